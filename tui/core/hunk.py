@@ -1,0 +1,92 @@
+"""Hunks: what a model changed, where it stands, what the user said of it (PRODUCT.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tui.core.buffer import Mark
+
+
+class Stage(StrEnum):
+    """How far a hunk has come."""
+
+    READING = "reading"
+    CANDIDATES = "candidates"
+    LOCATED = "located"
+    LANDING = "landing"
+    LANDED = "landed"
+    PARTIAL = "partial"
+    """Cut by an interruption after a safe boundary; what landed may be kept."""
+    CONFLICT = "conflict"
+    """The user or the disk changed what the hunk was about to change."""
+    REFUSED = "refused"
+    """Not applied by us; `Hunk.reason` says why."""
+    DROPPED = "dropped"
+    """Cut before a safe boundary: nothing of it is in the buffer."""
+
+
+PLACED = frozenset({Stage.LANDED, Stage.PARTIAL})
+"""Stages in which the hunk's text is in the buffer and can be decided on."""
+OPEN = frozenset({Stage.READING, Stage.CANDIDATES, Stage.LOCATED, Stage.LANDING})
+"""Stages of a hunk that is still being generated."""
+
+
+class Decision(StrEnum):
+    """What the user said of a hunk."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Kind(StrEnum):
+    """What a hunk does to its file."""
+
+    EDIT = "edit"
+    ADD = "add"
+    """The whole file is new (or overwritten, then flagged)."""
+    DELETE = "delete"
+    MOVE = "move"
+    """The file goes to `Hunk.target`; its edits are hunks of their own."""
+
+
+@dataclass(eq=False)
+class Hunk:
+    """One contiguous change: the unit that lands, is reviewed and is cut."""
+
+    id: int
+    """Unique in the workspace, counted from 1."""
+    turn: int
+    call_id: str
+    """The tool call it came in; ``"text"`` where it came in prose."""
+    path: str
+    kind: Kind = Kind.EDIT
+    stage: Stage = Stage.READING
+    decision: Decision = Decision.PENDING
+    section: int = 0
+    """Which section (``@@`` chunk) of the patch, counted from 1 over the patch."""
+    base: str = ""
+    """The text that it replaces, with line endings as in the file."""
+    agent: str = ""
+    """The text that the model put there, with line endings."""
+    start: Mark | None = None
+    end: Mark | None = None
+    """Where it stands now, first line and line behind the last; None until located."""
+    target: str = ""
+    """Where a MOVE goes."""
+    flags: list[str] = field(default_factory=list)
+    """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
+    reason: str = ""
+    """Why it was refused, dropped or is in conflict."""
+    candidates: tuple[int, ...] = ()
+    """First lines (0-based) at which it could stand, while that is not decided."""
+    words: str = ""
+    """What the user said when rejecting it."""
+    added: int = 0
+    removed: int = 0
+
+    @property
+    def decidable(self) -> bool:
+        """True if it can be accepted or rejected now."""
+        return self.stage in PLACED and self.decision is Decision.PENDING

@@ -1,0 +1,64 @@
+"""The one exception tree of duetto, and the exit codes that commands end with.
+
+::
+
+    DuettoError                one clear sentence: what is wrong, what to do
+    ├── UsageError             exit 2: a flag, a path or a setting is wrong
+    ├── SettingsError          exit 2: a TOML file is broken (file, line, what)
+    ├── EndpointError          exit 3: a server cannot be reached or is not one
+    │   └── KeyRefused         exit 3: the server refused the key (HTTP 401 or 403)
+    ├── WireError              the socket broke or the server broke the protocol
+    ├── EditRefused            an edit was not applied, with the reason in words
+    └── FileRefused            a file cannot be read or written, with the reason
+"""
+
+from __future__ import annotations
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+EXIT_INTERRUPTED = 130
+
+
+class DuettoError(Exception):
+    """Base of all errors that are shown to the user as one sentence.
+
+    ``str(error)`` is that sentence; it says what is wrong and what to do.
+    """
+
+    exit_code = EXIT_FAILED
+
+
+class UsageError(DuettoError):
+    """A command line, a path or a combination of flags that cannot work."""
+
+    exit_code = EXIT_USAGE
+
+
+class SettingsError(DuettoError):
+    """A settings file that cannot be read: the text names file and line."""
+
+    exit_code = EXIT_USAGE
+
+
+class EndpointError(DuettoError):
+    """A server that cannot be reached, or that is not a Responses endpoint."""
+
+    exit_code = EXIT_UNREACHABLE
+
+
+class KeyRefused(EndpointError):
+    """The server refused the key on the upgrade (HTTP 401 or 403)."""
+
+
+class WireError(DuettoError):
+    """The socket broke, or the other side broke the protocol."""
+
+
+class EditRefused(DuettoError):
+    """An edit that was not applied; the text is the reason."""
+
+
+class FileRefused(DuettoError):
+    """A file that is not read or written; the text is the reason."""
