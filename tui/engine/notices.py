@@ -1,0 +1,108 @@
+"""All that the engine tells a front end: `Session.drain()` returns one merged `Notices`.
+
+Nothing here is sent per token: the notices say *what* changed since the last drain, the front
+end reads the state itself (`Session.transcript`, `Session.workspace`, `Session.status`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tui.engine.intents import Effort, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something went wrong, in words for the user."""
+
+    what: str
+    why: str = ""
+    next_step: str = ""
+    retryable: bool = False
+    severity: Literal["information", "warning", "error"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that waits for `intents.Answer`; nothing happens until then."""
+
+    id: int
+    question: str
+    detail: str
+    choices: tuple[str, ...]
+    """In words; the last one is the safe refusal."""
+
+
+@dataclass(slots=True)
+class Notices:
+    """What changed since the last drain."""
+
+    transcript_from: int | None = None
+    """Index of the first changed block; the ones before it are as they were."""
+    hunks: bool = False
+    """Stages, decisions or places of hunks changed (read `workspace.hunks`)."""
+    buffers: set[str] = field(default_factory=set)
+    """Paths whose text changed, by whomever."""
+    tabs: bool = False
+    """The open files, the active one, or their saved state changed."""
+    meter: bool = False
+    status: bool = False
+    """Role, models, connection, busy state, queue or asks changed."""
+    landing: tuple[str, int] | None = None
+    """Path and line where the model wrote last, for follow mode."""
+    goto: tuple[str, int, int] | None = None
+    """Path, line and column to show because the user asked for it."""
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.transcript_from is not None
+            or self.hunks
+            or self.buffers
+            or self.tabs
+            or self.meter
+            or self.status
+            or self.landing
+            or self.goto
+            or self.troubles
+        )
+
+
+Connection = Literal["offline", "connecting", "ready", "lost"]
+
+
+@dataclass(slots=True)
+class Status:
+    """The engine's state in a few words, for the title, the prompt label and the meter line."""
+
+    role: Role = "fast"
+    models: dict[Role, str] = field(default_factory=dict)
+    """The model's name a role."""
+    efforts: dict[Role, Effort | None] = field(default_factory=dict)
+    served_model: str = ""
+    """What the server says it used; empty until it said so."""
+    served_tier: str = ""
+    endpoint: str = ""
+    rehearsal: bool = False
+    connection: Connection = "offline"
+    round_trip_ms: float | None = None
+    busy: bool = False
+    """A foreground turn is running (streaming, or between its rounds)."""
+    stopping: bool = False
+    running: str = ""
+    """The command line that runs now (verify or ``!``), empty if none."""
+    verdict: Literal["", "passed", "failed", "timeout", "error"] = ""
+    """Of the last verification."""
+    can_send_failure: bool = False
+    queued: list[str] = field(default_factory=list)
+    asks: list[Ask] = field(default_factory=list)
+    stopped: str = ""
+    """``stopped after 512 tokens, 3 ms``; empty unless the last turn was interrupted."""
+    throttle: float | None = None
+    prompts: list[str] = field(default_factory=list)
+    """Prompts to offer in the prompt box (the practice workspace's exercises)."""
+    suggestion: str = ""
+    """The one of `prompts` to offer now (first unsolved exercise), empty if none."""
+    open_paths: list[str] = field(default_factory=list)
+    active_path: str = ""

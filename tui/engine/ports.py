@@ -1,0 +1,149 @@
+"""What the engine needs of the outside world; ``cli`` plugs the effects in.
+
+Errors cross these ports only as `tui.errors` exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from tui.core.events import Event
+from tui.core.workspace import FileRead
+from tui.engine.intents import Effort, Role
+
+WireState = Literal["closed", "connecting", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """Which model answers for a role, and where."""
+
+    role: Role
+    model: str
+    endpoint: str
+    """The endpoint's name (a key for `WireFactory`)."""
+    effort: Effort | None = None
+    context_window: int | None = None
+    """Tokens; None if not known."""
+
+
+class Wire(Protocol):
+    """One persistent socket to one endpoint (effects.connection).
+
+    All methods but `open` and `close` are synchronous: what they queue is written in the same
+    turn of the event loop.
+    """
+
+    state: WireState
+    round_trip_s: float | None
+    on_event: Callable[[Event, float], None]
+    """Called for each event in order with the monotonic time of its frame, in seconds."""
+    on_state: Callable[[WireState, str], None]
+    """Called when `state` changed, with the reason in words when it was lost."""
+
+    async def open(self) -> None:
+        """Dial, unless open. Raises EndpointError or KeyRefused."""
+
+    def create(self, request: Mapping[str, Any]) -> None:
+        """Queue a ``response.create`` on the default lane. ``request`` has no ``type``."""
+
+    def interrupt(self, response_id: str) -> None:
+        """Queue a ``response.interrupt``."""
+
+    def drop(self) -> None:
+        """Abort the TCP connection now, without a close frame; `on_state` tells."""
+
+    async def close(self) -> None:
+        """Close for good."""
+
+
+WireFactory = Callable[[str], Wire]
+"""Endpoint name -> its wire; the session keeps one a name."""
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def now(self) -> float:
+        """Monotonic seconds."""
+
+
+class Files(Protocol):
+    """The workspace's files; every path is relative, with ``/``, and stays inside the root."""
+
+    root: str
+    """Absolute path, for the child processes' working directory and for the screen."""
+
+    def read(self, path: str) -> FileRead:
+        """The bytes of a file, or why it is not to be had. Never raises."""
+
+    def write(self, path: str, data: bytes, expected: bytes | None) -> None:
+        """Write atomically, keeping mode, links and owner; make directories as needed.
+
+        ``expected`` is what must lie there now (None: nothing). Raises FileRefused, having
+        changed nothing.
+        """
+
+    def delete(self, path: str, expected: bytes) -> None:
+        """Remove a file. Raises FileRefused, having changed nothing."""
+
+    def listing(self) -> list[str]:
+        """All files that are not ignored and not secret, sorted (.gitignore, .ignore)."""
+
+    def is_private(self, path: str) -> str:
+        """Why a file is not sent to a model without asking (``.env``, a key file, ignored)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a command ended."""
+
+    status: int | None
+    """Exit status; negative: the signal; None: it could not be started."""
+    seconds: float
+    timed_out: bool = False
+    stopped: bool = False
+    error: str = ""
+
+
+class Runner(Protocol):
+    """Runs commands in the workspace (effects.verifier)."""
+
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
+        """Run to the end, streaming decoded output; cancelling it ends the process group."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCommand:
+    """The command that judges, and where it comes from."""
+
+    argv: tuple[str, ...] | str
+    """A str is run by the shell."""
+    source: str
+    """In words: ``pytest found``, ``.duetto/config.toml``."""
+    needs_consent: bool = False
+    """It comes from the workspace's own files: ask once."""
+    deadline_s: float = 120.0
+
+
+@dataclass(slots=True)
+class Ports:
+    """All effects of a session."""
+
+    wires: WireFactory
+    clock: Clock
+    files: Files
+    runner: Runner
+    verify_command: Callable[[], VerifyCommand | None]
+    """Looked up anew at every verification."""
+    remember_consent: Callable[[str], None] = lambda command: None
+    consents: set[str] = field(default_factory=set)
+    """Commands of the workspace's own files that the user has allowed before."""
+    agents_md: Callable[[], str] = lambda: ""
+    """The text of AGENTS.md, empty if there is none."""
+    watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
+    """Calls back with changed paths until cancelled (effects.watcher); None: not watched."""
