@@ -49,8 +49,12 @@ class Wire(Protocol):
     def create(self, request: Mapping[str, Any]) -> None:
         """Queue a ``response.create`` on the default lane. ``request`` has no ``type``."""
 
-    def interrupt(self, response_id: str) -> None:
-        """Queue a ``response.interrupt``."""
+    def interrupt(self) -> None:
+        """Stop the response in flight: no delta of it reaches `on_event` from now on.
+
+        The wire goes down the ladder of PROTOCOL.md section 8 by itself; the terminal event,
+        or `on_state` with ``closed``, tells that the lane is free again.
+        """
 
     def drop(self) -> None:
         """Abort the TCP connection now, without a close frame; `on_state` tells."""
