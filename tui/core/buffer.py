@@ -126,13 +126,15 @@ class Buffer:
     def replace(self, start: Position, end: Position, text: str) -> Change:
         """Replace ``start .. end`` by ``text``: the only way in which a buffer changes.
 
-        The text's own line endings are kept as they are.
+        The text's own line endings are kept as they are. Where a carriage return comes to
+        stand before a newline, the change takes both in, so that it can be undone.
 
         Raises:
             ValueError: the range does not exist; nothing was changed.
         """
         if self.clamp(start) != start or self.clamp(end) != end or start > end:
             raise ValueError(f"no such range in {self.path}: {start} to {end}")
+        start, end, text = self._whole_endings(start, end, text)
         old_text = self.slice(start, end)
         lines, endings = split_text(text)
         (row, col), (last, last_col) = start, end
@@ -167,6 +169,18 @@ class Buffer:
         if missing < 0 or missing > len(self._log):
             return None
         return list(self._log)[len(self._log) - missing :] if missing else []
+
+    def _whole_endings(
+        self, start: Position, end: Position, text: str
+    ) -> tuple[Position, Position, str]:
+        """Widen a change that would tear a ``\\r`` from the ``\\n`` behind it."""
+        before = self.lines[start[0]][: start[1]]
+        bare_newline = end[1] == len(self.lines[end[0]]) and self.endings[end[0]] == "\n"
+        if bare_newline and (text or before).endswith("\r"):
+            end, text = (end[0] + 1, 0), text + "\n"
+        if text.startswith("\n") and before.endswith("\r"):
+            start, text = (start[0], start[1] - 1), "\r" + text
+        return start, end, text
 
     def _move_marks(self, start: Position, end: Position, new_end: Position) -> None:
         down = new_end[0] - end[0]

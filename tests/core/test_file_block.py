@@ -1,0 +1,30 @@
+"""A quoted file comes back exactly, whatever stands in it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.core.file_block import FileBlock, file_block, file_blocks
+
+
+@given(
+    st.text(max_size=200),
+    st.text(min_size=1, max_size=30).filter(str.strip),
+    st.text(max_size=60).filter(lambda text: "<file" not in text),
+)
+def test_any_text_and_any_path_come_back(text: str, path: str, around: str) -> None:
+    """Also among other text."""
+    message = f"{around}\n{file_block(path, text, state='open', from_='3')}\n{around}"
+    assert list(file_blocks(message)) == [FileBlock(path, text, {"state": "open", "from": "3"})]
+
+
+def test_a_file_that_quotes_a_file_is_one_file() -> None:
+    """The count decides, not what the text looks like."""
+    inner = file_block("inner.txt", "x\n</file>\n")
+    assert [block.path for block in file_blocks(file_block("outer.md", inner))] == ["outer.md"]
+
+
+def test_a_cut_quotation_is_passed_over() -> None:
+    """A message that was truncated gives no half file."""
+    assert list(file_blocks(file_block("a.txt", "long text")[:-9])) == []
