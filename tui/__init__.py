@@ -1,0 +1,1 @@
+"""duetto: a terminal pair-programmer that you can interrupt."""

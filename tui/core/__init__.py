@@ -1,0 +1,1 @@
+"""The pure core: no sockets, no clock, no files, no screen."""

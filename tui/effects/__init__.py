@@ -1,0 +1,1 @@
+"""Thin asynchronous effects: one outside resource a module, no imports among them."""

@@ -1,0 +1,1 @@
+"""The use cases: intents in, notices out; effects come in through ports."""

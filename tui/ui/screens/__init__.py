@@ -1,0 +1,1 @@
+"""Screens: the workbench and what opens over it."""

@@ -1,0 +1,1 @@
+"""Widgets: they paint what the engine tells and send intents."""
