@@ -97,6 +97,8 @@ class Status:
     can_send_failure: bool = False
     queued: list[str] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
+    unsent: str = ""
+    """A prompt that could not be sent (endpoint, key): the prompt box takes it back."""
     stopped: str = ""
     """``stopped after 512 tokens, 3 ms``; empty unless the last turn was interrupted."""
     throttle: float | None = None

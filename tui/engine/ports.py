@@ -14,6 +14,8 @@ from tui.core.workspace import FileRead
 from tui.engine.intents import Effort, Role
 
 WireState = Literal["closed", "connecting", "open"]
+PatchTool = Literal["custom", "function", "text"]
+"""How a model hands over a patch: freeform tool, function tool, or in its prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class RoleSpec:
     effort: Effort | None = None
     context_window: int | None = None
     """Tokens; None if not known."""
+    patch_tool: PatchTool = "custom"
 
 
 class Wire(Protocol):

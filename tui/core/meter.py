@@ -1,0 +1,252 @@
+"""The meter: time to first token, tokens/s, and the ghost of a slow model.
+
+All times are monotonic seconds that the caller hands in. While a response streams, tokens are
+estimated from characters (4 a token until the server's usage has calibrated the model); when
+usage arrives it is what is shown, however far off the estimate was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tui.core.events import Usage
+
+CHARS_PER_TOKEN = 4.0
+"""Until a model's own ratio is known."""
+GHOST_TOKENS_S = 50.0
+SLOWEST_TOKENS_S = 20.0
+FASTEST_TOKENS_S = 5000.0
+SPARK_LENGTH = 16
+_BUCKET_S = 0.1
+_WINDOW_BUCKETS = 10
+_SETTLED_S = 0.1
+"""Before that much of a response has streamed no rate is shown."""
+_CALIBRATING_TOKENS = 16
+
+MeterState = Literal["idle", "waiting", "streaming", "done"]
+Reasoning = Literal["counted", "not counted", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeterView:
+    """What the meter says at one moment."""
+
+    state: MeterState = "idle"
+    tokens_s: float | None = None
+    """Over the last second while streaming; over the whole turn when done."""
+    estimated: bool = True
+    """True: `tokens_s` rests on estimated tokens."""
+    ttft_s: float | None = None
+    tokens: int = 0
+    tokens_estimated: bool = True
+    seconds: float = 0.0
+    """From the first send of the turn until now, or until it ended."""
+    spark: tuple[float, ...] = ()
+    """0..1, newest last."""
+    scale: float = 0.0
+    """0..1: logarithmic place of `tokens_s` between 20 and 5000."""
+    ghost: float = 0.0
+    """0..1: the share of the output that a model at 50 tokens/s would have by now."""
+    reasoning: Reasoning = "unknown"
+    context_tokens: int | None = None
+    context_window: int | None = None
+
+
+@dataclass(slots=True)
+class _Response:
+    """The counts of one response."""
+
+    sent_s: float
+    first_s: float | None = None
+    last_s: float = 0.0
+    chars: int = 0
+    reasoning_chars: int = 0
+    usage: Usage | None = None
+    buckets: deque[int] = field(default_factory=lambda: deque(maxlen=64))
+    bucket: int = 0
+    """Number of the newest bucket, counted from the first delta."""
+
+    def span_s(self) -> float:
+        """Seconds from the first to the last delta."""
+        return 0.0 if self.first_s is None else max(self.last_s - self.first_s, 0.0)
+
+    def count(self, now: float, chars: int) -> None:
+        """Put characters into the bucket of this moment."""
+        if self.first_s is None:
+            self.first_s = now
+        self.last_s = now
+        bucket = int((now - self.first_s) / _BUCKET_S)
+        self.roll(bucket)
+        self.buckets[-1] += chars
+
+    def roll(self, bucket: int) -> None:
+        """Open buckets up to this number; time that went by without deltas counts as zeros."""
+        if not self.buckets:
+            self.buckets.append(0)
+        missing = min(bucket - self.bucket, self.buckets.maxlen or 0)
+        if missing > 0:
+            self.buckets.extend([0] * missing)
+            self.bucket = bucket
+
+
+class Meter:
+    """Counts one turn at a time; remembers every model's characters a token."""
+
+    def __init__(self) -> None:
+        self.context_window: int | None = None
+        """Tokens the current model can take; the session sets it."""
+        self._ratios: dict[str, float] = {}
+        self._model = ""
+        self._turn_s: float | None = None
+        self._stopped_s: float | None = None
+        self._ttft_s: float | None = None
+        self._past: list[_Response] = []
+        self._now: _Response | None = None
+        self._context_tokens: int | None = None
+
+    def start(self, now: float, model: str = "", *, fresh: bool = True) -> None:
+        """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn."""
+        if fresh or self._turn_s is None:
+            self._turn_s, self._ttft_s, self._past = now, None, []
+        elif self._now is not None:
+            self._past.append(self._now)
+        self._now = _Response(now)
+        self._stopped_s = None
+        self._model = model or self._model
+
+    def delta(self, now: float, chars: int, reasoning: bool = False) -> None:
+        """So many characters of output came; O(1)."""
+        response = self._now
+        if response is None or not chars:
+            return
+        if self._ttft_s is None and self._turn_s is not None:
+            self._ttft_s = now - self._turn_s
+        response.count(now, chars)
+        response.chars += chars
+        if reasoning:
+            response.reasoning_chars += chars
+
+    def usage(self, now: float, usage: Usage) -> None:
+        """The server's own count of the current response: shown from now on."""
+        response = self._now
+        if response is None:
+            return
+        response.usage = usage
+        self._context_tokens = usage.input_tokens + usage.output_tokens
+        tokens = _streamed_tokens(response)
+        if tokens >= _CALIBRATING_TOKENS and response.chars:
+            self._ratios[self._model] = min(max(response.chars / tokens, 1.0), 12.0)
+
+    def stop(self, now: float) -> None:
+        """The turn is over."""
+        if self._stopped_s is None:
+            self._stopped_s = now
+
+    def forget(self) -> None:
+        """A new conversation: nothing has been measured yet, but the models' ratios stay."""
+        self._turn_s = self._now = self._ttft_s = self._context_tokens = None
+        self._past = []
+
+    def view(self, now: float) -> MeterView:
+        """What to show at ``now``."""
+        if self._turn_s is None or self._now is None:
+            return MeterView(
+                context_tokens=self._context_tokens, context_window=self.context_window
+            )
+        responses = [*self._past, self._now]
+        state = self._state()
+        live = state == "streaming" and self._now.usage is None
+        estimated = any(r.usage is None and r.chars for r in responses)
+        streamed = sum(map(self._rated_tokens, responses))
+        span_s = sum(r.span_s() for r in responses)
+        rate = self._live_rate(now) if live else (streamed / span_s if span_s > 0 else None)
+        if live and self._now.first_s is not None:
+            span_s += max(now - self._now.last_s, 0.0)
+        return MeterView(
+            state=state,
+            tokens_s=rate,
+            estimated=live or estimated,
+            ttft_s=self._ttft_s,
+            tokens=round(sum(map(self._tokens, responses))),
+            tokens_estimated=estimated,
+            seconds=(now if self._stopped_s is None else self._stopped_s) - self._turn_s,
+            spark=self._spark(now, live),
+            scale=scale(rate),
+            ghost=min(GHOST_TOKENS_S * span_s / streamed, 1.0) if streamed else 0.0,
+            reasoning=_reasoning(responses),
+            context_tokens=self._context_tokens,
+            context_window=self.context_window,
+        )
+
+    def _state(self) -> MeterState:
+        if self._stopped_s is not None:
+            return "done"
+        return "waiting" if self._now is None or self._now.first_s is None else "streaming"
+
+    def _ratio(self) -> float:
+        return self._ratios.get(self._model, CHARS_PER_TOKEN)
+
+    def _tokens(self, response: _Response) -> float:
+        if response.usage is not None:
+            return response.usage.output_tokens
+        return response.chars / self._ratio()
+
+    def _rated_tokens(self, response: _Response) -> float:
+        """The tokens that came between the first and the last delta."""
+        if response.usage is not None:
+            return _streamed_tokens(response)
+        return response.chars / self._ratio()
+
+    def _live_rate(self, now: float) -> float | None:
+        response = self._now
+        if response is None or response.first_s is None:
+            return None
+        age_s = now - response.first_s
+        if age_s < _SETTLED_S:
+            return None
+        response.roll(int(age_s / _BUCKET_S))
+        window_s = min(age_s, (_WINDOW_BUCKETS - 1) * _BUCKET_S + age_s % _BUCKET_S)
+        chars = sum(list(response.buckets)[-_WINDOW_BUCKETS:])
+        return chars / self._ratio() / max(window_s, _BUCKET_S)
+
+    def _spark(self, now: float, live: bool) -> tuple[float, ...]:
+        response = self._now
+        if response is None or response.first_s is None:
+            return ()
+        if live:
+            response.roll(int((now - response.first_s) / _BUCKET_S))
+        shown = list(response.buckets)[-SPARK_LENGTH:]
+        top = max(shown) or 1
+        return tuple(count / top for count in shown)
+
+
+def scale(tokens_s: float | None) -> float:
+    """Where a rate stands between delegation (0) and collaboration (1), logarithmic."""
+    if not tokens_s or tokens_s <= SLOWEST_TOKENS_S:
+        return 0.0
+    reach = math.log(FASTEST_TOKENS_S / SLOWEST_TOKENS_S)
+    return min(math.log(tokens_s / SLOWEST_TOKENS_S) / reach, 1.0)
+
+
+def _streamed_tokens(response: _Response) -> float:
+    """Output tokens without hidden reasoning, which passed before the first delta."""
+    usage = response.usage
+    if usage is None:
+        return 0.0
+    if response.reasoning_chars:
+        return usage.output_tokens
+    return max(usage.output_tokens - (usage.reasoning_tokens or 0), 0)
+
+
+def _reasoning(responses: list[_Response]) -> Reasoning:
+    """Whether reasoning is part of the rate; unknown until a server has said how much it was."""
+    if any(r.usage is not None and r.usage.reasoning_tokens is None for r in responses):
+        return "unknown"
+    counted = [r for r in responses if r.usage is not None]
+    if not counted:
+        return "counted" if any(r.reasoning_chars for r in responses) else "unknown"
+    hidden = any(r.usage and r.usage.reasoning_tokens and not r.reasoning_chars for r in counted)
+    return "not counted" if hidden else "counted"

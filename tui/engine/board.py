@@ -1,0 +1,157 @@
+"""What the front end sees: transcript, status, meter, and the merged notices of what changed.
+
+Everything here is synchronous and cheap: a delta marks a block, and `on_wake` is called once
+when the notices go from empty to non-empty.
+"""
+
+from __future__ import annotations
+
+from asyncio import Future, get_running_loop
+from collections.abc import Callable
+
+from tui.core.meter import Meter
+from tui.core.turn import Block, BlockKind, BlockState, Transcript
+from tui.core.workspace import Workspace
+from tui.engine.notices import Ask, Notices, Status, Trouble
+
+
+def _nothing() -> None:
+    """Before a front end is there, nobody is woken."""
+
+
+class Board:
+    """The engine's side of the notice board."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.transcript = Transcript()
+        self.status = Status()
+        self.meter = Meter()
+        self.on_wake: Callable[[], None] = _nothing
+        self.before_drain: list[Callable[[], None]] = []
+        """Called once a drain: work that is due once a frame, not once a delta."""
+        self._notices = Notices()
+        self._awake = False
+        self._hunks_revision = workspace.hunks_revision
+        self._answers: dict[int, Future[str]] = {}
+        self._ask_count = 0
+
+    def drain(self) -> Notices:
+        """What changed since the last drain."""
+        for due in self.before_drain:
+            due()
+        notices, self._notices = self._notices, Notices()
+        self._awake = False
+        notices.buffers |= self.workspace.touched()
+        if self.workspace.hunks_revision != self._hunks_revision:
+            self._hunks_revision = self.workspace.hunks_revision
+            notices.hunks = notices.tabs = True
+        notices.tabs |= bool(notices.buffers)
+        return notices
+
+    def wake(self) -> None:
+        """Something changed: have the front end drain, once."""
+        if not self._awake:
+            self._awake = True
+            self.on_wake()
+
+    def add(self, block: Block, text: str = "") -> Block:
+        """Append a block to the conversation."""
+        if text:
+            block.append(text)
+        self._changed_from(self.transcript.add(block))
+        return block
+
+    def note(self, turn: int, text: str) -> Block:
+        """Say in the conversation what happened."""
+        return self.add(Block(BlockKind.NOTE, turn, state="done"), text)
+
+    def append(self, block: Block, text: str) -> None:
+        """Add text to a block; O(1) for the newest blocks."""
+        block.parts.append(text)
+        self.changed(block)
+
+    def close(self, block: Block, state: BlockState = "done") -> None:
+        """A block is finished."""
+        if block.state == "open":
+            block.state = state
+            self.changed(block)
+
+    def changed(self, block: Block) -> None:
+        """A block of the conversation changed."""
+        blocks = self.transcript.blocks
+        index = len(blocks) - 1
+        while index > 0 and blocks[index] is not block:
+            index -= 1
+        self._changed_from(index)
+
+    def metered(self) -> None:
+        """The meter moved."""
+        self._notices.meter = True
+        self.wake()
+
+    def landed(self, path: str, line: int) -> None:
+        """The model wrote here."""
+        self._notices.landing = (path, line)
+        self.wake()
+
+    def hunks_changed(self) -> None:
+        """Stages, decisions or texts changed in the workspace."""
+        self._notices.hunks = True
+        self.wake()
+
+    def restated(self) -> None:
+        """The status changed."""
+        self._notices.status = True
+        self.wake()
+
+    def retabbed(self) -> None:
+        """Open files, the active one or their saved state changed."""
+        self._notices.tabs = self._notices.status = True
+        self.wake()
+
+    def touched(self, path: str) -> None:
+        """The text of a file changed."""
+        self._notices.buffers.add(path)
+        self._notices.tabs = True
+        self.wake()
+
+    def goto(self, path: str, line: int, col: int) -> None:
+        """Show this place: the user asked for it."""
+        self._notices.goto = (path, line, col)
+        self.wake()
+
+    def trouble(self, trouble: Trouble) -> None:
+        """Tell the user that something went wrong."""
+        self._notices.troubles.append(trouble)
+        self.wake()
+
+    def ask(self, question: str, detail: str, choices: tuple[str, ...]) -> Future[str]:
+        """Ask the user; the future's result is one of the choices."""
+        self._ask_count += 1
+        answer: Future[str] = get_running_loop().create_future()
+        self._answers[self._ask_count] = answer
+        self.status.asks.append(Ask(self._ask_count, question, detail, choices))
+        answer.add_done_callback(lambda _, ask_id=self._ask_count: self._retract(ask_id))
+        self.restated()
+        return answer
+
+    def answer(self, ask_id: int, choice: str) -> None:
+        """The user answered; an answer that is not among the choices is the refusal."""
+        answer = self._answers.get(ask_id)
+        ask = next((a for a in self.status.asks if a.id == ask_id), None)
+        if answer is None or ask is None or answer.done():
+            return
+        answer.set_result(choice if choice in ask.choices else ask.choices[-1])
+        self._retract(ask_id)
+
+    def _retract(self, ask_id: int) -> None:
+        if self._answers.pop(ask_id, None) is not None:
+            self.status.asks = [ask for ask in self.status.asks if ask.id != ask_id]
+            self.restated()
+
+    def _changed_from(self, index: int) -> None:
+        first = self._notices.transcript_from
+        if first is None or index < first:
+            self._notices.transcript_from = index
+        self.wake()
