@@ -1,0 +1,45 @@
+"""Where a key stands in a TOML text: tomllib says what is in a file, not on which line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+
+_HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(r"""^\s*(?P<name>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _PART.findall(dotted))
+
+
+def line_of(text: str, key: Sequence[str]) -> int:
+    """The 1-based line on which ``key`` (a path of names) is set, or its nearest table's.
+
+    Multi-line strings that look like keys may mislead it; it is for messages only.
+    """
+    wanted, table = tuple(key), tuple[str, ...]()
+    best_line, best_length = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            here = table = _parts(header["name"])
+        elif assignment := _KEY.match(line):
+            here = table + _parts(assignment["name"])
+        else:
+            continue
+        if here[: len(wanted)] == wanted:
+            return number
+        if len(here) > best_length and wanted[: len(here)] == here:
+            best_line, best_length = number, len(here)
+    return best_line
+
+
+def syntax_trouble(text: str, error: tomllib.TOMLDecodeError) -> tuple[int, str]:
+    """The 1-based line of a syntax error, and what is wrong without the place."""
+    message = str(error)
+    if found := re.search(r"\s*\(at line (\d+), column (\d+)\)$", message):
+        return int(found[1]), f"{message[: found.start()]} (column {found[2]})"
+    what = re.sub(r"\s*\(at end of document\)$", "", message)
+    return max(1, len(text.splitlines())), f"{what} at the end of the file"
