@@ -1,0 +1,173 @@
+"""The conversation as a server is sent it, and what may be left out of the next request.
+
+A request may be a *continuation* (``previous_response_id`` and only the new items) when the
+parent ended well on this connection, everything beside the input is as it was, and the new
+input starts with what the parent saw and said (PROTOCOL.md section 5). Else it says all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Item = dict[str, object]
+EntryKind = Literal["prompt", "context", "output", "answer", "cut"]
+
+CALL_OUTPUTS = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+}
+"""Kinds of calls that a client answers, and the type of the answer."""
+_UNCOMPARED = frozenset({"client_metadata", "prompt_cache_key"})
+"""Members of a request that may change on a chain."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One item of the conversation."""
+
+    kind: EntryKind
+    item: Item
+    origin: str = ""
+    """Endpoint, a tab, and the model that said it; empty for what we say."""
+
+
+def user_item(text: str) -> Item:
+    """A message of the user."""
+    return {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }
+
+
+class History:
+    """All items of a conversation and the chain that the server holds."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._parent = ""
+        self._covered = 0
+        """Entries that the parent saw or said."""
+        self._signature = ""
+        self._sent_signature = ""
+
+    def prompt(self, text: str) -> None:
+        """The user says something."""
+        self.entries.append(Entry("prompt", user_item(text)))
+
+    def context(self, text: str) -> None:
+        """We quote files and tell what changed; outdated by the next full request."""
+        if text:
+            self.entries.append(Entry("context", user_item(text)))
+
+    def output(self, item: Item, origin: str) -> None:
+        """The model finished an item."""
+        self.entries.append(Entry("output", item, origin))
+
+    def answer(self, call: Item, output: str, *, failed: bool = False) -> None:
+        """A call is answered."""
+        self.entries.append(Entry("answer", answer_item(call, output, failed=failed)))
+
+    def cut_call(self, call: Item, report: str) -> None:
+        """A call that the server never finished: replayed only when all is said again."""
+        self.entries.append(Entry("cut", call))
+        self.entries.append(Entry("cut", answer_item(call, report, failed=True)))
+
+    def unanswered(self) -> list[Item]:
+        """Calls that still need an output, oldest first."""
+        answered = {
+            entry.item.get("call_id") for entry in self.entries if entry.kind in ("answer", "cut")
+        }
+        return [
+            entry.item
+            for entry in self.entries
+            if entry.kind == "output"
+            and entry.item.get("type") in CALL_OUTPUTS
+            and entry.item.get("call_id") not in answered
+        ]
+
+    def withdraw_prompt(self) -> None:
+        """Take the last prompt and its context out again: they were never answered."""
+        while self.entries and self.entries[-1].kind in ("prompt", "context"):
+            gone = self.entries.pop()
+            self._covered = min(self._covered, len(self.entries))
+            if gone.kind == "context":
+                break
+
+    def continues(self, head: Mapping[str, object]) -> bool:
+        """True if a request with these members beside the input may be a continuation."""
+        return bool(self._parent) and _signature(head) == self._signature
+
+    def restart(self, context: str) -> None:
+        """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
+        self.break_chain()
+        self.entries = [entry for entry in self.entries if entry.kind != "context"]
+        prompts = [n for n, entry in enumerate(self.entries) if entry.kind == "prompt"]
+        at = prompts[-1] if prompts else len(self.entries)
+        if context:
+            self.entries.insert(at, Entry("context", user_item(context)))
+
+    def break_chain(self) -> None:
+        """The server no longer holds what was said."""
+        self._parent, self._covered = "", 0
+
+    def request(self, head: Mapping[str, object], origin: str) -> dict[str, object]:
+        """The next request: a continuation where that is allowed."""
+        request = dict(head)
+        self._sent_signature = _signature(head)
+        if self.continues(head):
+            request["previous_response_id"] = self._parent
+            fresh = self.entries[self._covered :]
+            request["input"] = [e.item for e in fresh if e.kind != "cut"]
+        else:
+            self.break_chain()
+            items = (_portable(entry, origin) for entry in self.entries)
+            request["input"] = [item for item in items if item is not None]
+        return request
+
+    def ended(self, response_id: str, *, chainable: bool) -> None:
+        """A response ended; call it before its calls are answered."""
+        if chainable and response_id:
+            self._parent, self._covered = response_id, len(self.entries)
+            self._signature = self._sent_signature
+        else:
+            self.break_chain()
+
+
+def answer_item(call: Item, output: str, *, failed: bool = False) -> Item:
+    """The output item of a call."""
+    kind = str(call.get("type"))
+    item: Item = {
+        "type": CALL_OUTPUTS.get(kind, "function_call_output"),
+        "call_id": call.get("call_id"),
+        "output": output,
+    }
+    if kind == "apply_patch_call":
+        item["status"] = "failed" if failed else "completed"
+    return item
+
+
+def _signature(head: Mapping[str, object]) -> str:
+    """What must be equal on a chain."""
+    kept = {name: value for name, value in head.items() if name not in _UNCOMPARED}
+    return json.dumps(kept, sort_keys=True)
+
+
+def _family(origin: str) -> str:
+    """The endpoint of an origin."""
+    return origin.partition("\t")[0]
+
+
+def _portable(entry: Entry, origin: str) -> Item | None:
+    """An item as another model may be shown it; None: it cannot be."""
+    if not entry.origin or entry.origin == origin:
+        return entry.item
+    if entry.item.get("type") in ("reasoning", "compaction"):
+        return None
+    if _family(entry.origin) == _family(origin):
+        return entry.item
+    return {name: value for name, value in entry.item.items() if name not in ("id", "status")}
