@@ -20,15 +20,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import click
 
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
-from tui.errors import EndpointError, UsageError
-from tui.settings import EndpointSettings, ModelSettings, PatchTool, Paths, Settings, load
+from tui.errors import UsageError
+from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, load
 
 REHEARSAL = "rehearsal"
 """The endpoint's name of the bridge's rehearsal engine."""
@@ -70,7 +70,6 @@ class ResolvedModels:
     """At least one; ``deep`` is missing when only ``--fast`` was given, and the other way."""
     endpoints: dict[str, ResolvedEndpoint]
     """All that the roles name but the rehearsal, which the bridge serves."""
-    patch_tools: dict[Role, PatchTool]
     rehearsal: bool
     """Whether a role is answered by the rehearsal."""
 
@@ -80,15 +79,14 @@ class ResolvedModels:
         return "fast" if "fast" in self.roles else "deep"
 
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def model_options(command: Callable[P, R]) -> Callable[..., R]:
+def model_options(command: Callable[..., R]) -> Callable[..., R]:
     """Add the shared options; the command gets them as one argument, ``flags``."""
 
     @functools.wraps(command)
-    def gathered(*args: P.args, **kwargs: P.kwargs) -> R:
+    def gathered(*args: Any, **kwargs: Any) -> R:
         found = {name: kwargs.pop(name) for name in ModelFlags.__slots__}
         kwargs["flags"] = ModelFlags(**found)
         return command(*args, **kwargs)
@@ -133,7 +131,7 @@ def settings_for(flags: ModelFlags, paths: Paths) -> Settings:
 def resolve(
     settings: Settings, flags: ModelFlags, environment: Mapping[str, str] = os.environ
 ) -> ResolvedModels:
-    """Who answers for which role. Raises UsageError or EndpointError (key missing, clear text)."""
+    """Who answers for which role. Raises UsageError (no key, clear text and so on)."""
     chosen = {role: model for role in ROLES if (model := _model(settings, flags, role))}
     if not chosen:
         if flags.endpoint:
@@ -146,13 +144,19 @@ def resolve(
     return ResolvedModels(
         roles={role: _spec(role, model) for role, model in chosen.items()},
         endpoints=endpoints,
-        patch_tools={role: model.patch_tool for role, model in chosen.items()},
         rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
     )
 
 
 def _spec(role: Role, model: ModelSettings) -> RoleSpec:
-    return RoleSpec(role, model.name, model.endpoint, model.effort, model.context_window)
+    return RoleSpec(
+        role,
+        model.name,
+        model.endpoint,
+        effort=model.effort,
+        context_window=model.context_window,
+        patch_tool=model.patch_tool,
+    )
 
 
 def _rehearsal_model(role: Role) -> ModelSettings:
@@ -223,7 +227,7 @@ def _endpoint(
         headers["Authorization"] = f"Bearer {_key(key_env, environment, url)}"
     secret = any(header.lower() in _SECRET_HEADERS for header in headers)
     if secret and not loopback and url.startswith("ws:"):
-        raise EndpointError(
+        raise UsageError(
             f"{origin}: a key is not sent over clear text beyond this machine: use wss://"
         )
     return ResolvedEndpoint(name, url, headers, key_env)
@@ -235,12 +239,12 @@ _SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key"})
 def _key(key_env: str, environment: Mapping[str, str], url: str) -> str:
     key = environment.get(key_env, "").strip()
     if not key:
-        raise EndpointError(
+        raise UsageError(
             f"no key for {urlsplit(url).hostname}: set the environment variable {key_env},"
             " or name another one with --key-env"
         )
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise EndpointError(f"the key in {key_env} is not one: it has blanks or odd characters")
+        raise UsageError(f"the key in {key_env} is not one: it has blanks or odd characters")
     return key
 
 

@@ -1,0 +1,79 @@
+"""The log: a rotating file in the state folder, without keys and without prompts."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import platform
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tui.errors import SettingsError
+from tui.settings import Paths
+
+MAX_BYTES = 1_000_000
+BACKUPS = 3
+MASK = "[key]"
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"(?P<intro>bearer\s+|(?:api[-_]?key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)"
+    r"[^\s\"',;]{6,}|\b(?:sk|xai|gsk|csk)-[\w-]{8,}",
+    re.IGNORECASE,
+)
+
+
+class Masking(logging.Formatter):
+    """Formats a record, traceback and all, with everything that looks like a key masked."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s")
+        self._secrets = sorted((s for s in set(secrets) if len(s) >= 6), key=len, reverse=True)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line (or lines) that is written."""
+        return self.masked(super().format(record))
+
+    def masked(self, text: str) -> str:
+        """The text without the keys."""
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return _SECRET_TEXT.sub(lambda found: (found["intro"] or "") + MASK, text)
+
+
+def secrets_of(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:
+    """The values of all variables whose name says that they are secret, and of ``names``."""
+    wanted = set(names)
+    return [
+        value.strip()
+        for name, value in environment.items()
+        if value.strip() and (name in wanted or _SECRET_NAME.search(name))
+    ]
+
+
+def start(paths: Paths, *, debug: bool = False, key_names: Iterable[str] = ()) -> Path | None:
+    """Log to the state folder from now on; None when that folder cannot be written to.
+
+    Nothing but our own loggers (``tui``) is written: a library's debug line may hold frames, and
+    frames hold prompts. ``debug`` writes more of our own.
+    """
+    logger = logging.getLogger("tui")
+    logger.setLevel(logging.DEBUG if debug else logging.INFO)
+    logger.propagate = False
+    if any(isinstance(handler, logging.FileHandler) for handler in logger.handlers):
+        return paths.log_file
+    try:
+        paths.make_state_dir()
+        handler = logging.handlers.RotatingFileHandler(
+            paths.log_file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True
+        )
+        handler.setFormatter(Masking(secrets_of(os.environ, key_names)))
+        paths.log_file.touch(mode=0o600)
+    except (OSError, SettingsError):
+        logger.addHandler(logging.NullHandler())
+        return None
+    logger.addHandler(handler)
+    logger.debug("python %s on %s", platform.python_version(), platform.platform())
+    return paths.log_file

@@ -1,0 +1,163 @@
+"""The command line: which commands there are, and how every one of them ends.
+
+Commands are imported when they are run: ``duetto --version`` loads no screen and no socket.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+import tui
+from tui.cli import logfile
+from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError
+from tui.settings import Paths
+
+log = logging.getLogger("tui.cli")
+
+COMMANDS = {
+    "open": ("tui.cli.open_app:open_command", "Open the app (what duetto does by itself)."),
+    "exec": ("tui.cli.exec:exec_command", "Run one turn without a screen."),
+    "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
+    "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
+    "bridge": ("tui.cli.bridge:bridge_command", "Serve the rehearsal model on this machine."),
+    "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
+}
+"""Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
+DEFAULT = "open"
+HIDDEN = frozenset({DEFAULT})
+_WITH_VALUE = frozenset({"--endpoint", "--fast", "--deep", "--key-env", "--config"})
+_WITHOUT_VALUE = frozenset({"--debug"})
+
+
+class CommandGroup(click.Group):
+    """Commands by name, imported late; what is not one of them is opened."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names that ``--help`` lists."""
+        return [name for name in COMMANDS if name not in HIDDEN]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command in front where no command is named."""
+        return super().parse_args(ctx, with_command(args))
+
+
+def with_command(args: Sequence[str]) -> list[str]:
+    """The arguments with the command's name first.
+
+    Shared options may stand before the command (``duetto --fast M exec ...``); a first word that
+    is neither a command nor a path, but nearly a command, raises UsageError.
+    """
+    if args and args[0] in ("--help", "-h", "--version"):
+        return list(args)
+    at = 0
+    while at < len(args) and args[at].startswith("--"):
+        name, equals, _ = args[at].partition("=")
+        if name in _WITH_VALUE:
+            at += 1 if equals else 2
+        elif name in _WITHOUT_VALUE:
+            at += 1
+        else:
+            break
+    word = args[at] if at < len(args) else ""
+    if word in COMMANDS:
+        return [word, *args[:at], *args[at + 1 :]]
+    near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, 0.7)
+    if near and not os.path.lexists(word):
+        raise click.UsageError(
+            f"no command and no file is called {word!r}; did you mean {near[0]!r}?"
+        )
+    return [DEFAULT, *args]
+
+
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="[PATH] [+LINE] | COMMAND ...",
+    options_metavar="[OPTIONS]",
+)
+@click.version_option(tui.__version__, prog_name="duetto", message="%(prog)s %(version)s")
+def duetto() -> None:
+    """Pair-program with a model in the terminal, and interrupt it.
+
+    duetto [PATH] [+LINE] opens the app on a folder or a file (path:line:col works too); its
+    options are shown by: duetto open --help. Without a configured model the built-in rehearsal
+    answers; without a PATH too, the practice workspace is opened.
+    """
+
+
+def main() -> None:
+    """Run the command line and end the process with a stable exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command; returns the exit code. No exception leaves it, no traceback is shown."""
+    paths = Paths.find()
+    log_file = logfile.start(paths, debug="--debug" in args)
+    try:
+        result = duetto.main(list(args), prog_name="duetto", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        return _usage(error)
+    except DuettoError as error:
+        log.info("%s: %s", type(error).__name__, error)
+        say(str(error))
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # whoever read our output has gone; the interpreter must not complain at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except Exception as error:
+        log.exception("internal error")
+        say(f"internal error ({type(error).__name__}); see {log_file or 'duetto doctor'}")
+        return EXIT_FAILED
+    return result if isinstance(result, int) else EXIT_OK
+
+
+def say(sentence: str) -> None:
+    """One line on stderr; control characters in it are shown, not obeyed."""
+    inert = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in sentence)
+    click.echo(f"duetto: {inert}", err=True)
+
+
+def _usage(error: click.ClickException) -> int:
+    """A wrong command line in one sentence, with the nearest that exists."""
+    message = error.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:]
+    if isinstance(error, click.NoSuchOption) and "Did you mean" not in error.message:
+        known = [
+            name
+            for parameter in (error.ctx.command.params if error.ctx else ())
+            for name in parameter.opts
+        ]
+        if near := difflib.get_close_matches(error.option_name, known, 1, 0.5):
+            message += f"; did you mean {near[0]!r}?"
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "duetto"
+    say(f"{message} (see {where} --help)")
+    return EXIT_USAGE if isinstance(error, click.UsageError) else error.exit_code
