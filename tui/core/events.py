@@ -20,12 +20,13 @@ from tui.core.client_events import Invalid as Invalid
 from tui.core.client_events import Steer as Steer
 from tui.core.client_events import UnknownClient as UnknownClient
 from tui.core.client_events import decode_client as decode_client
+from tui.core.mending import mended_json
 from tui.core.usage import Usage as Usage
 from tui.core.usage import usage_of as usage_of
 
 
-class _Delta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
-    """A piece of streamed text; `gc=False` because it holds only strings and a number."""
+class Delta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """Base of all pieces of streamed text; `gc=False`: it holds only strings and a number."""
 
     item_id: str = ""
     delta: str = ""
@@ -33,35 +34,35 @@ class _Delta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
     output_index: int = 0
 
 
-class TextDelta(_Delta, frozen=True, gc=False, tag="response.output_text.delta"):
+class TextDelta(Delta, frozen=True, gc=False, tag="response.output_text.delta"):
     """More of the assistant's message."""
 
 
-class RefusalDelta(_Delta, frozen=True, gc=False, tag="response.refusal.delta"):
+class RefusalDelta(Delta, frozen=True, gc=False, tag="response.refusal.delta"):
     """More of a refusal, to be shown like a message."""
 
 
-class ArgumentsDelta(_Delta, frozen=True, gc=False, tag="response.function_call_arguments.delta"):
+class ArgumentsDelta(Delta, frozen=True, gc=False, tag="response.function_call_arguments.delta"):
     """More of a function call's arguments: a piece of JSON text."""
 
 
-class InputDelta(_Delta, frozen=True, gc=False, tag="response.custom_tool_call_input.delta"):
+class InputDelta(Delta, frozen=True, gc=False, tag="response.custom_tool_call_input.delta"):
     """More of a custom tool call's free-form input."""
 
 
 class PatchDelta(
-    _Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"
+    Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"
 ):
     """More of the diff of a built-in apply_patch call."""
 
 
-class ReasoningDelta(_Delta, frozen=True, gc=False, tag="response.reasoning_text.delta"):
+class ReasoningDelta(Delta, frozen=True, gc=False, tag="response.reasoning_text.delta"):
     """More reasoning; `summary` tells the summary from the reasoning itself."""
 
     summary: bool = False
 
 
-class _SummaryDelta(_Delta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"):
+class _SummaryDelta(Delta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"):
     """The wire's other form of `ReasoningDelta`."""
 
 
@@ -319,11 +320,13 @@ def _decode_slowly(text: str) -> Event | None:
         # The standard library's decoder also takes half a surrogate pair: a server that cuts
         # its deltas in UTF-16 sends such halves.
         raw = json.loads(text)
+        if not isinstance(raw, dict):
+            return None
+        kind = _text_at(raw, "type")
+        if not kind.endswith(".delta"):
+            raw = mended_json(raw)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(raw, dict):
-        return None
-    kind = _text_at(raw, "type")
     lane = _text_at(raw, "stream_id") or None
     if kind == "error":
         return _error(raw, lane)

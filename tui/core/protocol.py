@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tui.core.client_protocol import Capabilities as Capabilities
+from tui.core.client_protocol import ClientProtocol as ClientProtocol
 from tui.core.run import Run as Run
 from tui.core.run import usage_fields as usage_fields
 from tui.core.server_protocol import ServerProtocol as ServerProtocol
