@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from tui.core.command_run import RunResult as RunResult
 from tui.core.events import Event
 from tui.core.workspace import FileRead
 from tui.engine.intents import Effort, Role
@@ -101,18 +102,6 @@ class Files(Protocol):
 
     def is_private(self, path: str) -> str:
         """Why a file is not sent to a model without asking (``.env``, a key file, ignored)."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """How a command ended."""
-
-    status: int | None
-    """Exit status; negative: the signal; None: it could not be started."""
-    seconds: float
-    timed_out: bool = False
-    stopped: bool = False
-    error: str = ""
 
 
 class Runner(Protocol):

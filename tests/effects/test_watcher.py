@@ -1,0 +1,80 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tui.effects.watcher import Watcher
+
+
+class Heard:
+    """What the watcher told, awaitable."""
+
+    def __init__(self) -> None:
+        self.bursts: list[set[str]] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, paths: set[str]) -> None:
+        self.bursts.append(paths)
+        self._news.set()
+
+    async def until(self, *paths: str) -> None:
+        async with asyncio.timeout(15):
+            while not set(paths) <= set().union(*self.bursts):
+                self._news.clear()
+                await self._news.wait()
+
+
+@asynccontextmanager
+async def watching(watcher: Watcher) -> AsyncIterator[Heard]:
+    heard = Heard()
+    task = asyncio.create_task(watcher.watch(heard))
+    async with asyncio.timeout(15):
+        await watcher.started.wait()
+    try:
+        yield heard
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_change_is_told_by_its_relative_path(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    async with watching(Watcher(str(tmp_path))) as heard:
+        (tmp_path / "pkg" / "cache.py").write_text("x = 1\n")
+        await heard.until("pkg/cache.py")
+
+
+async def test_changed_made_and_removed_files_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1")
+    (tmp_path / "b.txt").write_text("1")
+    async with watching(Watcher(str(tmp_path))) as heard:
+        (tmp_path / "a.txt").write_text("2")
+        (tmp_path / "b.txt").unlink()
+        (tmp_path / "c.txt").write_text("3")
+        await heard.until("a.txt", "b.txt", "c.txt")
+
+
+async def test_a_burst_is_told_together(tmp_path: Path) -> None:
+    names = [f"f{number}.txt" for number in range(50)]
+    async with watching(Watcher(str(tmp_path))) as heard:
+        for name in names:
+            (tmp_path / name).write_text("x")
+        await heard.until(*names)
+    assert len(heard.bursts) <= 10
+
+
+async def test_ignored_paths_and_caches_are_not_told(tmp_path: Path) -> None:
+    for folder in (".git", "__pycache__", "node_modules/x", "logs"):
+        (tmp_path / folder).mkdir(parents=True)
+    watcher = Watcher(str(tmp_path), lambda path: path.startswith("logs/"))
+    async with watching(watcher) as heard:
+        for path in (".git/index", "__pycache__/a.pyc", "node_modules/x/i.js", "logs/l.txt"):
+            (tmp_path / path).write_text("x")
+        (tmp_path / "last.txt").write_text("x")
+        await heard.until("last.txt")
+    assert set().union(*heard.bursts) == {"last.txt"}
+
+
+async def test_a_folder_that_is_not_there_ends_the_watch(tmp_path: Path) -> None:
+    async with asyncio.timeout(15):
+        await Watcher(str(tmp_path / "gone")).watch(lambda paths: None)

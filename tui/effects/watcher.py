@@ -1,0 +1,68 @@
+"""Tells which files of the workspace changed on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import watchfiles
+
+BURST_MS = 100
+"""Changes that follow each other faster than this are told together."""
+MAX_BURST_MS = 500
+_NEVER = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache"}
+    | {".pytest_cache", ".ruff_cache", ".hypothesis", ".tox"}
+)
+
+
+class Watcher:
+    """Watches one folder and everything below it."""
+
+    def __init__(self, root: str, is_ignored: Callable[[str], object] = lambda path: False) -> None:
+        """``is_ignored`` is asked with paths relative to the root, with ``/``."""
+        self._root = Path(root).resolve()
+        self._is_ignored = is_ignored
+        self.started = asyncio.Event()
+        """Set when changes are seen from now on."""
+
+    async def watch(self, callback: Callable[[set[str]], None]) -> None:
+        """Call back with the relative paths that changed, until cancelled.
+
+        A folder that cannot be watched (gone, too many watches) ends it silently: the app lives
+        without.
+        """
+        if not self._root.is_dir():
+            return
+        changes = watchfiles.awatch(
+            self._root,
+            watch_filter=None,
+            debounce=MAX_BURST_MS,
+            step=BURST_MS,
+            ignore_permission_denied=True,
+        )
+        # the generator starts watching in its first step, before it first waits
+        asyncio.get_running_loop().call_soon(self.started.set)
+        try:
+            async for burst in changes:
+                if paths := self._told(path for _change, path in burst):
+                    callback(paths)
+        except (OSError, RuntimeError):
+            return
+
+    def _told(self, changed: Iterable[str]) -> set[str]:
+        """The relative paths of the changes that matter."""
+        told: set[str] = set()
+        for path in changed:
+            try:
+                relative = os.path.relpath(path, self._root).replace(os.sep, "/")
+            except ValueError:
+                continue
+            parts = relative.split("/")
+            if parts[0] in ("..", ".") or not _NEVER.isdisjoint(parts[:-1]):
+                continue
+            if not self._is_ignored(relative):
+                told.add(relative)
+        return told
