@@ -1,0 +1,121 @@
+"""Syntax colours for buffers and for code fences: Pygments per line, never the whole file.
+
+`BufferColours` follows one buffer. It costs what changed: lines above the edit keep their
+spans, lines below are lexed until the lexer is in the state it was in before. A lexer that
+raises is dropped for that file, and the text stays plain.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename, get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from tui.core.buffer import Buffer
+from tui.ui.highlight_checkpoints import checkpointed
+from tui.ui.highlight_lines import (
+    LONGEST_LINE,
+    IncrementalLines,
+    Lines,
+    NoLines,
+    Spans,
+    SpanWriter,
+    WholeLines,
+)
+
+MOST_LINES = 200_000
+"""Longer files are not coloured."""
+_SAMPLE_LINES = 40
+"""Lines shown to Pygments where a file name fits several languages."""
+_LONGEST_FENCE = 200_000
+"""Characters of a code block that is still coloured."""
+
+
+class BufferColours:
+    """The spans of one buffer's lines."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+        self._revision = buffer.revision
+        self._lines: Lines = _lines_for(buffer)
+
+    @property
+    def pending(self) -> bool:
+        """True while there is work left for idle moments."""
+        return self._lines.pending or self._revision != self._buffer.revision
+
+    def spans(self, line: int) -> Spans:
+        """The spans of a line, as far as they are known."""
+        return self._lines.spans(line)
+
+    def advance(self, until: int, budget_s: float) -> tuple[int, int] | None:
+        """Catch up with the buffer and colour lines up to ``until``.
+
+        Returns the range of lines whose spans may have changed.
+        """
+        self._catch_up()
+        try:
+            return self._lines.advance(self._buffer.lines, until, budget_s)
+        except Exception:
+            # The plug-in edge: a lexer is foreign code; a file without colours is still a file.
+            self._lines = NoLines()
+            return (0, self._buffer.line_count)
+
+    def _catch_up(self) -> None:
+        buffer = self._buffer
+        if buffer.revision == self._revision:
+            return
+        changes = buffer.changes_since(self._revision)
+        self._revision = buffer.revision
+        if changes is None or buffer.line_count > MOST_LINES:
+            self._lines = _lines_for(buffer)
+            return
+        for index, change in enumerate(changes):
+            # Later changes may have moved these lines; then only their number is sure.
+            last = index + 1 == len(changes)
+            rows = buffer.lines[change.row : change.row + change.n_new] if last else []
+            rows += [""] * (change.n_new - len(rows))
+            self._lines.edit(change.row, change.n_old, rows)
+
+
+def _lines_for(buffer: Buffer) -> Lines:
+    if buffer.line_count > MOST_LINES:
+        return NoLines()
+    sample = "\n".join(line[:LONGEST_LINE] for line in buffer.lines[:_SAMPLE_LINES])
+    found = find_lexer_class_for_filename(buffer.path, sample)
+    return NoLines() if found is None else _lines_by(found, buffer.lines)
+
+
+def _lines_by(lexer_class: type[Lexer], lines: list[str]) -> Lines:
+    incremental = checkpointed(lexer_class)
+    if incremental is not None:
+        return IncrementalLines(incremental(), lines)
+    return WholeLines(lexer_class(), lines)
+
+
+@lru_cache(maxsize=64)
+def _fence_lexer(language: str) -> Lexer | None:
+    try:
+        return get_lexer_by_name(language)
+    except ClassNotFound:
+        return None
+
+
+def highlight_code(text: str, language: str) -> list[Spans]:
+    """The spans of each line of a code block; empty ones if the language is not known."""
+    lines = text.split("\n")
+    words = language.split()
+    lexer = _fence_lexer(words[0].lower()) if words else None
+    if lexer is None or len(text) > _LONGEST_FENCE:
+        return [()] * len(lines)
+    writer = SpanWriter(0, 0)
+    spans: list[Spans] = []
+    try:
+        for token in lexer.get_tokens_unprocessed(text + "\n"):
+            spans += [done for _, done in writer.write(*token)]
+    except Exception:
+        # The plug-in edge, as above.
+        return [()] * len(lines)
+    return (spans + [()] * len(lines))[: len(lines)]
