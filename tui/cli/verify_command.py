@@ -1,0 +1,95 @@
+"""Which command judges a workspace: configured, else found."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tui.engine.ports import VerifyCommand
+from tui.settings import PROJECT_FILE, Settings, VerifySettings, load_project
+
+MAX_LOOKED_AT = 4000
+"""Directory entries that the search for test files reads at most."""
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "site-packages"})
+_CONFIGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+
+
+def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
+    """The command, None when there is nothing that could judge.
+
+    The user's ``[verify]``, else the workspace's own (which is asked for once: it may come from
+    a stranger), else pytest where there are tests. Raises SettingsError: the workspace's
+    ``.duetto/config.toml`` is broken.
+    """
+    if command := _argv(settings.verify):
+        return VerifyCommand(command, "config.toml", deadline_s=settings.verify.deadline_s)
+    project = load_project(workspace)
+    if command := _argv(project.verify):
+        return VerifyCommand(
+            command, PROJECT_FILE, needs_consent=True, deadline_s=project.verify.deadline_s
+        )
+    if not has_tests(workspace):
+        return None
+    own = _own_python(workspace)
+    deadline_s = settings.verify.deadline_s
+    if own is not None:
+        source = f"pytest of {own.relative_to(workspace).parts[0]}"
+        return VerifyCommand((str(own), "-m", "pytest", "-q"), source, deadline_s=deadline_s)
+    argv = (sys.executable, "-m", "pytest", "-q")
+    return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
+
+
+def words(command: VerifyCommand) -> str:
+    """The command line as a person would type it."""
+    return command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
+
+
+def has_tests(workspace: Path) -> bool:
+    """Whether pytest would find something: its configuration, or a test file."""
+    for name in _CONFIGS:
+        try:
+            text = (workspace / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if name == "pytest.ini" or "[tool.pytest" in text or "[tool:pytest]" in text:
+            return True
+    return any(
+        name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+        for name in _file_names(workspace)
+    )
+
+
+def _file_names(workspace: Path) -> Iterator[str]:
+    looked_at = 0
+    for _folder, folders, files in os.walk(workspace):
+        folders[:] = [f for f in folders if f not in _SKIPPED and not f.startswith(".")]
+        looked_at += len(files) + len(folders)
+        yield from files
+        if looked_at > MAX_LOOKED_AT:
+            return
+
+
+def _argv(verify: VerifySettings) -> tuple[str, ...] | str | None:
+    if isinstance(verify.command, list):
+        return tuple(verify.command) or None
+    return (verify.command or "").strip() or None
+
+
+def _own_python(workspace: Path) -> Path | None:
+    """The interpreter of the workspace's virtual environment, if it has pytest."""
+    for name in (".venv", "venv"):
+        for python in (
+            workspace / name / "bin" / "python",
+            workspace / name / "Scripts/python.exe",
+        ):
+            if python.exists() and _has_pytest(workspace / name):
+                return python
+    return None
+
+
+def _has_pytest(environment: Path) -> bool:
+    patterns = ("lib/python3*/site-packages/pytest", "Lib/site-packages/pytest")
+    return any(found for pattern in patterns for found in environment.glob(pattern))
