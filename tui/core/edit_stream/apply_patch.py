@@ -17,6 +17,7 @@ from tui.core.edit_stream.wrapping import (
     is_begin,
     may_be_special,
 )
+from tui.core.mending import mended
 
 
 class PatchParser:
@@ -59,8 +60,7 @@ class PatchParser:
         self._half = delta[-1:] if "\ud800" <= delta[-1:] <= "\udbff" else ""
         if self._half:
             delta = delta[:-1]
-        if not delta.isascii():
-            delta = whole_characters(delta)
+        delta = mended(delta)
         if len(self._head) < LIMIT:
             self._head = (self._head + delta[:LIMIT]).lstrip()[:LIMIT]
         *wholes, rest = delta.split("\n")
@@ -230,14 +230,3 @@ class PatchParser:
         self._flush_prose()
         out, self._out = self._out, []
         return out
-
-
-def whole_characters(text: str) -> str:
-    """Join surrogate halves that came in two pieces; a lone half becomes U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

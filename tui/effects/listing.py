@@ -1,0 +1,174 @@
+"""Which files a workspace has: what git lists, else a walk that honours ignore files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+LIMIT = 20_000
+"""Files; a larger workspace is listed up to here."""
+_GIT_DEADLINE_S = 10.0
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+"""Directories that are never listed, besides the hidden ones."""
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""Nothing that a repository configures may be run by listing it."""
+
+
+class Listing:
+    """The path list of one workspace, looked up anew at every call."""
+
+    def __init__(self, root: str | Path, limit: int = LIMIT) -> None:
+        """``root`` is the workspace's directory; at most ``limit`` paths are listed."""
+        self._root = os.path.realpath(root)
+        self._limit = limit
+
+    def paths(self) -> list[str]:
+        """All files that are neither hidden nor ignored: relative, with ``/``, sorted."""
+        listed = self._from_git()
+        found = self._walked() if listed is None else self._kept(listed)
+        paths = []
+        for path in found:
+            paths.append(path)
+            if len(paths) >= self._limit:
+                break
+        return sorted(paths)
+
+    def is_ignored(self, path: str) -> bool:
+        """True if an ignore file of the workspace names this path (relative, with ``/``)."""
+        if self._ignored_by_files(path, (".ignore",)):
+            return True
+        answer = self._git("check-ignore", "-q", "--", path)
+        if answer is not None and answer.returncode in (0, 1):
+            return answer.returncode == 0
+        return self._ignored_by_files(path, (".gitignore",))
+
+    def _git(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+        """Run git in the root; None if there is none or it takes too long."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        try:
+            return subprocess.run(
+                [*_GIT, *arguments],
+                cwd=self._root,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_GIT_DEADLINE_S,
+                check=False,
+                env={**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+
+    def _from_git(self) -> list[str] | None:
+        """What git lists below the root; None where git has nothing to say."""
+        answer = self._git("ls-files", "-z", "-co", "--exclude-standard", "--deduplicate")
+        if answer is None or answer.returncode != 0 or not answer.stdout:
+            return None
+        return [os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
+
+    def _kept(self, listed: list[str]) -> Iterator[str]:
+        """The listed files that exist and are to be shown."""
+        rules = _Rules(self._root, (".ignore",))
+        for path in listed:
+            *folders, name = path.split("/")
+            if name.startswith(".") or any(_is_skipped(folder) for folder in folders):
+                continue
+            if not rules.ignores(path) and os.path.isfile(os.path.join(self._root, path)):
+                yield path
+
+    def _walked(self) -> Iterator[str]:
+        rules = _Rules(self._root, (".gitignore", ".ignore"))
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            below: list[str] = []
+            for entry in _entries(os.path.join(self._root, folder)):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    skipped = _is_skipped(entry.name) or _is_environment(entry.path)
+                    if not skipped and not rules.matches(path, is_folder=True):
+                        below.append(path)
+                elif entry.name.startswith(".") or not entry.is_file():
+                    continue
+                elif not rules.matches(path, is_folder=False):
+                    yield path
+            folders += reversed(below)
+
+    def _ignored_by_files(self, path: str, names: tuple[str, ...]) -> bool:
+        return _Rules(self._root, names).ignores(path)
+
+
+class _Rules:
+    """The ignore files of a tree, each valid for its folder and below."""
+
+    def __init__(self, root: str, names: tuple[str, ...]) -> None:
+        self._root = root
+        self._names = names
+        self._specs: dict[str, GitIgnoreSpec | None] = {}
+
+    def ignores(self, path: str) -> bool:
+        """True if the path, or a folder that it lies in, is ignored."""
+        parts = path.split("/")
+        folders = ("/".join(parts[:count]) for count in range(1, len(parts)))
+        return any(self.matches(folder, is_folder=True) for folder in folders) or self.matches(
+            path, is_folder=False
+        )
+
+    def matches(self, path: str, *, is_folder: bool) -> bool:
+        """True if the path itself is ignored; the deepest ignore file that names it decides."""
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            spec = self._spec(folder)
+            if spec is None:
+                continue
+            below = path[len(folder) + 1 :] if folder else path
+            verdict = spec.check_file(below + "/" if is_folder else below).include
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+        if folder not in self._specs:
+            lines: list[str] = []
+            for name in self._names:
+                file = Path(self._root, folder, name)
+                try:
+                    if file.is_file() and file.stat().st_size < 1 << 20:
+                        lines += file.read_text("utf-8", "replace").split("\n")
+                except OSError:
+                    continue
+            self._specs[folder] = _spec_of(lines)
+        return self._specs[folder]
+
+
+def _spec_of(lines: list[str]) -> GitIgnoreSpec | None:
+    """The rules of some lines; broken ones are left out."""
+    good = []
+    for line in lines:
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            continue
+        good.append(line)
+    return GitIgnoreSpec.from_lines(good) if good else None
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_skipped(folder: str) -> bool:
+    return folder.startswith(".") or folder in _SKIPPED
+
+
+def _is_environment(folder: str) -> bool:
+    """A virtual environment, whatever its name."""
+    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
