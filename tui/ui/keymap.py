@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 Scope = Literal["global", "prompt", "conversation", "review", "editor"]
 SCOPES: tuple[Scope, ...] = ("global", "prompt", "conversation", "review", "editor")
@@ -97,7 +97,7 @@ KEYMAP: tuple[Key, ...] = (
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
     Key("page_down", ("pagedown",), "prompt", "Scroll the conversation down"),
-    Key("unqueue", ("alt+backspace",), "prompt",
+    Key("unqueue", ("alt+up", "alt+q"), "prompt",
         "Take the last queued message back into the prompt"),
     Key("external_editor", ("ctrl+g",), "prompt", "Write the prompt in $EDITOR"),
     Key("activate", ("enter", "space"), "conversation",
@@ -132,7 +132,12 @@ def rows(scope: Scope) -> Iterator[Key]:
     return (key for key in KEYMAP if key.scope == scope)
 
 
-def bindings(*scopes: Scope) -> list[Binding]:
+def actions(scope: Scope) -> dict[str, str]:
+    """Key -> action of one scope, for widgets that must see a key before Textual does."""
+    return {name: key.action for key in rows(scope) for name in key.keys}
+
+
+def bindings(*scopes: Scope) -> list[BindingType]:
     """Textual bindings for the ``BINDINGS`` of the widget or screen that owns these scopes."""
     return [
         Binding(

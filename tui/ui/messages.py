@@ -1,0 +1,57 @@
+"""Messages of widgets to their parents; calls go down, messages go up."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from tui.engine.intents import Intent
+
+
+class Wanted(Message):
+    """The user wants the engine to do something; the screen submits it."""
+
+    def __init__(self, intent: Intent) -> None:
+        super().__init__()
+        self.intent = intent
+
+
+class Entered(Message):
+    """The prompt's text was sent with Enter, or queued with Tab."""
+
+    def __init__(self, text: str, *, queue: bool = False) -> None:
+        super().__init__()
+        self.text = text
+        self.queue = queue
+
+
+class PromptWanted(Message):
+    """The focus goes back to the prompt; ``text`` was typed elsewhere and belongs there."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.text = text
+
+
+class ConversationWanted(Message):
+    """The focus goes up into the conversation."""
+
+
+class Scrolled(Message):
+    """The prompt was asked to scroll the conversation by pages; -1 is up."""
+
+    def __init__(self, pages: int) -> None:
+        super().__init__()
+        self.pages = pages
+
+
+class DraftChanged(Message):
+    """The prompt became empty, or no longer is: the footer's keys change."""
+
+
+class HunkShown(Message):
+    """The editor shall show this hunk; ``edit``: and take the focus."""
+
+    def __init__(self, hunk_id: int, *, edit: bool = False) -> None:
+        super().__init__()
+        self.hunk_id = hunk_id
+        self.edit = edit

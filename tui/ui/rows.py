@@ -1,0 +1,188 @@
+"""Rows of the conversation: styled pieces of inert text, wrapped by cells, made into strips.
+
+Text of models, files and programs comes to the screen through `inert` only: control characters
+become pictures, so nothing in it acts on the terminal; and rows are made of Rich segments, never
+of markup, so nothing in it acts on Textual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len, get_character_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+Piece = tuple[str, Style]
+"""Inert text of one style, without line breaks."""
+
+
+class Target(NamedTuple):
+    """What Enter, a click or a review key on a row acts upon."""
+
+    kind: Literal["hunk", "place", "fold"]
+    key: int = 0
+    """The hunk's id, or the index of the block to unfold."""
+    path: str = ""
+    line: int = 0
+    """0-based."""
+    col: int = 0
+
+
+class Row(NamedTuple):
+    """One screen line of the conversation, as wide as the widget."""
+
+    strip: Strip
+    target: Target | None = None
+
+
+_REPLACED = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_REPLACED[0x7F] = 0x2421
+_REPLACED |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+_REPLACED |= dict.fromkeys((0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF), 0xFFFD)
+_REPLACED |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+"""C0 as control pictures; C1, line separators and bidirectional overrides as U+FFFD."""
+
+
+def inert(text: str) -> str:
+    """The text with nothing in it that a terminal would act upon; newlines and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").translate(_REPLACED)
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def one_line(text: str) -> str:
+    """`inert`, with line breaks and tabs as spaces."""
+    return " ".join(inert(text).split())
+
+
+def flat(text: str) -> str:
+    """One line of inert text with its tabs expanded to columns of 4."""
+    return text.expandtabs(4) if "\t" in text else text
+
+
+def breaks(text: str, width: int) -> list[tuple[int, int]]:
+    """Where to wrap: start and end offset of each row; blanks at a break are left out.
+
+    ``width`` is in cells, at least 1. Words longer than a row are cut.
+    """
+    width = max(width, 1)
+    if cell_len(text) <= width:
+        return [(0, len(text))]
+    found, start = [], 0
+    while True:
+        limit = _fit(text, start, width)
+        if limit >= len(text):
+            found.append((start, len(text)))
+            return found
+        blank = text.rfind(" ", start + 1, limit + 1)
+        end = blank if blank > start else limit
+        if not text[start:end].strip():
+            end = limit
+        found.append((start, end))
+        start = end
+        while start < len(text) and text[start] == " ":
+            start += 1
+        if start >= len(text):
+            return found
+
+
+def _fit(text: str, start: int, width: int) -> int:
+    """The offset behind the last character that fits into ``width`` cells; moves at least 1."""
+    end = min(start + width, len(text))
+    if text[start:end].isascii():
+        return end
+    cells = 0
+    for index in range(start, len(text)):
+        cells += get_character_cell_size(text[index])
+        if cells > width:
+            return max(index, start + 1)
+    return len(text)
+
+
+def wrap(pieces: Iterable[Piece], width: int) -> list[list[Piece]]:
+    """Break styled text into rows of at most ``width`` cells; a newline ends a row."""
+    rows: list[list[Piece]] = []
+    paragraph: list[Piece] = []
+    for text, style in pieces:
+        head, *rest = text.split("\n")
+        paragraph.append((head, style))
+        for line in rest:
+            rows += _wrap_line(paragraph, width)
+            paragraph = [(line, style)]
+    rows += _wrap_line(paragraph, width)
+    return rows
+
+
+def _wrap_line(pieces: list[Piece], width: int) -> list[list[Piece]]:
+    pieces = [(text, style) for text, style in pieces if text]
+    spans = breaks("".join(text for text, _ in pieces), width)
+    if len(spans) == 1:
+        return [pieces]
+    return [cut(pieces, start, end) for start, end in spans]
+
+
+def cut(pieces: Iterable[Piece], start: int, end: int) -> list[Piece]:
+    """The pieces between two character offsets."""
+    found, at = [], 0
+    for text, style in pieces:
+        behind = at + len(text)
+        if behind > start and at < end:
+            found.append((text[max(start - at, 0) : end - at], style))
+        at = behind
+    return found
+
+
+def clip(text: str, width: int) -> str:
+    """The text in at most ``width`` cells, with an ellipsis where something was left out."""
+    if cell_len(text) <= width:
+        return text
+    return text[: _fit(text, 0, width - 1)] + "…" if width > 1 else "…"[:width]
+
+
+def clip_left(text: str, width: int) -> str:
+    """The end of the text in at most ``width`` cells: for paths and live tails."""
+    if cell_len(text) <= width:
+        return text
+    tail = text[-max(width - 1, 1) :]
+    while tail and cell_len(tail) > width - 1:
+        tail = tail[1:]
+    return f"…{tail}"
+
+
+def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
+    """A strip exactly ``width`` cells wide on ``base``; what is too long is cropped."""
+    segments = [Segment(text, base + style) for text, style in pieces if text]
+    strip = Strip(segments)
+    missing = width - strip.cell_length
+    if missing > 0:
+        segments.append(Segment(" " * missing, base))
+        return Strip(segments, width)
+    return strip.crop(0, width) if missing else strip
+
+
+def spread(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
+    """Both on one row, ``right`` flush right; ``left`` is cropped where both do not fit."""
+    room = width - sum(cell_len(text) for text, _ in right)
+    shown: list[Piece] = []
+    for text, style in left:
+        piece = clip(text, room) if room > 0 else ""
+        shown.append((piece, style))
+        room -= cell_len(piece)
+        if piece != text:
+            break
+    return [*shown, (" " * max(room, 0), Style.null()), *right]
+
+
+class Line(NamedTuple):
+    """A row of content before it gets its margins."""
+
+    pieces: list[Piece]
+    back: str = ""
+    """The palette's name of the background that fills the row; empty: the pane's own."""
+    target: Target | None = None

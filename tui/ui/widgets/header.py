@@ -1,0 +1,80 @@
+"""The top row: name, workspace, branch; the two models, the one that answers lit."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+from tui.engine.intents import Role
+from tui.engine.notices import Status
+from tui.ui import theme
+from tui.ui.rows import Piece, clip, clip_left, one_line
+from tui.ui.widgets.bar import Bar, Group, fitting
+from tui.ui.widgets.transcript_views import ROLE_GLYPHS
+
+_ROLES: tuple[Role, ...] = ("fast", "deep")
+
+
+class Header(Bar):
+    """Shows `Status`; has no state of its own."""
+
+    BACK = "panel"
+
+    def __init__(
+        self, status: Status, workspace: str, branch: str = "", *, id: str | None = None
+    ) -> None:
+        """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
+        super().__init__(id=id)
+        self._status = status
+        self._workspace = workspace
+        self._branch = branch
+
+    def pieces(self, width: int) -> list[Piece]:
+        """Left the place, right the models."""
+        palette = theme.active()
+        left: list[Piece] = [(" duetto ", palette.style("accent", more="bold"))]
+        models = [(index, self._model(role)) for index, role in enumerate(self._order())]
+        by_role = dict(zip(self._order(), models, strict=True))
+        groups: list[Group] = []
+        if self._status.rehearsal:
+            chip = " REHEARSAL " if width >= 60 else " REHEARSE "
+            groups.append((0, [(chip, palette.style("background", "warning", "bold"))]))
+        groups += [(by_role[role][0] * 2, by_role[role][1]) for role in _ROLES]
+        shown = fitting(groups, max(width - 8 - 14, 10))
+        right: list[Piece] = []
+        for group in shown:
+            right += [("   ", palette.style("faint")), *group]
+        right.append((" ", palette.style("faint")))
+        room = width - 8 - sum(cell_len(text) for text, _ in right)
+        left += self._place(room)
+        used = sum(cell_len(text) for text, _ in left + right)
+        return [*left, (" " * max(width - used, 0), palette.style("faint")), *right]
+
+    def _order(self) -> list[Role]:
+        """The role that answers is the more important one."""
+        return sorted(_ROLES, key=lambda role: role != self._status.role)
+
+    def _place(self, room: int) -> list[Piece]:
+        palette = theme.active()
+        if room < 4:
+            return []
+        folder = clip_left(f"{one_line(self._workspace)}/", room - 1)
+        pieces: list[Piece] = [(f" {folder}", palette.style("foreground"))]
+        left = room - cell_len(folder) - 1
+        if self._branch and left > 5:
+            branch = f"  {clip(one_line(self._branch), left - 2)}"
+            pieces.append((branch, palette.style("muted")))
+        return pieces
+
+    def _model(self, role: Role) -> list[Piece]:
+        palette = theme.active()
+        lit = role == self._status.role
+        name = one_line(self._status.models.get(role, "")) or "none"
+        effort = self._status.efforts.get(role)
+        weight = "bold" if lit else ""
+        pieces: list[Piece] = [
+            (f"{ROLE_GLYPHS[role]} {role}", palette.style(role if lit else "faint", more=weight)),
+            (f" {clip(name, 28)}", palette.style("foreground" if lit else "faint")),
+        ]
+        if effort:
+            pieces.append((f" · {effort}", palette.style("muted" if lit else "faint")))
+        return pieces

@@ -1,0 +1,152 @@
+"""Hunk cards: what one patch did to each file, and how every hunk of it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
+from tui.ui import theme
+from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, one_line, spread
+
+MINUS = "\N{MINUS SIGN}"
+
+
+class Look(NamedTuple):
+    """How a hunk's state is written."""
+
+    glyph: str
+    word: str
+    colour: str
+
+
+_DECIDED = {
+    Decision.ACCEPTED: Look("✓", "accepted", "hunk-accepted"),
+    Decision.REJECTED: Look("✗", "rejected", "hunk-struck"),
+}
+_STAGES = {
+    Stage.READING: Look("…", "reading", "muted"),
+    Stage.CANDIDATES: Look("?", "where?", "hunk-candidate"),
+    Stage.LOCATED: Look("…", "located", "hunk-landing"),
+    Stage.LANDING: Look("▸", "landing", "hunk-landing"),
+    Stage.LANDED: Look("●", "pending", "hunk-pending"),
+    Stage.PARTIAL: Look("◐", "partial", "hunk-partial"),
+    Stage.CONFLICT: Look("!", "conflict", "hunk-conflict"),
+    Stage.REFUSED: Look("⊘", "refused", "hunk-struck"),
+    Stage.DROPPED: Look("-", "dropped", "faint"),
+}
+
+
+def look(hunk: Hunk) -> Look:
+    """The decision where there is one, else the stage."""
+    if hunk.stage in PLACED and hunk.decision in _DECIDED:
+        return _DECIDED[hunk.decision]
+    return _STAGES[hunk.stage]
+
+
+class Focus(NamedTuple):
+    """What the keys of review are on, so that the card can say what they do."""
+
+    hunk_id: int = 0
+    candidate: int = 0
+    """Which of an ambiguous hunk's candidates is chosen."""
+
+
+def card_lines(hunks: Sequence[Hunk], width: int, focus: Focus, cut: bool = False) -> list[Line]:
+    """The card of one patch; ``cut``: its stream was stopped."""
+    if not hunks:
+        words = "patch stopped before it named a file" if cut else "reading the patch…"
+        return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
+    lines: list[Line] = []
+    for path in dict.fromkeys(hunk.path for hunk in hunks):
+        of_file = [hunk for hunk in hunks if hunk.path == path]
+        lines.append(_header(path, of_file, width))
+        for hunk in of_file:
+            lines += _hunk_lines(hunk, hunks.index(hunk) + 1, width, focus)
+    return lines
+
+
+def _header(path: str, hunks: list[Hunk], width: int) -> Line:
+    palette = theme.active()
+    total, decided = len(hunks), sum(not _waits(hunk) for hunk in hunks)
+    verb = {Kind.ADD: "new file", Kind.DELETE: "deleted", Kind.MOVE: "moved"}.get(
+        hunks[0].kind, f"{total} hunk{'s' if total > 1 else ''}"
+    )
+    right: list[Piece] = [
+        (f" {verb}  ", palette.style("muted")),
+        (f"+{sum(hunk.added for hunk in hunks)} ", palette.style("hunk-accepted")),
+        (f"{MINUS}{sum(hunk.removed for hunk in hunks)}", palette.style("hunk-struck")),
+        (f"  {decided}/{total} ", palette.style("faint" if decided < total else "success")),
+    ]
+    room = width - sum(cell_len(text) for text, _ in right) - 3
+    left: list[Piece] = [
+        (" ✎ ", palette.style("accent")),
+        (clip_left(one_line(path), max(room, 6)), palette.style("foreground", more="bold")),
+    ]
+    return Line(spread(left, right, width), "panel")
+
+
+def _waits(hunk: Hunk) -> bool:
+    """True if a hunk is still open, or waits for the user."""
+    return hunk.stage in OPEN or hunk.stage is Stage.CONFLICT or hunk.decidable
+
+
+def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]:
+    palette = theme.active()
+    state = look(hunk)
+    focused = hunk.id == focus.hunk_id
+    target = Target("hunk", hunk.id)
+    where = f"L{hunk.start.line + 1}" if hunk.start is not None else ""
+    left: list[Piece] = [
+        (f" {number:>3} ", palette.style("faint")),
+        (f"{state.glyph} {state.word:<9}", palette.style(state.colour)),
+        (f"{where:<6}", palette.style("muted")),
+    ]
+    right = _keys(hunk) if focused else []
+    if not right:
+        right = [(f"+{hunk.added} {MINUS}{hunk.removed} ", palette.style("faint"))]
+    lines = [Line(spread(left, right, width), "panel", target)]
+    if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+        lines.append(Line(_candidates(hunk, focus if focused else Focus()), "panel", target))
+    reasons = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
+    if hunk.words:
+        reasons.append(f"you said: {hunk.words}")
+    if hunk.kind is Kind.MOVE:
+        reasons.append(f"→ {hunk.target}")
+    style = palette.style("warning" if _waits(hunk) else "muted")
+    for reason in reasons:
+        text = one_line(reason)
+        lines += [
+            Line([("       ", style), (text[start:end], style)], "panel", target)
+            for start, end in breaks(text, width - 8)[:4]
+        ]
+    return lines
+
+
+def _keys(hunk: Hunk) -> list[Piece]:
+    """What the review keys do to this hunk."""
+    palette = theme.active()
+    keys: list[tuple[str, str]] = []
+    if hunk.decidable:
+        keys = [("a", "accept"), ("r", "reject"), ("e", "edit")]
+    elif hunk.stage is Stage.CANDIDATES and hunk.candidates:
+        keys = [("← →", "where"), ("a", "here")]
+    pieces: list[Piece] = []
+    for key, word in keys:
+        pieces += [(key, palette.style("accent", more="bold")),
+                   (f" {word}  ", palette.style("muted"))]
+    return pieces
+
+
+def _candidates(hunk: Hunk, focus: Focus) -> list[Piece]:
+    palette = theme.active()
+    pieces: list[Piece] = [("       ", palette.style("muted"))]
+    for index, line in enumerate(hunk.candidates[:8]):
+        chosen = bool(focus.hunk_id) and index == focus.candidate % len(hunk.candidates)
+        name = f"L{line + 1}"
+        pieces.append((clip(f"[{name}]" if chosen else f" {name} ", 9),
+                       palette.style("hunk-candidate" if chosen else "muted",
+                                     more="bold" if chosen else "")))
+    return pieces

@@ -1,0 +1,103 @@
+"""The meter in cells: rate, sparkline, and the scale from delegation to collaboration."""
+
+from __future__ import annotations
+
+import math
+
+from tui.core.meter import MeterView
+from tui.ui import theme
+from tui.ui.rows import Piece
+from tui.ui.widgets.bar import Group
+
+_SPARKS = " ▁▂▃▄▅▆▇█"
+_GHOST_PLACE = math.log(50 / 20) / math.log(5000 / 20)
+"""Where 50 tokens/s stand on the scale from 20 to 5000."""
+
+
+def meter_groups(view: MeterView) -> list[Group]:
+    """What the meter says, in order, each with its importance."""
+    palette = theme.active()
+    groups: list[Group] = [(0, _rate(view)), (4, _spark(view)), (2, _scale(view))]
+    if view.state == "idle":
+        return groups
+    if view.state in ("streaming", "done") and view.tokens:
+        ghost = f"ghost {min(view.ghost, 1.0):.0%}"
+        groups.append((6, [(ghost, palette.style("meter-ghost"))]))
+    if view.ttft_s is not None:
+        groups.append((3, [("ttft ", palette.style("faint")),
+                           (_span(view.ttft_s), palette.style("foreground"))]))
+    elif view.state == "waiting":
+        groups.append((3, [("waiting", palette.style("muted"))]))
+    about = "~" if view.tokens_estimated else ""
+    count: list[Piece] = [
+        (f"{about}{view.tokens:,}", palette.style("foreground")),
+        (" tok", palette.style("faint")),
+        (f"  {view.seconds:.1f} s", palette.style("muted")),
+    ]
+    groups.append((1, count))
+    if view.reasoning != "unknown":
+        groups.append((8, [(f"reasoning {view.reasoning}", palette.style("faint"))]))
+    return groups
+
+
+def context_group(view: MeterView) -> Group:
+    """How much of the model's window the conversation fills."""
+    palette = theme.active()
+    if view.context_tokens is None:
+        return (5, [])
+    used = _thousands(view.context_tokens)
+    if view.context_window is None:
+        return (5, [("ctx ", palette.style("faint")), (used, palette.style("muted"))])
+    share = view.context_tokens / max(view.context_window, 1)
+    colour = "error" if share > 0.9 else "warning" if share > 0.7 else "muted"
+    whole = _thousands(view.context_window)
+    return (5, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
+
+
+def _rate(view: MeterView) -> list[Piece]:
+    palette = theme.active()
+    if view.tokens_s is None:
+        return [("    -- tok/s", palette.style("faint"))]
+    about = "~" if view.estimated else ""
+    rate = f"{about}{view.tokens_s:,.0f}" if view.tokens_s >= 10 else f"{about}{view.tokens_s:.1f}"
+    lit = "bold" if view.state == "streaming" else ""
+    return [(f"{rate:>6}", palette.style("meter-rate", more=lit)),
+            (" tok/s", palette.style("muted"))]
+
+
+def _spark(view: MeterView) -> list[Piece]:
+    palette = theme.active()
+    marks = "".join(_SPARKS[round(min(max(value, 0.0), 1.0) * 8)] for value in view.spark[-12:])
+    return [(marks.rjust(12), palette.style("meter-spark"))] if marks.strip() else []
+
+
+def _scale(view: MeterView, cells: int = 13) -> list[Piece]:
+    """``delegate ├──┴────◆────┤ collaborate``; the tick stands for 50 tokens/s."""
+    palette = theme.active()
+    line = palette.style("meter-scale")
+    place = round(min(max(view.scale, 0.0), 1.0) * (cells - 1))
+    tick = round(_GHOST_PLACE * (cells - 1))
+    mark = palette.style("meter-mark", more="bold")
+    known = view.tokens_s is not None
+    pieces: list[Piece] = [
+        ("delegate ", palette.style("meter-delegate" if known and view.scale < 0.5 else "faint")),
+        ("├", line),
+    ]
+    for cell in range(cells):
+        if known and cell == place:
+            pieces.append(("◆", mark))
+        else:
+            pieces.append(("┴" if cell == tick else "─", line))
+    near = known and view.scale >= 0.5
+    pieces += [("┤", line),
+               (" collaborate", palette.style("meter-collaborate" if near else "faint"))]
+    return pieces
+
+
+def _span(seconds: float) -> str:
+    """``84 ms`` or ``1.2 s``."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _thousands(tokens: int) -> str:
+    return str(tokens) if tokens < 1000 else f"{tokens / 1000:.0f}k"

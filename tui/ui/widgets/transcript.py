@@ -1,0 +1,199 @@
+"""The conversation: reading, folding and reviewing it with keys and mouse.
+
+A stop is a row on which something can be done: a hunk, a place in a file, a fold. The keys act
+on the selected one.
+"""
+
+from __future__ import annotations
+
+from textual import events
+
+from tui.core.hunk import Hunk, Stage
+from tui.engine.intents import Accept, OpenFile, Place, Reject
+from tui.engine.session import Session
+from tui.ui.keymap import actions, bindings
+from tui.ui.messages import HunkShown, PromptWanted, Wanted
+from tui.ui.rows import Target
+from tui.ui.widgets.hunk_card import Focus
+from tui.ui.widgets.transcript_layout import Stop
+from tui.ui.widgets.transcript_pane import TranscriptPane
+
+_RESERVED = {**actions("conversation"), **actions("review")}
+
+
+class Transcript(TranscriptPane, can_focus=True):
+    """The conversation of one session."""
+
+    BINDINGS = bindings("conversation", "review")
+
+    def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
+        super().__init__(session, root=root, id=id)
+        self._session = session
+        self._row = 0
+        """The selected stop's row when it was selected: where moving goes on from."""
+        self._candidate = 0
+
+    def select_pending(self) -> bool:
+        """Select the next hunk that waits for a decision; False if there is none."""
+        stops = [stop for stop in self.rows.stops() if self._waits(stop.target)]
+        if not stops:
+            return False
+        here = self._row if self.marked is not None else -1
+        self._select(next((stop for stop in stops if stop.row > here), stops[0]))
+        return True
+
+    def selected_hunk(self) -> Hunk | None:
+        """The hunk that the review keys act on."""
+        if self.marked is None or self.marked.kind != "hunk":
+            return None
+        return self._hunk(self.marked.key)
+
+    def on_focus(self) -> None:
+        """The keys need something to act on: the next pending hunk, else the last stop."""
+        if self.marked is None and not self.select_pending() and (stops := self.rows.stops()):
+            self._select(stops[-1])
+
+    def on_click(self, event: events.Click) -> None:
+        """Act on the row; on the hint: go to the end."""
+        if self.at_hint(event.y):
+            self.go_to(self.rows.total)
+            return
+        number = self.top + event.y
+        row = self.rows.row(number)
+        if row is not None and row.target is not None:
+            stops = [stop for stop in self.rows.stops() if stop.row <= number]
+            self._select(stops[-1])
+            self.action_activate()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed here belongs into the prompt."""
+        if event.is_printable and event.character and event.key not in _RESERVED:
+            event.stop()
+            self.post_message(PromptWanted(event.character))
+
+    # -- actions of the scope "conversation"
+
+    def action_prompt(self) -> None:
+        """Back to the prompt."""
+        self.post_message(PromptWanted())
+
+    def action_activate(self) -> None:
+        """Unfold, open the place, or show the hunk."""
+        target = self.marked
+        if target is None:
+            return
+        if target.kind == "fold":
+            self.rows.toggle(target.key)
+            self.go_to(self.top)
+        elif target.kind == "place":
+            self.post_message(Wanted(OpenFile(target.path, target.line, target.col)))
+        else:
+            self.post_message(HunkShown(target.key))
+
+    def action_previous_stop(self) -> None:
+        """Select the stop above, or scroll where there is none."""
+        stops = [stop for stop in self.rows.stops() if stop.row < self._row]
+        if stops and self.marked is not None:
+            self._select(stops[-1])
+        else:
+            self.go_to(self.top - 1)
+
+    def action_next_stop(self) -> None:
+        """Select the stop below, or scroll where there is none."""
+        stops = [stop for stop in self.rows.stops() if stop.row > self._row]
+        if stops and self.marked is not None:
+            self._select(stops[0])
+        else:
+            self.go_to(self.top + 1)
+
+    def action_scroll_home(self) -> None:
+        """To the first row."""
+        self.go_to(0)
+
+    def action_scroll_end(self) -> None:
+        """To the last row, and follow."""
+        self.go_to(self.rows.total)
+
+    # -- actions of the scope "review"
+
+    def action_accept_hunk(self) -> None:
+        """Accept the selected hunk; an ambiguous one is placed at the chosen candidate."""
+        hunk = self.selected_hunk()
+        if hunk is None:
+            return
+        if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+            line = hunk.candidates[self._candidate % len(hunk.candidates)]
+            self.post_message(Wanted(Place(hunk.id, line)))
+            return
+        self.post_message(Wanted(Accept((hunk.id,))))
+        self.action_next_hunk(waiting=True)
+
+    def action_reject_hunk(self) -> None:
+        """Reject the selected hunk."""
+        if (hunk := self.selected_hunk()) is not None:
+            self.post_message(Wanted(Reject((hunk.id,))))
+            self.action_next_hunk(waiting=True)
+
+    def action_accept_all(self) -> None:
+        """Accept every decidable hunk."""
+        self.post_message(Wanted(Accept()))
+
+    def action_reject_all(self) -> None:
+        """Reject every decidable hunk."""
+        self.post_message(Wanted(Reject()))
+
+    def action_next_hunk(self, waiting: bool = False) -> None:
+        """Select the hunk below; ``waiting``: the next one that waits for a decision."""
+        for stop in self.rows.stops():
+            if stop.row > self._row and stop.target.kind == "hunk" and (
+                not waiting or self._waits(stop.target)
+            ):
+                self._select(stop)
+                return
+
+    def action_previous_hunk(self) -> None:
+        """Select the hunk above."""
+        stops = [s for s in self.rows.stops() if s.row < self._row and s.target.kind == "hunk"]
+        if stops:
+            self._select(stops[-1])
+
+    def action_edit_hunk(self) -> None:
+        """Go and edit the hunk's text in the editor."""
+        if (hunk := self.selected_hunk()) is not None:
+            self.post_message(HunkShown(hunk.id, edit=True))
+
+    def action_next_candidate(self, step: int = 1) -> None:
+        """Choose another place for an ambiguous hunk, and show it in the editor."""
+        hunk = self.selected_hunk()
+        if hunk is not None and hunk.candidates:
+            self._candidate = (self._candidate + step) % len(hunk.candidates)
+            self._refocus(hunk.id)
+            line = hunk.candidates[self._candidate]
+            self.post_message(Wanted(OpenFile(hunk.path, line)))
+
+    def action_previous_candidate(self) -> None:
+        """The candidate before."""
+        self.action_next_candidate(-1)
+
+    def _hunk(self, hunk_id: int) -> Hunk | None:
+        hunks = self._session.workspace.hunks
+        return next((hunk for hunk in reversed(hunks) if hunk.id == hunk_id), None)
+
+    def _waits(self, target: Target) -> bool:
+        """True if the target is a hunk that waits for the user."""
+        if target.kind != "hunk" or (hunk := self._hunk(target.key)) is None:
+            return False
+        return hunk.decidable or hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
+
+    def _select(self, stop: Stop) -> None:
+        if stop.target != self.marked:
+            self._candidate = 0
+        self.marked, self._row = stop.target, stop.row
+        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
+        self.show_row(stop.row)
+
+    def _refocus(self, hunk_id: int) -> None:
+        """The card of this hunk says what the keys do."""
+        self.scene.focus = Focus(hunk_id, self._candidate)
+        self.rows.refocus()
+        self.refresh()
