@@ -1,0 +1,158 @@
+"""Writes the patch that takes a file's text, as it is now, to the wanted states of its regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tui.bridge.rehearsal.script import ORIGINAL, Region
+
+CONTEXT_LINES = 3
+_MOST_CONTEXT_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Replace some lines."""
+
+    first: int
+    removed: int
+    added: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class FilePlan:
+    """What is to be done to one file."""
+
+    path: str
+    text: str | None
+    """None: the file does not exist yet."""
+    changes: list[Change] = field(default_factory=list)
+    lost: list[Region] = field(default_factory=list)
+    """Regions whose text is none of those that the script knows."""
+    found: set[str] = field(default_factory=set)
+    """The states in which the regions are now."""
+
+
+def plan_file(
+    path: str, text: str | None, wanted: Sequence[tuple[Region, str]]
+) -> FilePlan:
+    """Find every region of a file and what takes it to its wanted state."""
+    plan = FilePlan(path, text)
+    lines = lines_of(text or "")
+    for region, state in wanted:
+        target = lines_of(region.states[state])
+        place = _find(lines, region)
+        if place is None:
+            plan.lost.append(region)
+            continue
+        current, first = place
+        plan.found.add(current)
+        change = _change(first, lines_of(region.states[current]), target)
+        if change is not None:
+            plan.changes.append(change)
+    plan.changes.sort(key=lambda change: change.first)
+    return plan
+
+
+def write_patch(plans: Sequence[FilePlan]) -> str:
+    """The patch for all files; empty if nothing is to be changed."""
+    written: list[str] = []
+    for plan in plans:
+        if not plan.changes:
+            continue
+        if plan.text is None:
+            written.append(f"*** Add File: {plan.path}")
+            written += ["+" + line for change in plan.changes for line in change.added]
+        else:
+            written.append(f"*** Update File: {plan.path}")
+            written += _sections(lines_of(plan.text), plan.changes)
+    if not written:
+        return ""
+    return "\n".join(["*** Begin Patch", *written, "*** End Patch"]) + "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without their endings; only a newline parts them."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _find(lines: Sequence[str], region: Region) -> tuple[str, int] | None:
+    """The state that the region is in, and its first line.
+
+    Longer states are tried first: the original is often a part of what replaces it.
+    """
+    known = [(name, lines_of(text)) for name, text in region.states.items()]
+    for name, block in sorted(known, key=lambda state: -len(state[1])):
+        if not block:
+            continue
+        places = occurrences(lines, block)
+        if len(places) == 1:
+            return name, places[0]
+    if not region.states[ORIGINAL] and not lines:
+        return ORIGINAL, 0
+    return None
+
+
+def occurrences(lines: Sequence[str], block: Sequence[str]) -> list[int]:
+    """Where a block of lines lies."""
+    size, head = len(block), block[0]
+    return [
+        first
+        for first in range(len(lines) - size + 1)
+        if lines[first] == head and list(lines[first : first + size]) == list(block)
+    ]
+
+
+def _change(first: int, old: Sequence[str], new: Sequence[str]) -> Change | None:
+    """The lines that differ; None if none does."""
+    if list(old) == list(new):
+        return None
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    added = tuple(new[same : len(new) - tail])
+    return Change(first + same, len(old) - same - tail, added)
+
+
+def _sections(lines: Sequence[str], changes: Sequence[Change]) -> list[str]:
+    """The sections of one file; changes whose context meets share a section."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        last = groups[-1][-1] if groups else None
+        near = last is not None and change.first - last.first - last.removed <= 2 * CONTEXT_LINES
+        if near:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    written: list[str] = []
+    done = 0
+    for group in groups:
+        written += _section(lines, group, done)
+        done = group[-1].first + group[-1].removed
+    return written
+
+
+def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> list[str]:
+    """One section, with as much context as makes its place unique; lines before ``done`` are taken."""
+    first, last = group[0].first, group[-1].first + group[-1].removed
+    context = CONTEXT_LINES
+    while True:
+        top, bottom = max(first - context, done), min(last + context, len(lines))
+        block = lines[top:bottom]
+        if not block or context >= _MOST_CONTEXT_LINES or len(occurrences(lines, block)) == 1:
+            break
+        context += 1
+    written, at = ["@@"], top
+    for change in group:
+        written += [" " + line for line in lines[at : change.first]]
+        written += ["-" + line for line in lines[change.first : change.first + change.removed]]
+        written += ["+" + line for line in change.added]
+        at = change.first + change.removed
+    return written + [" " + line for line in lines[at:bottom]]

@@ -1,0 +1,113 @@
+"""Gives a rehearsed answer out at an exact number of tokens a second.
+
+The player never sleeps and never reads a clock: its owner asks when the next token is due and
+calls `play` then, with the time in seconds. Each token's deadline follows from the start alone,
+so a late timer makes one larger delta instead of a slower stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from tui.bridge.rehearsal.beats import Beat, Reason
+from tui.core.usage import Usage
+
+MOST_LAG_S = 0.25
+"""What is later than this (a client that reads slowly) is not caught up: the stream shifts."""
+
+
+class Sink(Protocol):
+    """Where the output goes: a `core.run.Run`."""
+
+    def item_added(self, item: dict[str, Any]) -> int:
+        """Begin an item; returns its index."""
+
+    def delta(self, index: int, text: str) -> None:
+        """More text of an item."""
+
+    def item_done(self, index: int) -> None:
+        """Finish an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a model is."""
+
+    tokens_s: float
+    ttft_s: float = 0.0
+    """Seconds before the first token."""
+
+
+def token_sizes(random: Random) -> Iterator[int]:
+    """Sizes of tokens in characters, for ever: 3 to 5, and 20 for every five of them."""
+    sizes = [3, 4, 4, 4, 5]
+    while True:
+        random.shuffle(sizes)
+        yield from sizes
+
+
+class Player:
+    """One answer on its way."""
+
+    def __init__(self, beats: Sequence[Beat], pace: Pace, *, seed: int, now: float) -> None:
+        """``now`` is the moment of the request, in seconds of the owner's clock."""
+        self._beats = [beat for beat in beats if beat.text]
+        self._pace = pace
+        self._sizes = token_sizes(Random(seed))
+        self._first_s = now + pace.ttft_s
+        self._beat = 0
+        self._at = 0
+        self._index: int | None = None
+        self._reasoning_tokens = 0
+        self.output_tokens = 0
+        """Tokens given out so far, reasoning included."""
+
+    @property
+    def done(self) -> bool:
+        """Everything was given out."""
+        return self._beat >= len(self._beats)
+
+    @property
+    def at_boundary(self) -> bool:
+        """No item is open."""
+        return self._index is None
+
+    def due_s(self) -> float:
+        """When the next token is due, in seconds of the owner's clock."""
+        return self._first_s + self.output_tokens / self._pace.tokens_s
+
+    def play(self, sink: Sink, now: float, *, one_item: bool = False) -> None:
+        """Give out all tokens that are due; ``one_item`` stops where the open item ends."""
+        lag_s = now - self.due_s()
+        if lag_s > MOST_LAG_S:
+            self._first_s += lag_s - MOST_LAG_S
+        due = int((now - self._first_s) * self._pace.tokens_s + 1e-6) + 1
+        while self.output_tokens < due and not self.done:
+            ended = self._give(sink, due - self.output_tokens)
+            if ended and one_item:
+                return
+
+    def _give(self, sink: Sink, most: int) -> bool:
+        """Give out tokens of one item as one delta; returns whether the item ended."""
+        beat, first, count = self._beats[self._beat], self._at, 0
+        while count < most and self._at < len(beat.text):
+            self._at += next(self._sizes)
+            count += 1
+        self.output_tokens += count
+        if isinstance(beat, Reason):
+            self._reasoning_tokens += count
+        if self._index is None:
+            self._index = sink.item_added(beat.item())
+        sink.delta(self._index, beat.text[first : self._at])
+        if self._at < len(beat.text):
+            return False
+        sink.item_done(self._index)
+        self._beat, self._at, self._index = self._beat + 1, 0, None
+        return True
+
+    def usage(self, input_tokens: int = 0, cached_tokens: int = 0) -> Usage:
+        """What was really given out so far, beside what the owner counted of the input."""
+        return Usage(input_tokens, self.output_tokens, cached_tokens, self._reasoning_tokens)

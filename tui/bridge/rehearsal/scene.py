@@ -1,0 +1,178 @@
+"""What a request says: the prompt, the files as they stand, the tools, what came of the last calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tui.core.file_block import file_blocks
+
+PatchChannel = Literal["custom", "function", "text"]
+
+_BLOCK = re.compile(r'^<file(?: [a-z_]+="(?:[^"\\]|\\.)*")+>\n.*?\n</file>$', re.M | re.S)
+_PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
+_FAILURE = re.compile(
+    r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
+    r"|^Traceback \(most recent|\b(?:tests?|it) (?:still )?fails?\b|\btests? (?:still )?failed\b",
+    re.MULTILINE,
+)
+_CALLS = {"function_call", "custom_tool_call"}
+_OUTPUTS = {"function_call_output", "custom_tool_call_output"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The output of a call that the model made."""
+
+    name: str
+    output: str
+
+
+@dataclass(slots=True)
+class Scene:
+    """A request, read."""
+
+    channel: PatchChannel = "text"
+    """How the request lets a model edit."""
+    patch_argument: str = "input"
+    """Name of the string that holds the patch, if apply_patch is a function."""
+    can_read: bool = False
+    """A read_file function is declared."""
+    said: list[str] = field(default_factory=list)
+    """What the user said, oldest first, quoted files left out."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Path -> its newest text in the request."""
+    stale: set[str] = field(default_factory=set)
+    """Paths of `files` that a patch of the model names after they were quoted."""
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """Path -> what read_file answered instead of the file."""
+    answers: list[ToolAnswer] = field(default_factory=list)
+    """Outputs that nothing follows: this request goes on with the turn."""
+    patched: set[str] = field(default_factory=set)
+    """Paths that the model's patches named so far."""
+    failed: bool = False
+    """Failing tests were shown since the last patch."""
+    listed: frozenset[str] = frozenset()
+    """Lines of the instructions, where the workspace's paths are listed."""
+    _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def prompt(self) -> str:
+        """The newest thing that the user said."""
+        return self.said[-1] if self.said else ""
+
+    def hear(self, text: str) -> None:
+        """A user's message."""
+        self._take_files(text)
+        spoken = _BLOCK.sub("", text).strip()
+        if spoken:
+            self.said.append(spoken)
+            self.failed = self.failed or shows_failure(spoken)
+        self.answers.clear()
+
+    def recall(self, text: str) -> None:
+        """The model's own patch or prose: the files that it patched are no longer as quoted."""
+        paths = set(_PATCHED_PATH.findall(text))
+        if paths:
+            self.patched |= paths
+            self.failed = False
+            self.stale |= paths
+        self.answers.clear()
+
+    def call(self, item: Mapping[str, Any]) -> None:
+        """A call that the model made."""
+        name, argument = str(item.get("name", "")), item.get("arguments", item.get("input"))
+        text = argument if isinstance(argument, str) else ""
+        self._calls[str(item.get("call_id", ""))] = (name, text)
+        if "*** Begin Patch" in text:
+            self.recall(text.replace("\\n", "\n") if item["type"] == "function_call" else text)
+        self.answers.clear()
+
+    def answer(self, item: Mapping[str, Any]) -> None:
+        """A call's output."""
+        name, argument = self._calls.get(str(item.get("call_id", "")), ("", ""))
+        output = text_of(item.get("output"))
+        if not self._take_files(output) and name == "read_file":
+            self.unreadable[_member(argument, "path")] = output
+        self.failed = self.failed or (name not in ("read_file", "") and shows_failure(output))
+        self.answers.append(ToolAnswer(name, output))
+
+    def _take_files(self, text: str) -> bool:
+        found = False
+        for block in file_blocks(text):
+            found = True
+            marks = block.attributes
+            whole = marks.get("from", "1") == "1" and marks.get("to") == marks.get("lines")
+            if whole:
+                self.files[block.path] = block.text
+                self.stale.discard(block.path)
+                self.unreadable.pop(block.path, None)
+        return found
+
+
+def read_scene(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> Scene:
+    """Read a request and the whole chain of items that it stands for."""
+    scene = Scene(listed=frozenset(str(request.get("instructions") or "").splitlines()))
+    _read_tools(scene, request.get("tools"))
+    for item in items:
+        kind = item.get("type", "message")
+        if kind == "message" and item.get("role") == "assistant":
+            scene.recall(text_of(item.get("content")))
+        elif kind == "message" and item.get("role") == "user":
+            scene.hear(text_of(item.get("content")))
+        elif kind == "additional_tools":
+            _read_tools(scene, item.get("tools"))
+        elif kind in _CALLS:
+            scene.call(item)
+        elif kind in _OUTPUTS:
+            scene.answer(item)
+    return scene
+
+
+def _read_tools(scene: Scene, tools: object) -> None:
+    for tool in tools if isinstance(tools, list) else []:
+        if not isinstance(tool, dict):
+            continue
+        kind, name = tool.get("type"), tool.get("name")
+        if name == "apply_patch" and kind == "custom":
+            scene.channel = "custom"
+        elif name == "apply_patch" and kind == "function":
+            scene.channel = "function"
+            scene.patch_argument = _only_property(tool)
+        elif name == "read_file" and kind == "function":
+            scene.can_read = True
+
+
+def _only_property(tool: Mapping[str, Any]) -> str:
+    """The name of the string that takes the patch."""
+    parameters = tool.get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    names = list(properties) if isinstance(properties, dict) else []
+    known = [name for name in ("input", "patch", "diff") if name in names]
+    return str((known or names or ["input"])[0])
+
+
+def text_of(content: object) -> str:
+    """A string, or the text of all its parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(
+        str(part.get("text", "")) for part in parts if isinstance(part, dict) and "text" in part
+    )
+
+
+def shows_failure(text: str) -> bool:
+    """Whether a text tells of failing tests."""
+    return _FAILURE.search(text) is not None
+
+
+def _member(arguments: str, name: str) -> str:
+    try:
+        members = json.loads(arguments)
+    except ValueError:
+        return ""
+    return str(members.get(name, "")) if isinstance(members, dict) else ""
