@@ -39,6 +39,8 @@ class ClientProtocol:
         self.frames_skipped = 0
         """Text frames that were not JSON objects."""
         self.closed = False
+        self.needs_care = False
+        """Something is to be written, waited for or dropped; `data_to_send` resets it."""
         self._default = Lane(None)
         self._lanes: dict[str | None, Lane] = {None: self._default}
         self._events: list[Event] = []
@@ -108,6 +110,7 @@ class ClientProtocol:
 
     def receive_binary(self) -> None:
         """Take a binary frame: the protocol knows none, so this is no endpoint of ours."""
+        self.needs_care = True
         self.drop_reason = "the server sent a binary message, which this protocol does not know"
 
     def connection_lost(self, reason: str) -> None:
@@ -125,6 +128,7 @@ class ClientProtocol:
 
     def data_to_send(self) -> list[str]:
         """Text frames to write, in order."""
+        self.needs_care = False
         frames, self._outbox = self._outbox, []
         return frames
 
@@ -151,6 +155,7 @@ class ClientProtocol:
         return named[0] if len(named) == 1 else self._default
 
     def _control(self, lane: Lane, event: Event, now: float) -> None:
+        self.needs_care = True
         if isinstance(event, ErrorEvent) and event.code == LIMIT_REACHED:
             self.drop_reason = "the server's time limit for one connection was reached"
             if not self.busy:

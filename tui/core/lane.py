@@ -22,10 +22,14 @@ from tui.core.events import (
     Event,
     Failed,
     Incomplete,
+    InProgress,
     InterruptAccepted,
     InterruptFailed,
     ItemAdded,
     ItemDone,
+    ItemInterrupted,
+    Progress,
+    Queued,
     Unknown,
 )
 from tui.core.surrogates import HalfCharacter
@@ -100,7 +104,8 @@ class Lane:
 
     def abandon(self) -> None:
         """Let the response run on unseen until its end."""
-        self.state, self.flowing, self.deadline = LaneState.ABANDONED, False, None
+        self._end()
+        self.state = LaneState.ABANDONED
 
     def lost(self) -> None:
         """The socket is gone."""
@@ -118,15 +123,19 @@ class Lane:
             return self._error(event)
         if isinstance(event, InterruptAccepted | InterruptFailed):
             return self._answered(event, now)
-        if isinstance(event, Unknown):
-            return True
-        if self.accepted:
+        return isinstance(event, Unknown) or self._step(event, now)
+
+    def _step(self, event: Event, now: float) -> bool:
+        """Follow what neither begins nor ends a response."""
+        if self.accepted and self.state is LaneState.INTERRUPTING:
             self._extend(now)
-        if isinstance(event, ItemDone):
-            return self.busy and self.state is not LaneState.ABANDONED
         if isinstance(event, ItemAdded) and self.state is LaneState.CREATED:
             self.state = LaneState.STREAMING
-        return self.state in (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
+        if isinstance(event, ItemAdded | InProgress | Queued | Progress):
+            return self.state in (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
+        if isinstance(event, ItemDone | ItemInterrupted) and not self.busy:
+            return False
+        return self.state is not LaneState.ABANDONED
 
     def _delta(self) -> bool:
         if self.state is LaneState.CREATED:

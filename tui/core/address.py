@@ -1,0 +1,93 @@
+"""Where an endpoint is, and whether a key may travel there."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from tui.errors import EndpointError
+
+_SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
+_SECRET_WORDS = ("auth", "key", "token", "secret", "cookie", "password")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A Responses WebSocket endpoint and the headers of its upgrade request."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        # Headers hold keys; a traceback or a log line must not.
+        return f"Address({shown(self.url)!r})"
+
+
+def checked(address: Address) -> Address:
+    """The address as it can be dialled: with a ``ws`` or ``wss`` URL.
+
+    Raises EndpointError if it is no such URL, if a header cannot be sent, or if a key would
+    travel in clear text beyond this machine.
+    """
+    parts = _split(address.url)
+    scheme = _SCHEMES.get(parts.scheme)
+    if scheme is None or not parts.hostname:
+        raise EndpointError(
+            f"{shown(address.url)} is not a WebSocket address: use wss://HOST/v1/responses, "
+            "or ws://127.0.0.1:PORT/v1/responses for a server on this machine."
+        )
+    for name, value in address.headers.items():
+        if not value.isprintable() or not value.isascii() or not name.isascii():
+            raise EndpointError(
+                f"The header {name!r} for {parts.hostname} holds a line break or a character that "
+                "cannot be sent: check the key (was it copied whole, on one line?)."
+            )
+    if scheme == "ws" and not is_loopback(parts.hostname) and _holds_secret(parts, address.headers):
+        raise EndpointError(
+            f"The key for {parts.hostname} would travel in clear text: use wss:// instead of "
+            "ws://, or remove the key."
+        )
+    return Address(parts._replace(scheme=scheme).geturl(), address.headers)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this host can only be this machine."""
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    mapped = number.ipv4_mapped if isinstance(number, ipaddress.IPv6Address) else None
+    return (mapped or number).is_loopback
+
+
+def shown(url: str) -> str:
+    """The URL for a screen or a log: without user, password and query."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "the address"
+    host = f"[{host}]" if ":" in host else host
+    text = f"{parts.scheme}://{host}{port}{parts.path}" if parts.scheme else parts.path
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url.strip())
+        # Reading the port is what checks it.
+        return parts if parts.port != 0 else parts._replace(scheme="")
+    except ValueError as error:
+        raise EndpointError(f"{shown(url)} is not a valid address: {error}.") from None
+
+
+def _holds_secret(parts: SplitResult, headers: Mapping[str, str]) -> bool:
+    names = [*headers, *(name for name, _ in parse_qsl(parts.query))]
+    named = any(word in name.lower() for name in names for word in _SECRET_WORDS)
+    return named or parts.password is not None or parts.username is not None

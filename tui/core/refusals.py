@@ -1,0 +1,65 @@
+"""What servers say when they say no, in words for the user."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+
+from tui.core.address import Address, shown
+from tui.errors import EndpointError, KeyRefused
+
+_CLOSES = {
+    1000: "the server closed the connection",
+    1001: "the server is going away",
+    1008: "the server refuses to go on",
+    1009: "the request was too big for the server",
+    1011: "the server had an internal error",
+    1012: "the server restarts",
+    1013: "the server is overloaded",
+}
+
+
+def refusal(address: Address, status: int, body: bytes, location: str | None) -> EndpointError:
+    """The error for an upgrade that was answered with ``status``, other than HTTP 101."""
+    where = shown(address.url)
+    said = _excerpt(body, address)
+    said = f' It says: "{said}"' if said else ""
+    if status in (401, 403):
+        return KeyRefused(f"{where} refused the key (HTTP {status}): check the key.{said}")
+    if location and 300 <= status < 400:
+        return EndpointError(
+            f"{where} redirects to {shown(location)} (HTTP {status}), which is not followed: "
+            "name the final address."
+        )
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+        advice = "there is no WebSocket here; the path usually ends in /v1/responses"
+    elif status == HTTPStatus.UPGRADE_REQUIRED:
+        advice = "it wants another protocol than this WebSocket"
+    elif status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
+        advice = "try again in a moment"
+    else:
+        advice = "it is not a Responses WebSocket endpoint, or it wants something else"
+    return EndpointError(f"{where} answered HTTP {status}: {advice}.{said}")
+
+
+def close_words(code: int, reason: str) -> str:
+    """Why a server closed the socket, by its close frame."""
+    words = _CLOSES.get(code, f"the server closed the connection with code {code}")
+    said = "".join(char for char in reason if char.isprintable())[:120]
+    return f"{words} ({said})" if said else words
+
+
+def _excerpt(body: bytes, address: Address) -> str:
+    """What a refusal says, short, inert and without the key."""
+    text = body[:4000].decode("utf-8", "replace")
+    try:
+        error = json.loads(text)
+        error = error.get("error", error) if isinstance(error, dict) else text
+        text = str(error.get("message", text)) if isinstance(error, dict) else str(error)
+    except (ValueError, RecursionError):
+        pass
+    for value in address.headers.values():
+        secret = value.rsplit(" ", 1)[-1]
+        text = text.replace(secret, "...") if len(secret) > 5 else text
+    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return "" if text.startswith("<") else text[:160]
