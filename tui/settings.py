@@ -38,7 +38,7 @@ class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A table of which every key is known."""
 
 
-class EndpointSettings(Strict):
+class EndpointSettings(Strict, frozen=True):
     """``[endpoints.NAME]``: a server that speaks Responses WebSocket mode."""
 
     url: Name
@@ -48,7 +48,7 @@ class EndpointSettings(Strict):
     query: dict[str, str] = {}
 
 
-class ModelSettings(Strict):
+class ModelSettings(Strict, frozen=True):
     """``[models.fast]`` and ``[models.deep]``: who answers for a role."""
 
     name: Name
@@ -60,14 +60,14 @@ class ModelSettings(Strict):
     patch_tool: PatchTool = "custom"
 
 
-class ModelsSettings(Strict):
+class ModelsSettings(Strict, frozen=True):
     """``[models]``."""
 
     fast: ModelSettings | None = None
     deep: ModelSettings | None = None
 
 
-class VerifySettings(Strict):
+class VerifySettings(Strict, frozen=True):
     """``[verify]``: what F5 runs."""
 
     command: str | list[str] | None = None
@@ -75,7 +75,7 @@ class VerifySettings(Strict):
     deadline_s: Positive = 120.0
 
 
-class EditorSettings(Strict):
+class EditorSettings(Strict, frozen=True):
     """``[editor]``."""
 
     save: Literal["on-accept", "manual"] = "on-accept"
@@ -85,7 +85,7 @@ class EditorSettings(Strict):
     wrap: bool = False
 
 
-class RehearsalSettings(Strict):
+class RehearsalSettings(Strict, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
     fast_tokens_s: Rate = 1000.0
@@ -95,7 +95,7 @@ class RehearsalSettings(Strict):
     """Whether it is sometimes wrong, as the real ones are."""
 
 
-class Settings(Strict):
+class Settings(Strict, frozen=True):
     """The user's ``config.toml``, with what the workspace adds."""
 
     schema: int = SCHEMA
@@ -106,7 +106,7 @@ class Settings(Strict):
     rehearsal: RehearsalSettings = RehearsalSettings()
 
 
-class ProjectEditorSettings(Strict):
+class ProjectEditorSettings(Strict, frozen=True):
     """``[editor]`` of a workspace: looks only."""
 
     theme: str | None = None
@@ -114,7 +114,7 @@ class ProjectEditorSettings(Strict):
     wrap: bool | None = None
 
 
-class ProjectSettings(Strict):
+class ProjectSettings(Strict, frozen=True):
     """A workspace's ``.duetto/config.toml``: what a repository may say."""
 
     schema: int = SCHEMA
@@ -144,9 +144,7 @@ class Paths:
             root = Path(home).expanduser().absolute()
             return cls(root / "config.toml", root / "data", root / "state")
         dirs = platformdirs.PlatformDirs("duetto", appauthor=False)
-        return cls(
-            dirs.user_config_path / "config.toml", dirs.user_data_path, dirs.user_state_path
-        )
+        return cls(dirs.user_config_path / "config.toml", dirs.user_data_path, dirs.user_state_path)
 
     def make_state_dir(self) -> Path:
         """Make the state folder, mode 0700. Raises SettingsError."""
@@ -258,7 +256,7 @@ _AT = re.compile(r" - at `(?P<path>[^`]*)`$")
 
 
 def _explained(text: str, origin: str, kind: type, message: str) -> str:
-    """msgspec's message with the line, the dotted key, and what to do."""
+    """The message of msgspec with the line, the dotted key, and what to do."""
     at = _AT.search(message)
     what = message[: at.start()] if at else message
     path = _key_path(text, at["path"] if at else "$")
@@ -277,7 +275,7 @@ def _explained(text: str, origin: str, kind: type, message: str) -> str:
 
 
 def _key_path(text: str, path: str) -> tuple[str, ...]:
-    """msgspec's ``$.a[...].b`` as names; a ``[...]`` is a dict's key, which it does not say."""
+    """A path like ``$.a[...].b`` as names; ``[...]`` is a dict's key, which it does not say."""
     parts = re.findall(r"\[\.\.\.\]|[^.\[]+", path.removeprefix("$"))
     names: list[str] = []
     table: object = tomllib.loads(text)

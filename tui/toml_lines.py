@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Sequence
 
 _HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"""^\s*(?P<name>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_NAME = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+_KEY = re.compile(rf"^\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
+_PART = re.compile(_NAME)
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
