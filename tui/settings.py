@@ -91,8 +91,8 @@ class RehearsalSettings(Strict, frozen=True):
     fast_tokens_s: Rate = 1000.0
     deep_tokens_s: Rate = 65.0
     seed: int | None = None
-    mistakes: bool = True
-    """Whether it is sometimes wrong, as the real ones are."""
+    mistakes: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """Share of the exercises that the fast one gets wrong at first; None: its own."""
 
 
 class Settings(Strict, frozen=True):

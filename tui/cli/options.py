@@ -15,19 +15,19 @@ nothing at all the rehearsal answers.
 from __future__ import annotations
 
 import functools
-import ipaddress
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import click
 
+from tui.core.address import Address, checked, is_loopback
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
-from tui.errors import UsageError
+from tui.errors import EndpointError, UsageError
 from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, load
 
 REHEARSAL = "rehearsal"
@@ -55,9 +55,8 @@ class ResolvedEndpoint:
     """A server with all that dialling it takes."""
 
     name: str
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Authorization among them, if there is a key."""
+    address: Address
+    """Its headers hold the Authorization, if there is a key."""
     key_env: str = ""
     """The variable that the key came from, empty: no key is sent."""
 
@@ -225,15 +224,10 @@ def _endpoint(
     headers = dict(declared.headers)
     if key_env:
         headers["Authorization"] = f"Bearer {_key(key_env, environment, url)}"
-    secret = any(header.lower() in _SECRET_HEADERS for header in headers)
-    if secret and not loopback and url.startswith("ws:"):
-        raise UsageError(
-            f"{origin}: a key is not sent over clear text beyond this machine: use wss://"
-        )
-    return ResolvedEndpoint(name, url, headers, key_env)
-
-
-_SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key"})
+    try:
+        return ResolvedEndpoint(name, checked(Address(url, headers)), key_env)
+    except EndpointError as error:
+        raise UsageError(f"{origin}: {error}") from error
 
 
 def _key(key_env: str, environment: Mapping[str, str], url: str) -> str:
@@ -254,29 +248,12 @@ def checked_url(url: str, query: Mapping[str, str], origin: str) -> tuple[str, b
     Raises UsageError: not a WebSocket address, no host, a password in it.
     """
     try:
-        parts = urlsplit(url.strip())
-        host, _port = parts.hostname, parts.port
-    except ValueError as error:
-        raise UsageError(f"{origin}: {url!r} is not an address: {error}") from error
-    if parts.scheme in ("http", "https"):
-        better = urlunsplit(parts._replace(scheme="ws" if parts.scheme == "http" else "wss"))
-        raise UsageError(f"{origin}: a WebSocket address is needed: {better}")
-    if parts.scheme not in ("ws", "wss") or not host:
-        raise UsageError(
-            f"{origin}: {url!r} is not a WebSocket address like wss://HOST/v1/responses"
-        )
+        parts = urlsplit(checked(Address(url)).url)
+    except EndpointError as error:
+        raise UsageError(f"{origin}: {error}") from error
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"{origin}: no user or password in the address: use --key-env NAME")
     added = urlencode(query, quote_via=quote)
     joined = "&".join(part for part in (parts.query, added) if part)
-    return urlunsplit(parts._replace(query=joined, fragment="")), is_loopback(host)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    full = urlunsplit(parts._replace(query=joined, fragment=""))
+    return full, is_loopback(parts.hostname or "")
