@@ -1,0 +1,363 @@
+"""The V4A push parser on a tool channel. Case numbers are those of the edge-case catalogue."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.support.edit_streams import failure, pieces, read, run
+from tui.core.edit_stream import PatchParser
+from tui.core.edit_stream.events import (
+    Anchor,
+    Cut,
+    End,
+    EndOfFile,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    MoveTo,
+    Partial,
+    Prose,
+    SectionEnd,
+    SectionStart,
+)
+from tui.core.hunk import Kind
+
+
+def patch(body: str) -> str:
+    return f"*** Begin Patch\n{body}*** End Patch\n"
+
+
+def update(body: str, path: str = "f.py") -> str:
+    return patch(f"*** Update File: {path}\n{body}")
+
+
+def lines(text: str) -> list[tuple[str, str]]:
+    return [(event.op, event.text) for event in read(text) if isinstance(event, Line)]
+
+
+def test_a_patch_of_all_operations_in_order():
+    text = patch(
+        "*** Add File: new.txt\n+made\n*** Delete File: old.txt\n"
+        "*** Update File: a.txt\n*** Move to: b.txt\n@@ def f():\n x\n-y\n+z\n"
+    )
+    assert read(text) == [
+        FileOp(Kind.ADD, "new.txt"),
+        Line("+", "made"),
+        FileEnd(True),
+        FileOp(Kind.DELETE, "old.txt"),
+        FileEnd(True),
+        FileOp(Kind.EDIT, "a.txt"),
+        MoveTo("b.txt"),
+        SectionStart(1, True),
+        Anchor("def f():"),
+        Line("=", "x"),
+        Line("-", "y"),
+        Line("+", "z"),
+        SectionEnd(True),
+        FileEnd(True),
+        End(True),
+    ]
+
+
+def test_facts_come_with_their_newline():
+    parser = PatchParser()
+    assert parser.feed("*** Begin Patch\n*** Update File: f.py") == []
+    assert parser.feed("\n@@\n-a") == [FileOp(Kind.EDIT, "f.py")]
+    assert parser.feed("\n+b") == [SectionStart(1, True), Line("-", "a")]
+    assert parser.tail() == [Partial("b")]
+    assert parser.feed("c\r") == []
+    assert parser.tail() == [Partial("bc")]
+    assert parser.feed("\n") == [Line("+", "bc", "\r\n")]
+    assert parser.tail() == []
+
+
+def test_a03_crlf_over_two_deltas_and_empty_deltas():
+    """A03: CRLF split over two deltas; empty deltas."""
+    text = update("@@\n-a\n+b\n").replace("\n", "\r\n")
+    whole = read(text)
+    assert run(PatchParser(), ["", *(p for c in text for p in (c, ""))]) == whole
+    assert Line("+", "b", "\r\n") in whole
+    assert FileOp(Kind.EDIT, "f.py") in whole
+
+
+@pytest.mark.parametrize("channel", ["custom", "text"])
+def test_a03_one_long_line_in_small_deltas_is_linear(channel):
+    """A03: a 1 MB delta; one 400 kB line in 4-char deltas -> linear time."""
+    long = "x" * 400_000
+    text = update(f"@@\n-a\n+{long}\n")
+    began = time.perf_counter()
+    parser = PatchParser()
+    events = [event for piece in pieces(text, 4) for event in parser.feed(piece)]
+    assert time.perf_counter() - began < 2.0
+    assert Line("+", long) in events
+    assert Line("+", "y" * 1_000_000) in read(update(f"@@\n-a\n+{'y' * 1_000_000}\n"))
+
+
+def test_a07_no_patch_on_a_tool_channel():
+    """A07: prose only on the tool channel -> error "no Begin Patch"."""
+    assert "1: no Begin Patch" in failure("I will change the file.\nNow.\n")
+    assert "found 'I will change the file.'" in failure("I will change the file.\nNow.\n")
+    assert "no Begin Patch: the input is empty" in failure("")
+    assert read("", cut=True) == [Cut()]
+
+
+def test_a08_json_where_the_patch_belongs():
+    """A08: the tool's plain text is JSON around a patch -> the form is wrong."""
+    text = '{"input": "*** Begin Patch\\n*** End Patch"}'
+    assert "the argument's form is wrong, it is JSON" in failure(text)
+
+
+def test_a09_padded_markers_and_environment_id():
+    """A09: padded markers, Environment ID preamble."""
+    text = (
+        "  *** Begin Patch  \n*** Environment ID: env_123\n   *** Update File: f.py \n"
+        "@@\n-old\n+new\n  *** End Patch  \n"
+    )
+    assert read(text) == read(update("@@\n-old\n+new\n"))
+
+
+def test_a09_padded_end_inside_a_section_is_context_if_the_section_goes_on():
+    text = update("@@\n a\n *** End Patch\n-b\n")
+    assert lines(text) == [("=", "a"), ("=", "*** End Patch"), ("-", "b")]
+    followed = "*** Begin Patch\n*** Update File: f\n@@\n-a\n *** End Patch\n\nDone.\n"
+    assert read(followed)[-2:] == [End(True), Prose("Done.\n")]
+
+
+def test_a09_two_patches_in_one_stream():
+    """A09: two patches in one message; sections count on."""
+    text = update("@@\n-a\n+b\n") + "\nand\n" + update("@@\n-c\n+d\n", "g.py")
+    events = read(text)
+    assert [e for e in events if isinstance(e, FileOp | SectionStart | End)] == [
+        FileOp(Kind.EDIT, "f.py"),
+        SectionStart(1, True),
+        End(True),
+        FileOp(Kind.EDIT, "g.py"),
+        SectionStart(2, True),
+        End(True),
+    ]
+    assert Prose("\nand\n") in events
+
+
+@pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
+def test_a11_a_patch_indented_as_a_whole(indent):
+    """A11: patch inside an indented list item -> markers at the Begin line's indent."""
+    plain = update("@@ class A:\n def f():\n-    a\n+    b\n\n c\n*** End of File\n")
+    indented = "".join(indent + line if line else "\n" for line in plain.splitlines(True))
+    assert read(indented) == read(plain)
+    stripped = indented.replace(f"{indent}\n", "\n")
+    assert read(stripped) == read(plain)
+
+
+def test_a11_only_the_begin_line_is_indented():
+    text = "  " + update("@@\n   deep\n-a\n+b\n")
+    assert lines(text) == [("=", "  deep"), ("-", "a"), ("+", "b")]
+
+
+def test_a12_unprefixed_line_is_an_error_that_names_the_line():
+    """A12: error naming the line; earlier closed hunks stay; the line is never dropped."""
+    events = read(update("@@\n-a\n+A\n@@\n b\nc\n+d\n"))
+    assert events[-5:] == [
+        Line("=", "b"),
+        Failure(8, "'c' has no ' ', '+' or '-' prefix"),
+        SectionEnd(False),
+        FileEnd(False),
+        Prose("c\n"),
+    ]
+    assert events.count(SectionEnd(True)) == 1
+
+
+def test_a13_line_without_plus_in_a_new_file():
+    """A13: error at that line; whole lines so far are told."""
+    events = read(patch("*** Add File: n.txt\n+one\ntwo\n"))
+    assert events == [
+        FileOp(Kind.ADD, "n.txt"),
+        Line("+", "one"),
+        Failure(4, "'two' in Add File has no '+' prefix"),
+        FileEnd(False),
+        Prose("two\n"),
+    ]
+
+
+def test_a14_unknown_header_names_the_valid_ones():
+    """A14: unknown header -> error with the valid headers."""
+    said = failure(patch("*** Tweak File: f.txt\n"))
+    assert said.startswith("2: '*** Tweak File: f.txt' is not a file header")
+    for header in ("Add", "Delete", "Update"):
+        assert f"'*** {header} File: PATH'" in said
+    assert "is not a file header" in failure(update("@@\n-a\n*** Whatever\n"))
+    assert "is not a file header" in failure(patch("hello\n"))
+    assert "is not a file header" in failure(patch("*** Delete File: a\n-x\n"))
+
+
+def test_a15_markers_inside_lines_are_content():
+    """A15: `+*** End Patch` or ` *** Note` inside a hunk -> content."""
+    text = update("@@\n *** Note ***\n+*** End Patch\n-*** Update File: x\n")
+    assert lines(text) == [
+        ("=", "*** Note ***"),
+        ("+", "*** End Patch"),
+        ("-", "*** Update File: x"),
+    ]
+
+
+@pytest.mark.parametrize("pending", ["@", "*", "***", " ", " x", "-", "-x", "*** End Pa", "x"])
+def test_a16_only_plus_lines_are_painted_unfinished(pending):
+    """A16: an unfinished line is not painted while it can be a marker."""
+    parser = PatchParser()
+    parser.feed("*** Begin Patch\n*** Update File: f.py\n@@\n-a\n" + pending)
+    assert parser.tail() == []
+
+
+def test_a16_tail_of_a_new_file_and_behind_a_blank():
+    parser = PatchParser()
+    parser.feed("*** Begin Patch\n*** Add File: f.py\n+def")
+    assert parser.tail() == [Partial("def")]
+    parser.feed(" f\n\n+x")
+    assert parser.tail() == []
+    assert parser.feed("\n") == [Line("+", ""), Line("+", "x")]
+
+
+def test_a17_interleaved_calls_have_parsers_of_their_own():
+    """A17: two tool calls streaming interleaved -> one parser per item."""
+    one, two = update("@@\n-a\n+b\n"), update("@@\n-c\n+d\n", "g.py")
+    first, second = PatchParser(), PatchParser()
+    said: tuple[list, list] = ([], [])
+    for a, b in zip(pieces(one, 3), pieces(two, 3), strict=True):
+        said[0].extend(first.feed(a))
+        said[1].extend(second.feed(b))
+    assert said == (read(one), read(two))
+
+
+def test_b02_add_without_lines_is_an_empty_file():
+    """B02: Add with no lines -> empty file."""
+    assert read(patch("*** Add File: e.txt\n")) == [
+        FileOp(Kind.ADD, "e.txt"),
+        FileEnd(True),
+        End(True),
+    ]
+
+
+def test_b06_move_only_right_behind_the_header():
+    """B06: move, rename only."""
+    assert MoveTo("b") in read(patch("*** Update File: a\n*** Move to: b\n"))
+    for body in (
+        "*** Update File: a\n@@\n-x\n*** Move to: b\n",
+        "*** Add File: a\n*** Move to: b\n",
+        "*** Move to: b\n",
+        "*** Update File: a\n*** Move to: b\n*** Move to: c\n",
+    ):
+        assert "'*** Move to:' belongs right behind" in failure(patch(body))
+
+
+def test_b08_first_chunk_without_header_and_the_one_behind_end_of_file():
+    """B08: first chunk without @@ accepted; one without @@ after End of File -> error."""
+    assert read(update("-a\n+b\n")) == read(update("@@\n-a\n+b\n"))
+    events = read(update("@@\n-a\n*** End of File\n+b\n"))
+    assert events[2:7] == [
+        Line("-", "a"),
+        EndOfFile(),
+        SectionEnd(True),
+        Failure(6, "a line behind '*** End of File' without a new '@@'"),
+        FileEnd(False),
+    ]
+    assert not failure(update("@@\n-a\n*** End of File\n@@\n+b\n"))
+
+
+def test_b11_blank_lines():
+    """B11: blank line without leading space as context, as separator, before End."""
+    assert lines(update("@@\n a\n\n-b\n")) == [("=", "a"), ("=", ""), ("-", "b")]
+    assert lines(update("@@\n-a\n\n\n@@\n-b\n\n")) == [("-", "a"), ("-", "b")]
+    assert lines(update("\n@@\n\n-a\n")) == [("=", ""), ("-", "a")]
+    assert lines(patch("\n*** Add File: n\n+a\n\n+b\n\n\n")) == [("+", "a"), ("+", ""), ("+", "b")]
+
+
+def test_b12_stacked_anchors():
+    """B12: stacked @@ belong to one section."""
+    events = read(update("@@ class A:\n@@   def f(self):\n-a\n+b\n@@\n-c\n"))
+    assert events[1:4] == [SectionStart(1, True), Anchor("class A:"), Anchor("  def f(self):")]
+    assert SectionStart(2, False) in events
+
+
+@pytest.mark.parametrize(
+    ("header", "anchor"),
+    [
+        ("@@ -12,3 +12,4 @@", Anchor("", 11)),
+        ("@@ -1 +1 @@ def f():", Anchor("def f():", 0)),
+        ("@@ -0,0 +1,2 @@", Anchor("", 0)),
+        ("@@ def f(): @@", Anchor("def f():")),
+        ("@@def f():", Anchor("def f():")),
+    ],
+)
+def test_b13_line_numbers_are_hints(header, anchor):
+    """B13: `@@ -1,2 +1,2 @@` inside V4A -> a line hint."""
+    assert anchor in read(update(f"{header}\n-a\n+b\n"))
+
+
+@pytest.mark.parametrize("header", ["@@", "@@ ", "@@ ... @@", "@@ @@", "@@ ..."])
+def test_bare_chunk_headers_have_no_anchor(header):
+    assert read(update(f"{header}\n-a\n+b\n")) == read(update("@@\n-a\n+b\n"))
+
+
+def test_b18_no_end_marker():
+    """B18: clean end -> closed and flagged, deletes not; cut -> the open hunk is not closed."""
+    text = "*** Begin Patch\n*** Update File: f.py\n@@\n-a\n+b"
+    assert read(text)[-4:] == [Line("+", "b", ""), SectionEnd(True), FileEnd(True), End(False)]
+    assert read(text, cut=True)[-4:] == [Line("-", "a"), Cut(), SectionEnd(False), FileEnd(False)]
+    delete = "*** Begin Patch\n*** Delete File: a.txt\n"
+    assert failure(delete) == "2: no End Patch after the delete of 'a.txt'"
+    assert read(delete)[-1] == FileEnd(False)
+    assert read(delete, cut=True) == [FileOp(Kind.DELETE, "a.txt"), Cut(), FileEnd(False)]
+    move = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b"
+    assert "no End Patch after the move" in failure(move)
+
+
+def test_b18_the_newline_behind_end_patch_is_optional():
+    """B18, s108: LF after End Patch is optional, also when the stream is cut there."""
+    text = update("@@\n-a\n+b\n").rstrip("\n")
+    assert read(text)[-1] == End(True)
+    assert read(text, cut=True)[-1] == End(True)
+    assert read(text[:-1], cut=True)[-1] == FileEnd(False)
+
+
+def test_b19_empty_patch_and_update_without_hunks():
+    """B19: error, nothing changes."""
+    assert failure(patch("")) == "2: patch has no file operations"
+    assert failure(update("")) == "2: Update File 'f.py' has no hunks"
+    assert failure(update("@@\n")) == "2: Update File 'f.py' has no hunks"
+    assert "section '@@ def f' has no lines" in failure(update("@@\n-a\n@@ def f\n"))
+    assert "without lines before it" in failure(update("@@\n*** End of File\n"))
+    assert "names no path" in failure(patch("*** Add File:\n"))
+
+
+def test_failure_ends_a_tool_stream():
+    parser = PatchParser()
+    events = parser.feed(patch("oops\n") + update("@@\n-a\n"))
+    assert [type(event) for event in events] == [Failure, Prose]
+    assert parser.feed("more\n") == []
+    assert parser.finish(False) == []
+    assert parser.finish(True) == []
+
+
+def test_messages_escape_control_characters():
+    said = failure(update("@@\n-a\n\x1b[31mred\x07" + "x" * 500 + "\n"))
+    assert "\\x1b[31mred\\x07" in said
+    assert len(said) < 200
+    assert said.isprintable()
+
+
+def test_a_parted_surrogate_pair_is_one_character():
+    text = update("@@\n-a\n+\ud83d\ude00 \ud83dx\n")
+    assert Line("+", "\U0001f600 \ufffdx") in read(text)
+    assert run(PatchParser(), list(text)) == read(text)
+
+
+def test_begin_again_ends_the_patch_before():
+    events = read("*** Begin Patch\n*** Begin Patch\n*** Add File: a\n+x\n" + update("-a\n"))
+    assert [e for e in events if isinstance(e, End | FileOp)] == [
+        FileOp(Kind.ADD, "a"),
+        End(False),
+        FileOp(Kind.EDIT, "f.py"),
+        End(True),
+    ]
