@@ -7,7 +7,6 @@ Several replacements of one key are listed bottom up, so that each is still true
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tui.core.buffer import Buffer, Position
@@ -129,6 +128,15 @@ def delete_word_right(cursor: Cursor) -> Typing:
     return _delete(cursor.position, word_after(cursor.buffer, cursor.position), "word-right")
 
 
+def delete_lines(cursor: Cursor) -> Typing:
+    """Delete the selected lines, or the cursor's, with their endings."""
+    buffer, lines = cursor.buffer, _lines_of(cursor)
+    if lines.stop < buffer.line_count:
+        return _delete((lines.start, 0), (lines.stop, 0), "delete-lines")
+    start = (lines.start - 1, len(buffer.lines[lines.start - 1])) if lines.start else (0, 0)
+    return _delete(start, buffer.end, "delete-lines")
+
+
 def indentation(buffer: Buffer) -> str:
     """One step of indentation as this file uses it: a tab, or 2 to 8 spaces."""
     steps: dict[str, int] = {}
@@ -171,8 +179,3 @@ def _step_back(text: str, width: int, indent: str) -> int:
         return 1
     spaces = width - len(text[:width].lstrip(" "))
     return min(spaces, len(indent) if indent != "\t" else 4)
-
-
-def edits_of(typing: Typing) -> Iterator[tuple[Position, Position, str]]:
-    """The replacements as the workspace takes them."""
-    return ((edit.start, edit.end, edit.text) for edit in typing.replacements)

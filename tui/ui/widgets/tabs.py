@@ -1,0 +1,181 @@
+"""The open files above the editor: one row, the active one lit, ``●`` for unsaved.
+
+Right of the tabs stand the cursor's place and whether the view follows the landing edit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.ui import theme
+from tui.ui.rows import one_line
+
+_LONGEST_TITLE = 28
+UNSAVED, CLOSE, WRITING = "●", "×", "✎"
+
+
+class Tab(NamedTuple):
+    """One open file."""
+
+    path: str
+    dirty: bool = False
+    writing: bool = False
+    """The model is writing into it now."""
+
+
+class _Cell(NamedTuple):
+    """A stretch of the row that can be clicked."""
+
+    first: int
+    last: int
+    path: str
+    close: bool
+
+
+class Tabs(Widget):
+    """The row of tabs."""
+
+    ALLOW_SELECT = False
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, path: str) -> None:
+            super().__init__()
+            self.path = path
+
+    class Closed(Message):
+        """A tab's cross (or its middle button) was clicked."""
+
+        def __init__(self, path: str) -> None:
+            super().__init__()
+            self.path = path
+
+    class FollowWanted(Message):
+        """The follow indicator was clicked."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._tabs: tuple[Tab, ...] = ()
+        self._active = ""
+        self._place = ""
+        self._follow = ""
+        self._first = 0
+        """The first tab that is shown."""
+        self._cells: list[_Cell] = []
+
+    def show(self, tabs: tuple[Tab, ...], active: str) -> None:
+        """Show these files."""
+        if (tabs, active) != (self._tabs, self._active):
+            self._tabs, self._active = tabs, active
+            self.refresh()
+
+    def note(self, place: str, follow: str) -> None:
+        """Show the cursor's place and the follow mode, in words; empty: nothing."""
+        if (place, follow) != (self._place, self._follow):
+            self._place, self._follow = place, follow
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The row."""
+        width = self.size.width
+        notes = self._notes(width)
+        room = width - sum(cell_len(segment.text) for segment in notes)
+        segments = self._row(room)
+        used = sum(cell_len(segment.text) for segment in segments)
+        blank = Segment(" " * (room - used), theme.active().style("", "panel"))
+        return Strip([*segments, blank, *notes], width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose or close a tab, or follow again."""
+        event.stop()
+        for cell in self._cells:
+            if cell.first <= event.x < cell.last:
+                closing = cell.close or event.button == 2
+                self.post_message((self.Closed if closing else self.Chosen)(cell.path))
+                return
+        if self._follow and event.x >= self.size.width - cell_len(self._follow) - 2:
+            self.post_message(self.FollowWanted())
+
+    def _notes(self, width: int) -> list[Segment]:
+        """What stands at the right; in a narrow row only the follow mode."""
+        style = theme.active().style
+        segments = []
+        if self._place and width >= 60:
+            segments.append(Segment(f" {self._place} ", style("faint", "panel")))
+        if self._follow:
+            on = self._follow.startswith("▶")
+            segments.append(
+                Segment(f" {self._follow} ", style("hunk-landing" if on else "muted", "panel"))
+            )
+        return segments
+
+    def _row(self, room: int) -> list[Segment]:
+        names = titles([tab.path for tab in self._tabs])
+        widths = [cell_len(name) + 5 + 2 * tab.writing
+                  for name, tab in zip(names, self._tabs, strict=True)]
+        self._scroll_to_active(widths, room)
+        style = theme.active().style
+        segments: list[Segment] = []
+        self._cells = []
+        used = 0
+        if self._first:
+            segments.append(Segment("‹", style("faint", "panel")))
+            used = 1
+        for index in range(self._first, len(self._tabs)):
+            if used + widths[index] > room - (index + 1 < len(self._tabs)):
+                segments.append(Segment("›"[: max(room - used, 0)], style("faint", "panel")))
+                break
+            tab = self._tabs[index]
+            segments += self._tab(tab, names[index])
+            end = used + widths[index]
+            self._cells.append(_Cell(end - 3, end, tab.path, True))
+            self._cells.append(_Cell(used, end - 3, tab.path, False))
+            used = end
+        return segments
+
+    def _tab(self, tab: Tab, name: str) -> list[Segment]:
+        style = theme.active().style
+        active = tab.path == self._active
+        back = "background" if active else "panel"
+        edge = Segment("▎" if active else " ", style("accent", back))
+        text = style("foreground", back, "bold") if active else style("muted", back)
+        mark = UNSAVED if tab.dirty else CLOSE
+        mark_colour = "warning" if tab.dirty else "faint"
+        pen = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
+        return [
+            edge,
+            *pen,
+            Segment(f"{name} ", text),
+            Segment(f"{mark}  ", style(mark_colour, back)),
+        ]
+
+    def _scroll_to_active(self, widths: list[int], room: int) -> None:
+        """Choose the first tab so that the active one is in sight."""
+        self._first = min(self._first, max(len(widths) - 1, 0))
+        active = next((i for i, tab in enumerate(self._tabs) if tab.path == self._active), 0)
+        if sum(widths) <= room:
+            self._first = 0
+        self._first = min(self._first, active)
+        while self._first < active and sum(widths[self._first : active + 1]) > room - 2:
+            self._first += 1
+
+
+def titles(paths: list[str]) -> list[str]:
+    """File names, with as much of the folder as tells equal ones apart."""
+    parts = [path.split("/") for path in paths]
+    found = []
+    for mine in parts:
+        count = 1
+        while count < len(mine) and sum(p[-count:] == mine[-count:] for p in parts) > 1:
+            count += 1
+        name = one_line("/".join(mine[-count:]))
+        found.append(name if len(name) <= _LONGEST_TITLE else "…" + name[1 - _LONGEST_TITLE :])
+    return found
