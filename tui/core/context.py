@@ -52,7 +52,7 @@ class Changes:
 
 
 class Context:
-    """Composes the context message; remembers which text of a file was sent."""
+    """Quotes the open files; remembers which text of a file was sent."""
 
     def __init__(self) -> None:
         self._sent: dict[str, tuple[int, int]] = {}
@@ -62,18 +62,16 @@ class Context:
         """The next message quotes all files."""
         self._sent = {}
 
-    def message(
-        self, files: Sequence[OpenFile], changes: Changes, workspace: Workspace, *, full: bool
-    ) -> str:
-        """The context message; empty if there is nothing to say."""
+    def message(self, files: Sequence[OpenFile], *, full: bool) -> str:
+        """The open files that the model has not seen like this; empty if there are none."""
         if full:
             self.forget()
         quoted, named = self._files(files)
         parts = []
         if quoted:
             parts.append("Open files, as they stand in the editor now:\n" + "\n".join(quoted))
-        parts += named
-        parts += changed_lines(changes, workspace)
+        if named:
+            parts.append("\n".join(named))
         return "\n\n".join(parts)
 
     def _files(self, files: Sequence[OpenFile]) -> tuple[list[str], list[str]]:
@@ -150,8 +148,8 @@ def _where(file: OpenFile) -> str:
     return words + ")"
 
 
-def changed_lines(changes: Changes, workspace: Workspace) -> list[str]:
-    """What changed, one paragraph a kind."""
+def changes_message(changes: Changes, workspace: Workspace) -> str:
+    """What changed since the last request, one paragraph a kind; empty if nothing did."""
     quota = _Quota()
     parts = []
     if changes.cut:
@@ -166,15 +164,25 @@ def changed_lines(changes: Changes, workspace: Workspace) -> list[str]:
         parts.append("New files: " + _some(changes.appeared))
     if changes.vanished:
         parts.append("Files that are gone: " + _some(changes.vanished))
-    return parts
+    return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An answer that did not come to its end."""
+
+    turn: int
+    chars: int
+    """Output that had arrived."""
+    how: str = "was interrupted by the user"
 
 
 def cut_report(
-    hunks: Iterable[Hunk], chars: int, workspace: Workspace, private: Mapping[str, str]
+    cut: Cut, hunks: Iterable[Hunk], workspace: Workspace, private: Mapping[str, str]
 ) -> str:
-    """What an interrupted turn left in the buffers; ``chars`` of output had arrived."""
+    """What an answer left in the buffers when it was cut."""
     quota = _Quota()
-    lines = [f"Your last answer was interrupted by the user after {chars} characters."]
+    lines = [f"Your last answer {cut.how} after {cut.chars} characters."]
     states = [hunk_state(hunk, workspace, quota, private) for hunk in hunks]
     if states:
         lines.append("Do not send kept hunks again. What stands in the buffers now:")

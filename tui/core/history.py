@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Item = dict[str, object]
-EntryKind = Literal["prompt", "context", "output", "answer", "cut"]
+EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut"]
 
 CALL_OUTPUTS = {
     "function_call": "function_call_output",
@@ -64,6 +64,11 @@ class History:
         if text:
             self.entries.append(Entry("context", user_item(text)))
 
+    def note(self, text: str) -> None:
+        """We tell what happened; unlike a quoted file it stays true."""
+        if text:
+            self.entries.append(Entry("note", user_item(text)))
+
     def output(self, item: Item, origin: str) -> None:
         """The model finished an item."""
         self.entries.append(Entry("output", item, origin))
@@ -90,13 +95,16 @@ class History:
             and entry.item.get("call_id") not in answered
         ]
 
-    def withdraw_prompt(self) -> None:
-        """Take the last prompt and its context out again: they were never answered."""
-        while self.entries and self.entries[-1].kind in ("prompt", "context"):
-            gone = self.entries.pop()
-            self._covered = min(self._covered, len(self.entries))
-            if gone.kind == "context":
-                break
+    def withdraw_prompt(self) -> bool:
+        """Take the last prompt out again, unless the model has begun to answer it."""
+        last = len(self.entries) - 1
+        while last >= 0 and self.entries[last].kind in ("context", "note"):
+            last -= 1
+        if last < 0 or self.entries[last].kind != "prompt":
+            return False
+        del self.entries[last]
+        self.break_chain()
+        return True
 
     def continues(self, head: Mapping[str, object]) -> bool:
         """True if a request with these members beside the input may be a continuation."""

@@ -105,7 +105,9 @@ def _path_list(paths: Sequence[str]) -> str:
     return f"Files in the workspace ({len(paths)})\n" + "\n".join(shown) + more + "\n"
 
 
-def _function(name: str, description: str, required: list[str], **members: str) -> dict[str, object]:
+def _function(
+    name: str, description: str, required: list[str], **members: str
+) -> dict[str, object]:
     """A function tool; a member's description starts with its JSON type and a colon."""
     properties = {}
     for member, text in members.items():

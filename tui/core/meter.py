@@ -140,6 +140,21 @@ class Meter:
         if tokens >= _CALIBRATING_TOKENS and response.chars:
             self._ratios[self._model] = min(max(response.chars / tokens, 1.0), 12.0)
 
+    def total(self) -> Usage | None:
+        """The turn's usage by the server's counts; None if no response had one."""
+        responses = [*self._past, *([self._now] if self._now else [])]
+        counts = [r.usage for r in responses if r.usage is not None]
+        if not counts:
+            return None
+        cached = [u.cached_tokens for u in counts if u.cached_tokens is not None]
+        reasoning = [u.reasoning_tokens for u in counts if u.reasoning_tokens is not None]
+        return Usage(
+            sum(u.input_tokens for u in counts),
+            sum(u.output_tokens for u in counts),
+            sum(cached) if cached else None,
+            sum(reasoning) if reasoning else None,
+        )
+
     def stop(self, now: float) -> None:
         """The turn is over."""
         if self._stopped_s is None:

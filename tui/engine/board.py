@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from asyncio import Future, get_running_loop
 from collections.abc import Callable
+from functools import partial
 
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
@@ -132,7 +133,7 @@ class Board:
         answer: Future[str] = get_running_loop().create_future()
         self._answers[self._ask_count] = answer
         self.status.asks.append(Ask(self._ask_count, question, detail, choices))
-        answer.add_done_callback(lambda _, ask_id=self._ask_count: self._retract(ask_id))
+        answer.add_done_callback(partial(self._gone, self._ask_count))
         self.restated()
         return answer
 
@@ -143,6 +144,9 @@ class Board:
         if answer is None or ask is None or answer.done():
             return
         answer.set_result(choice if choice in ask.choices else ask.choices[-1])
+        self._retract(ask_id)
+
+    def _gone(self, ask_id: int, answer: Future[str]) -> None:
         self._retract(ask_id)
 
     def _retract(self, ask_id: int) -> None:

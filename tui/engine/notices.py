@@ -21,6 +21,8 @@ class Trouble:
     next_step: str = ""
     retryable: bool = False
     severity: Literal["information", "warning", "error"] = "error"
+    unreachable: bool = False
+    """The endpoint could not be reached, or refused the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,9 @@ class Status:
     busy: bool = False
     """A foreground turn is running (streaming, or between its rounds)."""
     stopping: bool = False
+    """Interrupted; the buffers stand still and the lane is not free yet."""
+    outcome: Literal["", "completed", "interrupted", "failed"] = ""
+    """How the last turn ended; empty while one runs."""
     running: str = ""
     """The command line that runs now (verify or ``!``), empty if none."""
     verdict: Literal["", "passed", "failed", "timeout", "error"] = ""

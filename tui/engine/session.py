@@ -7,6 +7,7 @@ status directly and never writes them, except for the user's typing (`Workspace.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -15,12 +16,21 @@ from tui.core.buffer import Position
 from tui.core.meter import Meter
 from tui.core.turn import Transcript
 from tui.core.workspace import Workspace
+from tui.engine import intents
 from tui.engine.board import Board
+from tui.engine.catalogue import Catalogue
+from tui.engine.desk import Desk, Selection
 from tui.engine.intents import Intent, Role
+from tui.engine.kit import Kit
 from tui.engine.notices import Notices, Status
+from tui.engine.pair import Pair
 from tui.engine.ports import Ports, RoleSpec
+from tui.engine.requests import Requests
+from tui.engine.saving import Saving
+from tui.engine.supervisor import Supervisor
+from tui.engine.tools import Tools
+from tui.engine.verification import Verification
 
-Selection = tuple[Position, Position]
 PromptLabel = Literal["send", "redirect", "queue"]
 
 
@@ -31,8 +41,9 @@ class Options:
     save: Literal["on-accept", "manual"] = "on-accept"
     round_limit: int = 40
     """Responses a turn before it is stopped."""
-    rehearsal: bool = False
-    """The embedded rehearsal model answers; the screen says so."""
+    first_role: Role = "fast"
+    conversation: str = ""
+    """Names the conversation to the servers' caches; empty: a random name."""
     prompts: tuple[str, ...] = ()
     """Prompts to offer (the practice workspace's exercises)."""
     chaining: bool = True
@@ -45,13 +56,21 @@ class Session:
     def __init__(
         self, ports: Ports, roles: Mapping[Role, RoleSpec], options: Options | None = None
     ) -> None:
+        """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or Options()
         self._ports = ports
         self._board = Board(Workspace(ports.files.read))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
-        self.status.rehearsal = self.options.rehearsal
         self.status.prompts = list(self.options.prompts)
+        self.status.suggestion = next(iter(self.options.prompts), "")
+        self.status.role = self.options.first_role
+        self._desk = Desk(self._board, Catalogue(ports.files))
+        kit = self._kit()
+        self._supervisor = kit.supervisor
+        self._pair = Pair(kit, roles, round_limit=self.options.round_limit)
+        self._saving = Saving(kit, self.options.save)
+        self._verification = Verification(kit, self._pair.prompt)
 
     @property
     def workspace(self) -> Workspace:
@@ -88,6 +107,10 @@ class Session:
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
+        if self._pair.handle(intent) or self._saving.handle(intent):
+            return
+        if not self._verification.handle(intent):
+            self._look(intent)
 
     def drain(self) -> Notices:
         """What changed since the last drain, merged."""
@@ -97,10 +120,9 @@ class Session:
         """What Enter in the prompt does now."""
         return "redirect" if self.status.busy else "send"
 
-    def cursor(
-        self, path: str, position: Position, selection: Selection | None = None
-    ) -> None:
+    def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
         """Where the user's cursor is (cheap; call it whenever it moves)."""
+        self._desk.cursor(path, position, selection)
 
     def touched(self, path: str) -> None:
         """The user typed in this file through `Workspace.edit`."""
@@ -108,10 +130,37 @@ class Session:
 
     def listing(self) -> list[str]:
         """All files that are neither ignored nor secret, sorted."""
-        return self._ports.files.listing()
+        return self._desk.catalogue.paths()
 
     async def run(self) -> None:
-        """Dial, watch the files; returns when the session is closed."""
+        """Dial ahead of the first prompt, watch the files; returns when that is set up."""
+        self._supervisor.start(self._pair.dial(), "connecting")
+        if self._ports.watch is not None:
+            self._supervisor.start(self._watch(), "watching files")
 
     async def close(self) -> None:
-        """End tasks, commands and sockets; finishes saving first."""
+        """End tasks, commands and sockets."""
+        await self._pair.close()
+        await self._supervisor.close()
+
+    def _look(self, intent: Intent) -> None:
+        match intent:
+            case intents.OpenFile(path, line, col):
+                self._desk.open(path, line, col)
+            case intents.CloseFile(path):
+                self._desk.close(path)
+            case intents.Answer(ask_id, choice):
+                self._board.answer(ask_id, choice)
+            case _:
+                raise TypeError(f"not an intent: {intent!r}")
+
+    async def _watch(self) -> None:
+        if self._ports.watch is not None:
+            await self._ports.watch(self._saving.outside)
+
+    def _kit(self) -> Kit:
+        ports, board, desk = self._ports, self._board, self._desk
+        conversation = self.options.conversation or uuid.uuid4().hex
+        requests = Requests(ports, desk, conversation, chaining=self.options.chaining)
+        bench = Tools(board.workspace, desk.catalogue, ports, desk.consent)
+        return Kit(ports, board, desk, requests, bench, Supervisor(board))

@@ -1,0 +1,66 @@
+"""The tool bench of a turn: runs calls while the model streams on, answers each exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from tui.core.history import History
+from tui.engine.kit import Kit
+from tui.engine.reply import Call
+
+_BROKEN = "error: the tool broke; the user was told"
+
+
+class Bench:
+    """Calls that the model has no answer to yet."""
+
+    def __init__(self, kit: Kit, on_done: Callable[[], None]) -> None:
+        self._kit = kit
+        self._on_done = on_done
+        self._calls: list[Call] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def waiting(self) -> bool:
+        """True while a call is still being run."""
+        return any(call.output is None for call in self._calls)
+
+    def run(self, call: Call) -> None:
+        """Run a finished call; `on_done` is called when it has its output."""
+        task = self._kit.supervisor.start(self._run(call), call.name)
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._end(done, call))
+
+    def collect(self, calls: Iterable[Call]) -> None:
+        """These calls stand in the history and need answers."""
+        self._calls += calls
+
+    def answer(self, history: History, otherwise: str = _BROKEN) -> bool:
+        """Answer all, with ``otherwise`` where there is no output; False if there were none."""
+        calls, self._calls = self._calls, []
+        for call in calls:
+            output = otherwise if call.output is None else call.output
+            history.answer(call.item, output, failed=call.failed or call.output is None)
+        return bool(calls)
+
+    def stop(self) -> None:
+        """The user interrupted: nothing runs on."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _run(self, call: Call) -> None:
+        arguments = str(call.item.get("arguments") or call.item.get("input") or "")
+        result = await self._kit.tools.call(call.name, arguments)
+        call.output, call.failed = result.output, result.failed
+        self._kit.board.append(call.block, result.brief)
+
+    def _end(self, task: asyncio.Task[None], call: Call) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            self._kit.board.close(call.block, "cut")
+            return
+        if call.output is None:
+            call.output, call.failed = _BROKEN, True
+        self._kit.board.close(call.block, "failed" if call.failed else "done")
+        self._on_done()

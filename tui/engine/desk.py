@@ -1,0 +1,104 @@
+"""The user's desk: open files, the active one, the cursor, and what is private."""
+
+from __future__ import annotations
+
+from asyncio import Future
+from pathlib import PurePosixPath
+
+from tui.core.buffer import Position
+from tui.core.context import OpenFile
+from tui.engine.board import Board
+from tui.engine.catalogue import Catalogue
+from tui.engine.notices import Trouble
+from tui.errors import EditRefused
+
+Selection = tuple[Position, Position]
+SEND_PRIVATE = "Send it"
+KEEP_PRIVATE = "Keep it private"
+
+
+class Desk:
+    """Tabs and cursors."""
+
+    def __init__(self, board: Board, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.workspace = board.workspace
+        self.status = board.status
+        self._board = board
+        self._cursors: dict[str, tuple[Position, Selection | None]] = {}
+        self._allowed: set[str] = set()
+        self._asking: dict[str, Future[str]] = {}
+
+    def open(self, path: str, line: int | None, col: int) -> None:
+        """Open a file in a tab and make it the active one; a refusal is told."""
+        name = str(PurePosixPath(path))
+        try:
+            buffer = self.workspace.open(name)
+        except EditRefused as error:
+            self._board.trouble(Trouble(f"{path} was not opened", str(error)))
+            return
+        if name not in self.status.open_paths:
+            self.status.open_paths.append(name)
+        self.status.active_path = name
+        self._board.retabbed()
+        if line is not None:
+            target = buffer.clamp((line, col))
+            self._cursors[name] = (target, None)
+            self._board.goto(name, *target)
+
+    def close(self, path: str) -> None:
+        """Close a tab; its neighbour becomes the active one."""
+        paths = self.status.open_paths
+        if path not in paths:
+            return
+        at = paths.index(path)
+        paths.remove(path)
+        if self.status.active_path == path:
+            self.status.active_path = paths[min(at, len(paths) - 1)] if paths else ""
+        self._board.retabbed()
+
+    def cursor(self, path: str, position: Position, selection: Selection | None) -> None:
+        """The cursor moved; where it is, is the active file."""
+        self._cursors[path] = (position, selection)
+        if path != self.status.active_path and path in self.status.open_paths:
+            self.status.active_path = path
+            self._board.retabbed()
+
+    def open_file(self, path: str) -> OpenFile:
+        """A buffer as the model is told of it."""
+        cursor, selection = self._cursors.get(path, (None, None))
+        active = path == self.status.active_path
+        return OpenFile(
+            self.workspace.buffers[path],
+            active=active,
+            cursor=cursor if active else None,
+            selection=selection if active else None,
+            private=self.privacy(path),
+        )
+
+    def privacy(self, path: str) -> str:
+        """Why a file's text is not sent; empty if it may be."""
+        return "" if path in self._allowed else self.catalogue.privacy(path)
+
+    def private_paths(self) -> dict[str, str]:
+        """Buffers of which nothing may be quoted, and why."""
+        reasons = {path: self.privacy(path) for path in self.workspace.buffers}
+        return {path: reason for path, reason in reasons.items() if reason}
+
+    async def consent(self, path: str, reason: str) -> bool:
+        """Ask whether a private file may be sent; a yes holds for the session."""
+        if path in self._allowed:
+            return True
+        if path not in self._asking:
+            self._asking[path] = self._board.ask(
+                f"Send {path} to the model?",
+                f"It is private: {reason}.",
+                (SEND_PRIVATE, KEEP_PRIVATE),
+            )
+        try:
+            choice = await self._asking[path]
+        finally:
+            self._asking.pop(path, None)
+        if choice == SEND_PRIVATE:
+            self._allowed.add(path)
+        return path in self._allowed

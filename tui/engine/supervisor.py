@@ -1,0 +1,46 @@
+"""Runs the engine's tasks: none is lost, and what breaks in one is told and logged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+
+from tui.engine.board import Board
+from tui.engine.notices import Trouble
+from tui.errors import DuettoError
+
+_log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """Holds the tasks of a session."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[object, object, None], name: str) -> asyncio.Task[None]:
+        """Run to the end; an error becomes a Trouble, a bug is logged as well."""
+        task = asyncio.get_running_loop().create_task(self._guarded(work, name), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """Cancel all and wait for their ends."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(self, work: Coroutine[object, object, None], name: str) -> None:
+        try:
+            await work
+        except DuettoError as error:
+            self._board.trouble(Trouble(f"{name} failed", str(error)))
+        except Exception:
+            _log.exception("task %s broke", name)
+            self._board.trouble(
+                Trouble(f"{name} broke off", "an error inside duetto; the log has it")
+            )

@@ -1,0 +1,193 @@
+"""Runs the tests and the user's ``!`` commands; the verdict is the exit status, nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Literal
+
+from tui.core.turn import Block, BlockKind
+from tui.engine import intents
+from tui.engine.intents import Intent
+from tui.engine.kit import Kit
+from tui.engine.notices import Trouble
+from tui.engine.ports import RunResult, VerifyCommand
+from tui.errors import DuettoError
+
+Verdict = Literal["", "passed", "failed", "timeout", "error"]
+COMMAND_DEADLINE_S = 600.0
+TAIL_CHARS = 6_000
+"""Of a failed run's output, for the model."""
+ALLOW_ONCE = "Run it once"
+ALLOW_ALWAYS = "Always run it here"
+REFUSE = "Do not run it"
+
+
+class Verification:
+    """One command at a time."""
+
+    def __init__(self, kit: Kit, send: Callable[[str], None]) -> None:
+        """``send`` prompts the model."""
+        self._kit = kit
+        self._board = kit.board
+        self._status = kit.board.status
+        self._send = send
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._failure: tuple[str, str, RunResult] | None = None
+        """Command, output and end of the last run that failed."""
+
+    def handle(self, intent: Intent) -> bool:
+        """Do it, if it is about commands."""
+        match intent:
+            case intents.Verify():
+                self._start(self._verify(), "verify")
+            case intents.RunCommand(command):
+                if command.strip():
+                    self._start(self._command(command), command)
+            case intents.StopCommand():
+                self._stop()
+            case intents.SendFailure():
+                self._send_failure()
+            case _:
+                return False
+        return True
+
+    def _start(self, work: Coroutine[object, object, None], name: str) -> None:
+        if self._task is not None:
+            work.close()
+            what = self._status.running or "a command"
+            self._board.trouble(
+                Trouble(f"{what} is still running", "", "stop it first", severity="warning")
+            )
+            return
+        self._stopping = False
+        self._task = self._kit.supervisor.start(work, name)
+        self._task.add_done_callback(self._ended)
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._stopping = True
+            self._task.cancel()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        self._status.running = ""
+        self._board.restated()
+
+    async def _command(self, command: str) -> None:
+        await self._run(command, command, COMMAND_DEADLINE_S)
+
+    async def _verify(self) -> None:
+        try:
+            command = self._kit.ports.verify_command()
+        except DuettoError as error:
+            self._verdict("error")
+            self._board.trouble(Trouble("Nothing was verified", str(error)))
+            return
+        if command is None:
+            self._verdict("error")
+            self._board.trouble(
+                Trouble(
+                    "Nothing to verify with",
+                    "no test command is configured and no tests were found",
+                    'set command = "..." under [verify] in config.toml',
+                )
+            )
+            return
+        words = command_line(command.argv)
+        if command.needs_consent and not await self._consent(command, words):
+            self._board.note(0, f"not run: {words}")
+            return
+        self._verdict("")
+        result = await self._run(command.argv, words, command.deadline_s)
+        self._verdict(verdict_of(result))
+
+    def _verdict(self, verdict: Verdict) -> None:
+        self._status.verdict = verdict
+        self._board.restated()
+
+    async def _consent(self, command: VerifyCommand, words: str) -> bool:
+        if words in self._kit.ports.consents:
+            return True
+        choice = await self._board.ask(
+            f"Run {words} ?",
+            f"The command comes from the workspace itself: {command.source}.",
+            (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
+        )
+        if choice == ALLOW_ALWAYS:
+            self._kit.ports.consents.add(words)
+            self._kit.ports.remember_consent(words)
+        return choice != REFUSE
+
+    async def _run(
+        self, command: str | Sequence[str], words: str, deadline_s: float
+    ) -> RunResult:
+        """Run with the output in the conversation as it comes."""
+        board = self._board
+        block = board.add(Block(BlockKind.RUN, 0, words))
+        self._status.running = words
+        self._status.can_send_failure = False
+        board.restated()
+        start_s = self._kit.ports.clock.now()
+        try:
+            result = await self._kit.ports.runner.run(
+                command, lambda text: board.append(block, text), deadline_s
+            )
+        except asyncio.CancelledError:
+            if not self._stopping:
+                board.close(block, "cut")
+                raise
+            seconds = self._kit.ports.clock.now() - start_s
+            result = RunResult(None, seconds, stopped=True)
+        passed = result.status == 0 and not result.timed_out and not result.stopped
+        board.append(block, f"\n{ending(result, deadline_s)}\n")
+        board.close(block, "done" if passed else "cut" if result.stopped else "failed")
+        self._failure = None if passed or result.stopped else (words, block.text, result)
+        self._status.can_send_failure = self._failure is not None
+        board.restated()
+        return result
+
+    def _send_failure(self) -> None:
+        if self._failure is None:
+            self._board.trouble(
+                Trouble("Nothing to send", "no run has failed", severity="warning")
+            )
+            return
+        words, output, result = self._failure
+        self._status.can_send_failure = False
+        how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
+        tail = output[-TAIL_CHARS:]
+        if len(output) > TAIL_CHARS:
+            tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
+        self._send(f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}")
+
+
+def command_line(argv: str | Sequence[str]) -> str:
+    """A command as a person would type it."""
+    return argv if isinstance(argv, str) else shlex.join(argv)
+
+
+def verdict_of(result: RunResult) -> Verdict:
+    """The verdict of a run, from its exit status only."""
+    if result.stopped:
+        return ""
+    if result.timed_out:
+        return "timeout"
+    if result.status is None or result.error:
+        return "error"
+    return "passed" if result.status == 0 else "failed"
+
+
+def ending(result: RunResult, deadline_s: float) -> str:
+    """How a run ended, in words."""
+    if result.stopped:
+        return f"[stopped after {result.seconds:.1f} s]"
+    if result.timed_out:
+        return f"[stopped at its deadline of {deadline_s:g} s]"
+    if result.error:
+        return f"[{result.error}]"
+    if result.status is not None and result.status < 0:
+        return f"[ended by signal {-result.status} after {result.seconds:.1f} s]"
+    return f"[exit {result.status} after {result.seconds:.1f} s]"
