@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -52,10 +53,11 @@ def serve(rehearsal: Rehearsal, port: int = 0) -> int:
 
 
 async def _serve(rehearsal: Rehearsal, port: int) -> None:
-    bridge = Bridge(rehearsal, os.environ.pop("DUETTO_BRIDGE_TOKEN", None))
+    bridge = Bridge(rehearsal)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+        with contextlib.suppress(NotImplementedError):  # Windows
+            loop.add_signal_handler(number, ended.set)
     await bridge.start(port)
     print(json.dumps({"url": bridge.url, "token": bridge.token}), flush=True)
     threading.Thread(target=_watch_stdin, args=(loop, ended), daemon=True).start()
@@ -65,12 +67,10 @@ async def _serve(rehearsal: Rehearsal, port: int) -> None:
 
 def _watch_stdin(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Wait for the end of stdin, in a thread: it may be a pipe, a terminal or a file."""
-    try:
+    with contextlib.suppress(OSError):
         while os.read(0, 65536):
             pass
-    except OSError:
-        pass
-    if not loop.is_closed():
+    with contextlib.suppress(RuntimeError):  # the loop is closed: a signal came first
         loop.call_soon_threadsafe(ended.set)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import http
 import json
@@ -27,7 +28,6 @@ from tui.core.usage import Usage
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-KEEP_ALIVE_S = 20.0
 _CHARS_PER_TOKEN = 4
 _log = logging.getLogger(__name__)
 
@@ -136,18 +136,20 @@ class Stage:
                 event.set()
 
     async def _play(self, run: Run) -> None:
-        """Play one run to its end."""
+        """Play one run to its end, then start what waited for it."""
         try:
             await self._perform(run)
-        except ConnectionClosed:
-            return
-        finally:
             self._players.pop(run.response_id, None)
-        self._wake()
-        try:
+            self._wake()
             await self._write()
         except ConnectionClosed:
             return
+        except Exception:  # the supervisor of this task: the client must hear of its end
+            _log.exception("a run of the rehearsal broke")
+            run.fail("server_error", "The rehearsal model broke; see the log.")
+            self._wake()
+            with contextlib.suppress(ConnectionClosed):
+                await self._write()
 
     async def _perform(self, run: Run) -> None:
         told = self._players[run.response_id]

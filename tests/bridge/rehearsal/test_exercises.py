@@ -1,0 +1,155 @@
+"""Every exercise fails as it comes, the deep model solves it, the fast one in two tries at most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.rehearsed import (
+    CUSTOM,
+    FUNCTION,
+    READ,
+    Conversation,
+    fresh_files,
+    run_tests,
+    write_files,
+)
+from tui.bridge.rehearsal.director import Manner, is_slip
+from tui.bridge.rehearsal.script import Script, load_scripts
+
+SCRIPTS = load_scripts()
+each_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+
+
+def passes(script: Script, files: dict[str, str], root: Path) -> tuple[bool, str]:
+    """Whether the exercise's tests pass with these files, and what they said."""
+    root.mkdir()
+    write_files(root, files)
+    result = run_tests(root, script.test)
+    return result.returncode == 0, result.stdout + result.stderr
+
+
+def test_there_are_eight_exercises_with_prompts_of_their_own() -> None:
+    assert len(SCRIPTS) == 8
+    assert len({script.prompt for script in SCRIPTS}) == 8
+    assert sum(bool(script.asks) for script in SCRIPTS) >= 2
+
+
+def test_every_original_is_in_the_workspace_exactly_once() -> None:
+    files = fresh_files()
+    for script in SCRIPTS:
+        assert script.test in files
+        for region in script.regions:
+            original = region.states["original"]
+            if original:
+                assert files[region.path].count(original) == 1, region.name
+            else:
+                assert region.path not in files
+
+
+def test_every_version_names_a_state_for_each_region() -> None:
+    for script in SCRIPTS:
+        for version in script.versions.values():
+            assert len(version.states) == len(script.regions)
+            for region, state in zip(script.regions, version.states, strict=True):
+                assert state in region.states
+            assert set(version.asks) <= set(script.asks)
+
+
+def test_the_workspace_fails_as_it_comes(tmp_path: Path) -> None:
+    write_files(tmp_path, fresh_files())
+    result = run_tests(tmp_path)
+    assert result.returncode == 1
+    for script in SCRIPTS:
+        assert f"FAILED {script.test}" in result.stdout, script.name
+
+
+@each_script
+def test_the_deep_model_is_right_the_first_time(script: Script, tmp_path: Path) -> None:
+    talk = Conversation(Manner(deep=True), shown=tuple(script.paths))
+    talk.ask(script.prompt)
+    assert len(talk.patches) == 1
+    assert talk.read == []
+    right, output = passes(script, talk.files, tmp_path / "w")
+    assert right, output
+
+
+@each_script
+def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_path: Path) -> None:
+    talk = Conversation(Manner(mistakes=1.0), shown=tuple(script.paths))
+    talk.ask(script.prompt)
+    right, output = passes(script, talk.files, tmp_path / "first")
+    assert not right
+    assert f"FAILED {script.test}" in output
+    talk.ask(f"The tests fail:\n\n{output}")
+    assert len(talk.patches) == 1
+    right, output = passes(script, talk.files, tmp_path / "second")
+    assert right, output
+
+
+@each_script
+def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
+    script: Script, tmp_path: Path
+) -> None:
+    talk = Conversation(Manner(mistakes=0.0), shown=tuple(script.paths))
+    talk.ask(script.prompt)
+    right, output = passes(script, talk.files, tmp_path / "w")
+    assert right, output
+
+
+def test_the_default_seed_gets_some_wrong_and_the_first_exercise_right() -> None:
+    wrong = [script.name for script in SCRIPTS if is_slip(script, Manner())]
+    assert "money" in wrong
+    assert "cache" not in wrong
+    assert len(wrong) < len(SCRIPTS) / 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("exercise", "redirect"),
+    [
+        ("cache", "use a plain Lock"),
+        ("cache", "only in put"),
+        ("cache", "use a plain Lock, and only in put"),
+        ("importer", "use the csv module instead"),
+        ("importer", "write it by hand, please"),
+        ("names", "cut at a word boundary"),
+        ("names", "a hard cut is fine"),
+    ],
+)
+def test_a_redirect_changes_the_answer_and_the_tests_pass(
+    exercise: str, redirect: str, tmp_path: Path
+) -> None:
+    script = next(script for script in SCRIPTS if script.name == exercise)
+    talk = Conversation(shown=tuple(script.paths))
+    talk.ask(script.prompt)
+    talk.ask(redirect)
+    right, output = passes(script, talk.files, tmp_path / "w")
+    assert right, output
+    wanted = script.version_for(script.asked(redirect))
+    for region, state in zip(script.regions, wanted.states, strict=True):
+        assert region.states[state].strip("\n") in talk.files[region.path]
+
+
+@pytest.mark.parametrize("tools", [(CUSTOM,), (FUNCTION, READ), (CUSTOM, READ)])
+def test_one_exercise_solved_makes_a_plain_run_green(
+    tools: tuple[dict[str, object], ...], tmp_path: Path
+) -> None:
+    talk = Conversation(Manner(deep=True), tools=tools, shown=("ledger/cache.py",))
+    talk.ask("make the cache safe for threads")
+    write_files(tmp_path, talk.files)
+    result = run_tests(tmp_path)
+    assert result.returncode == 0, result.stdout
+    assert "3 passed" in result.stdout
+    assert "deselected" in result.stdout
+    assert run_tests(tmp_path, "--all-exercises").returncode == 1
+
+
+def test_all_exercises_in_one_conversation_without_open_files(tmp_path: Path) -> None:
+    talk = Conversation(Manner(deep=True))
+    for script in SCRIPTS:
+        talk.ask(script.prompt)
+        assert talk.patches, script.name
+    write_files(tmp_path, talk.files)
+    result = run_tests(tmp_path, "--all-exercises")
+    assert result.returncode == 0, result.stdout

@@ -1,0 +1,155 @@
+"""``duetto practice``: the bundled workspace with exercises that the rehearsal model can play."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from tui.bridge.rehearsal.exercises import RECORD, fingerprint, workspace_files
+from tui.bridge.rehearsal.script import load_scripts
+from tui.cli.options import ModelFlags, model_options
+from tui.errors import UsageError
+from tui.settings import Paths
+
+FOLDER = "practice"
+
+
+@dataclass(frozen=True, slots=True)
+class ExercisePrompt:
+    """An exercise as the prompt box offers it."""
+
+    prompt: str
+    exercise: str
+    test_path: str
+    """Relative to the workspace; its tests fail until the exercise is solved."""
+
+
+def offered_prompts() -> list[ExercisePrompt]:
+    """All exercises, in the order in which they are offered."""
+    return [ExercisePrompt(s.prompt, s.name, s.test) for s in load_scripts()]
+
+
+def ensure(data_dir: Path) -> Path:
+    """The practice workspace, made if it is not there; an existing one is left as it is.
+
+    Raises UsageError if it cannot be made.
+    """
+    root = data_dir / FOLDER
+    if root.is_dir():
+        return root
+    if os.path.lexists(root):
+        raise UsageError(f"{root} is not a folder: move it away, then try again")
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{FOLDER}-", dir=data_dir))
+        try:
+            _write(scratch, workspace_files())
+            scratch.chmod(0o755)
+            scratch.rename(root)
+        except OSError:
+            shutil.rmtree(scratch, ignore_errors=True)
+            # Another duetto may have made it in the meantime.
+            if not root.is_dir():
+                raise
+    except OSError as error:
+        raise UsageError(
+            f"cannot make the practice workspace {root}: {error.strerror}; set DUETTO_HOME to a "
+            "folder that you may write to"
+        ) from error
+    return root
+
+
+def start_over(data_dir: Path, now: datetime) -> tuple[Path, Path | None]:
+    """A fresh workspace; the old one is kept beside it under a dated name, which is returned.
+
+    Raises UsageError if that cannot be done; the old one is then where it was.
+    """
+    root, kept = data_dir / FOLDER, None
+    if root.is_dir():
+        stem = f"{FOLDER}-{now:%Y-%m-%d-%H%M%S}"
+        kept = next(
+            path
+            for number in range(1, 1_000_000)
+            if not os.path.lexists(path := data_dir / (f"{stem}-{number}" if number > 1 else stem))
+        )
+        try:
+            root.rename(kept)
+        except OSError as error:
+            raise UsageError(f"cannot rename {root} to {kept}: {error.strerror}") from error
+    return ensure(data_dir), kept
+
+
+def is_practice(root: Path) -> bool:
+    """Whether a folder is a practice workspace."""
+    return (root / RECORD).is_file()
+
+
+def begun(root: Path) -> list[ExercisePrompt]:
+    """The exercises of which a file is not as it came."""
+    came = _fingerprints(root)
+    return [
+        exercise
+        for exercise in offered_prompts()
+        if any(_fingerprint(root / path) != mark for path, mark in came[exercise.exercise].items())
+    ]
+
+
+def suggested(root: Path) -> str:
+    """The prompt of the first exercise that was not begun; empty if all were."""
+    done = {exercise.exercise for exercise in begun(root)}
+    return next((e.prompt for e in offered_prompts() if e.exercise not in done), "")
+
+
+def _fingerprints(root: Path) -> Mapping[str, Mapping[str, str]]:
+    """Exercise -> path -> how its file came; the shipped ones where the record does not say."""
+    files = workspace_files()
+    came = {s.name: {p: fingerprint(files.get(p)) for p in s.paths} for s in load_scripts()}
+    try:
+        recorded = json.loads((root / RECORD).read_bytes())["exercises"]
+        came |= {entry["name"]: dict(entry["files"]) for entry in recorded}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return came
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return fingerprint(path.read_bytes())
+    except OSError:
+        return ""
+
+
+def _write(root: Path, files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+@click.command("practice")
+@click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
+@model_options
+@click.pass_context
+def practice_command(context: click.Context, new: bool, flags: ModelFlags) -> None:
+    """Open the practice workspace: a small package with exercises, made once in your data folder.
+
+    The rehearsal model plays the exercises unless another one is configured.
+    """
+    data_dir = Paths.find().data_dir
+    if new:
+        root, kept = start_over(data_dir, datetime.now())
+        if kept is not None:
+            click.echo(f"Your old workspace is kept in {kept}")
+    else:
+        root = ensure(data_dir)
+    from tui.cli.open_app import open_command
+
+    context.invoke(open_command, path=str(root), flags=flags)

@@ -1,0 +1,148 @@
+"""The app's own bridge: started when its address is first asked for, started again after a crash.
+
+It ends by itself when its stdin closes, so it cannot outlive the app, however the app ends. It is
+in a session of its own: Ctrl+C in the terminal is not for it. What it says on stderr is logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from pathlib import Path
+
+from tui.core.address import Address
+from tui.errors import EndpointError
+
+READY_DEADLINE_S = 10.0
+GRACE_S = 1.0
+"""Between closing stdin, SIGTERM and SIGKILL."""
+_LAST_WORDS_LINES = 20
+_log = logging.getLogger("tui.bridge_process")
+
+
+class BridgeProcess:
+    """Supervises one bridge process."""
+
+    def __init__(self, arguments: Sequence[str] = (), command: Sequence[str] = ()) -> None:
+        """``arguments`` are the bridge's flags; ``command`` replaces how it is run (tests)."""
+        self._command = [*(command or (sys.executable, "-m", "tui.bridge")), *arguments]
+        self._process: Process | None = None
+        self._address: Address | None = None
+        self._logging: asyncio.Task[None] | None = None
+        self._last_words: list[str] = []
+        self._starting = asyncio.Lock()
+        self._closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Of the running process; None if there is none."""
+        running = self._process is not None and self._process.returncode is None
+        return self._process.pid if running and self._process is not None else None
+
+    async def address(self) -> Address:
+        """Where the bridge serves, with this run's token; starts it if it is not running.
+
+        Raises EndpointError if it does not start.
+        """
+        async with self._starting:
+            if self._closed:
+                raise EndpointError("The bridge is closed.")
+            if self.pid is None or self._address is None:
+                if self._process is not None:
+                    _log.warning("the bridge ended with %s; starting another", self._ending())
+                    await self._end()
+                self._address = await self._start()
+            return self._address
+
+    async def close(self) -> None:
+        """End the process: close its stdin, then SIGTERM, then SIGKILL."""
+        self._closed = True
+        async with self._starting:
+            await self._end()
+
+    async def _start(self) -> Address:
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                # With -m the working directory comes first on sys.path: it must be ours, never
+                # the user's workspace.
+                cwd=Path(__file__).resolve().parents[2],
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EndpointError(f"The bridge cannot be started: {error.strerror}.") from error
+        self._last_words = []
+        self._logging = asyncio.create_task(self._log_stderr(self._process))
+        try:
+            return await self._read_address(self._process)
+        except BaseException:
+            # Cancelled too: a process whose address nobody knows must not stay.
+            await self._end()
+            raise
+
+    async def _read_address(self, process: Process) -> Address:
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(READY_DEADLINE_S):
+                line = await process.stdout.readline()
+        except (TimeoutError, ValueError) as error:
+            raise EndpointError("The bridge did not say where it serves; see the log.") from error
+        try:
+            said = json.loads(line)
+            url, token = str(said["url"]), str(said["token"])
+        except (ValueError, KeyError, TypeError) as error:
+            await asyncio.sleep(0)
+            raise EndpointError(f"The bridge did not start: {self._why()}") from error
+        return Address(url, {"Authorization": f"Bearer {token}"})
+
+    def _why(self) -> str:
+        words = [line for line in self._last_words if line.strip()]
+        return words[-1] if words else "it ended without a word; see the log."
+
+    def _ending(self) -> str:
+        return f"status {self._process.returncode if self._process is not None else None}"
+
+    async def _log_stderr(self, process: Process) -> None:
+        assert process.stderr is not None
+        while True:
+            try:
+                line = await process.stderr.readline()
+            except ValueError:
+                continue
+            if not line:
+                return
+            text = line.decode("utf-8", "replace").rstrip()
+            self._last_words = [*self._last_words, text][-_LAST_WORDS_LINES:]
+            _log.warning("bridge: %s", text)
+
+    async def _end(self) -> None:
+        process, self._process, self._address = self._process, None, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        for stop in (None, process.terminate, process.kill):
+            if stop is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    stop()
+            try:
+                async with asyncio.timeout(GRACE_S):
+                    await process.wait()
+                break
+            except TimeoutError:
+                continue
+        if self._logging is not None:
+            self._logging.cancel()
+            await asyncio.gather(self._logging, return_exceptions=True)
+            self._logging = None
