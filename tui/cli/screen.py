@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 from tui.errors import UsageError
 
@@ -11,15 +12,16 @@ MIN_COLUMNS = 40
 MIN_ROWS = 12
 
 
-def require_screen() -> None:
+def require_screen(stdin: TextIO | None = None, stdout: TextIO | None = None) -> None:
     """Raise UsageError unless stdin and stdout are a terminal that is large enough."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    stdin, stdout = stdin or sys.stdin, stdout or sys.stdout
+    if not (stdin.isatty() and stdout.isatty()):
         raise UsageError('this needs a terminal; without one use: duetto exec "PROMPT"')
     if os.environ.get("TERM") == "dumb":
         raise UsageError(
             "this terminal (TERM=dumb) cannot show duetto; set TERM, or use: duetto exec"
         )
-    columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    columns, rows = os.get_terminal_size(stdout.fileno())
     if 0 < columns < MIN_COLUMNS or 0 < rows < MIN_ROWS:
         raise UsageError(
             f"the terminal is {columns}x{rows}, duetto needs {MIN_COLUMNS}x{MIN_ROWS}: enlarge it"

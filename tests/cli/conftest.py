@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def logger() -> Iterator[logging.Logger]:
+    """Ours, without the handlers of other tests, and so afterwards."""
+    ours = logging.getLogger("tui")
+    before, ours.handlers = ours.handlers, []
+    yield ours
+    for handler in ours.handlers:
+        handler.close()
+    ours.handlers = before

@@ -1,0 +1,67 @@
+import logging
+import stat
+from pathlib import Path
+
+import pytest
+
+from tui.cli import logfile
+from tui.settings import Paths
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths.find({"DUETTO_HOME": str(tmp_path)})
+
+
+def test_it_is_private_and_in_the_state_folder(paths: Paths) -> None:
+    assert logfile.start(paths) == paths.log_file
+    logging.getLogger("tui.engine").warning("the socket broke")
+    assert "the socket broke" in paths.log_file.read_text()
+    assert stat.S_IMODE(paths.log_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(paths.state_dir.stat().st_mode) == 0o700
+
+
+def test_debug_writes_more(paths: Paths) -> None:
+    logfile.start(paths)
+    logging.getLogger("tui.x").debug("small thing")
+    assert "small thing" not in paths.log_file.read_text()
+    logging.getLogger("tui").handlers.clear()
+    logfile.start(paths, debug=True)
+    logging.getLogger("tui.x").debug("small thing")
+    assert "small thing" in paths.log_file.read_text()
+
+
+def test_keys_are_masked_in_tracebacks_too(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
+    monkeypatch.setenv("ODD_NAME", "other-secret-value")
+    logfile.start(paths, key_names=["ODD_NAME"])
+    log = logging.getLogger("tui.x")
+    try:
+        raise RuntimeError("refused very-secret-value, Authorization: Bearer abcdefghijkl")
+    except RuntimeError:
+        log.exception("with %s", "other-secret-value")
+    text = paths.log_file.read_text()
+    assert "RuntimeError" in text
+    assert not [s for s in ("very-secret", "other-secret", "abcdefghijkl") if s in text]
+
+
+def test_libraries_are_not_written(paths: Paths) -> None:
+    logfile.start(paths, debug=True)
+    logging.getLogger("websockets.client").warning("> TEXT a prompt")
+    assert "a prompt" not in paths.log_file.read_text()
+
+
+def test_it_rotates(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logfile, "MAX_BYTES", 2000)
+    logfile.start(paths)
+    for number in range(100):
+        logging.getLogger("tui").info("%d %s", number, "x" * 80)
+    files = sorted(paths.state_dir.glob("duetto.log*"))
+    assert 2 <= len(files) <= 1 + logfile.BACKUPS
+    assert all(file.stat().st_size <= 2200 for file in files)
+
+
+def test_a_folder_that_cannot_be_written_is_lived_without(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    assert logfile.start(Paths.find({"DUETTO_HOME": str(tmp_path / "home")})) is None
+    logging.getLogger("tui").warning("goes nowhere")

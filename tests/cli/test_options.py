@@ -1,0 +1,160 @@
+import click
+import pytest
+from click.testing import CliRunner
+
+from tui.cli.options import ModelFlags, ResolvedModels, model_options, resolve
+from tui.errors import UsageError
+from tui.settings import Settings, parse
+
+WSS = "wss://models.example/v1/responses"
+LOCAL = "ws://127.0.0.1:8899/v1/responses"
+KEYED = {"OPENAI_API_KEY": "sk-secret-1"}
+CONFIG = """\
+[endpoints.one]
+url = "wss://one.example/v1/responses"
+key_env = "ONE_KEY"
+query = { "api-version" = "7" }
+[endpoints.two]
+url = "ws://localhost:1234/v1/responses"
+[models.fast]
+name = "spark"
+endpoint = "two"
+effort = "low"
+[models.deep]
+name = "large"
+endpoint = "one"
+context_window = 400000
+"""
+
+
+def resolved(
+    flags: ModelFlags, env: dict[str, str] | None = None, config: str = ""
+) -> ResolvedModels:
+    return resolve(parse(config, "FILE"), flags, env or {})
+
+
+def test_the_flags_reach_the_command_as_one_argument() -> None:
+    seen: list[ModelFlags] = []
+
+    @click.command()
+    @click.argument("prompt")
+    @model_options
+    def command(prompt: str, flags: ModelFlags) -> None:
+        seen.append(flags)
+
+    ran = CliRunner().invoke(command, ["hi", "--fast", "m", "--endpoint", WSS, "--debug"], env={})
+    assert ran.exit_code == 0
+    assert seen == [ModelFlags(endpoint=WSS, fast="m", debug=True)]
+
+
+def test_the_environment_is_under_the_flags() -> None:
+    seen: list[ModelFlags] = []
+
+    @click.command()
+    @model_options
+    def command(flags: ModelFlags) -> None:
+        seen.append(flags)
+
+    env = {"DUETTO_FAST": "env-fast", "DUETTO_ENDPOINT": LOCAL}
+    CliRunner().invoke(command, ["--fast", "flag-fast"], env=env)
+    assert (seen[0].fast, seen[0].endpoint) == ("flag-fast", LOCAL)
+
+
+def test_nothing_means_the_rehearsal() -> None:
+    models = resolved(ModelFlags(), KEYED)
+    assert models.rehearsal
+    assert {role: spec.model for role, spec in models.roles.items()} == {
+        "fast": "rehearsal-fast",
+        "deep": "rehearsal-deep",
+    }
+    assert models.endpoints == {}
+
+
+def test_an_endpoint_with_two_models() -> None:
+    models = resolved(ModelFlags(endpoint=WSS, fast="f", deep="d"), KEYED)
+    assert not models.rehearsal
+    assert {spec.endpoint for spec in models.roles.values()} == {"cli"}
+    address = models.endpoints["cli"].address
+    assert address.url == WSS
+    assert address.headers == {"Authorization": "Bearer sk-secret-1"}
+    assert "sk-secret" not in repr(models)
+
+
+def test_one_model_leaves_the_other_role_out() -> None:
+    models = resolved(ModelFlags(endpoint=LOCAL, deep="d"))
+    assert list(models.roles) == ["deep"]
+    assert models.first_role == "deep"
+
+
+def test_no_key_goes_to_this_machine_unless_it_is_named() -> None:
+    bare = resolved(ModelFlags(endpoint=LOCAL, fast="f"), KEYED)
+    assert bare.endpoints["cli"].address.headers == {}
+    named = resolved(ModelFlags(endpoint=LOCAL, fast="f", key_env="OPENAI_API_KEY"), KEYED)
+    assert "Authorization" in named.endpoints["cli"].address.headers
+
+
+def test_an_empty_key_env_means_no_key() -> None:
+    models = resolved(ModelFlags(endpoint="ws://lan.example/v1/responses", fast="f", key_env=""))
+    assert models.endpoints["cli"].address.headers == {}
+
+
+def test_the_configuration_names_all() -> None:
+    models = resolved(ModelFlags(), {"ONE_KEY": "abcdef"}, CONFIG)
+    assert (models.roles["fast"].endpoint, models.roles["fast"].effort) == ("two", "low")
+    assert models.roles["deep"].context_window == 400_000
+    assert models.endpoints["one"].address.url.endswith("/v1/responses?api-version=7")
+
+
+def test_a_flag_takes_the_place_of_a_configured_model_on_its_endpoint() -> None:
+    models = resolved(ModelFlags(fast="other"), {"ONE_KEY": "abcdef"}, CONFIG)
+    fast = models.roles["fast"]
+    assert (fast.model, fast.endpoint, fast.effort) == ("other", "two", None)
+
+
+def test_endpoint_flag_is_for_flagged_models() -> None:
+    models = resolved(ModelFlags(endpoint=LOCAL, fast="mine"), {"ONE_KEY": "abcdef"}, CONFIG)
+    assert models.roles["fast"].endpoint == "cli"
+    assert models.roles["deep"].endpoint == "one"
+
+
+def test_the_rehearsal_by_name_and_rate() -> None:
+    models = resolved(ModelFlags(fast="rehearsal-fast@5000"))
+    assert models.rehearsal
+    assert models.roles["fast"].model == "rehearsal-fast@5000"
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (ModelFlags(endpoint=WSS), "add --fast MODEL or --deep MODEL"),
+        (ModelFlags(fast="m"), "needs a server: add --endpoint"),
+        (ModelFlags(fast=" ", endpoint=WSS), "--fast needs the name of a model"),
+        (ModelFlags(endpoint=WSS, fast="m", key_env="MISSING"), "variable MISSING"),
+        (ModelFlags(endpoint=WSS, fast="m", key_env="ODD"), "blanks or odd characters"),
+        (ModelFlags(endpoint="ws://lan.example/x", fast="m"), "clear text"),
+        (ModelFlags(endpoint="models.example", fast="m"), "not a WebSocket address"),
+        (ModelFlags(endpoint="ftp://models.example", fast="m"), "not a WebSocket address"),
+        (ModelFlags(endpoint="wss://[::1/x", fast="m"), "not a valid address"),
+        (ModelFlags(endpoint="wss://me:pw@models.example/x", fast="m"), "use --key-env"),
+    ],
+)
+def test_what_cannot_work_is_said(flags: ModelFlags, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        resolved(flags, KEYED | {"ODD": "a b\nc"})
+    assert "sk-secret" not in str(caught.value)
+    assert "pw" not in str(caught.value)
+
+
+def test_a_model_without_endpoint_among_many_is_asked_for() -> None:
+    config = CONFIG.replace('endpoint = "two"\n', "")
+    with pytest.raises(UsageError, match=r"\(one, two\)"):
+        resolved(ModelFlags(), {"ONE_KEY": "abcdef"}, config)
+
+
+def test_the_only_endpoint_needs_no_name() -> None:
+    config = '[endpoints.x]\nurl = "ws://127.0.0.1:1/"\n[models.fast]\nname = "m"\n'
+    assert resolve(parse(config, "FILE"), ModelFlags(), {}).roles["fast"].endpoint == "x"
+
+
+def test_defaults_do_not_need_a_file() -> None:
+    assert resolve(Settings(), ModelFlags(), {}).first_role == "fast"

@@ -1,0 +1,49 @@
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from tui.cli.screen import require_screen
+from tui.errors import UsageError
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A terminal of 80x24 that a test can change."""
+    state = SimpleNamespace(tty=True, columns=80, rows=24, fileno=lambda: 1)
+    state.isatty = lambda: state.tty
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(
+        os, "get_terminal_size", lambda fd: os.terminal_size((state.columns, state.rows))
+    )
+    return state
+
+
+def test_80x24_will_do(terminal: SimpleNamespace) -> None:
+    require_screen(terminal, terminal)
+
+
+def test_an_unknown_size_will_do(terminal: SimpleNamespace) -> None:
+    terminal.columns = terminal.rows = 0
+    require_screen(terminal, terminal)
+
+
+def test_no_terminal_names_exec(terminal: SimpleNamespace) -> None:
+    terminal.tty = False
+    with pytest.raises(UsageError, match="duetto exec"):
+        require_screen(terminal, terminal)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(39, 24), (80, 11)])
+def test_too_small_names_both_sizes(terminal: SimpleNamespace, columns: int, rows: int) -> None:
+    terminal.columns, terminal.rows = columns, rows
+    with pytest.raises(UsageError, match=f"is {columns}x{rows}, duetto needs 40x12"):
+        require_screen(terminal, terminal)
+
+
+def test_a_dumb_terminal_is_refused(
+    terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(UsageError, match="TERM=dumb"):
+        require_screen(terminal, terminal)

@@ -1,0 +1,77 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from tui.cli.verify_command import find, has_tests, words
+from tui.errors import SettingsError
+from tui.settings import Settings, parse
+
+
+def test_the_users_own_command_comes_first(tmp_path: Path) -> None:
+    settings = parse('[verify]\ncommand = "make test"\ndeadline_s = 9', "FILE")
+    (tmp_path / "test_a.py").touch()
+    command = find(tmp_path, settings)
+    assert command is not None
+    assert (command.argv, command.needs_consent, command.deadline_s) == ("make test", False, 9)
+
+
+def test_the_workspaces_command_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ".duetto").mkdir()
+    (tmp_path / ".duetto/config.toml").write_text('[verify]\ncommand = ["tox", "-q"]\n')
+    command = find(tmp_path, Settings())
+    assert command is not None
+    assert command.argv == ("tox", "-q")
+    assert command.needs_consent
+    assert command.source == ".duetto/config.toml"
+
+
+def test_a_broken_workspace_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".duetto").mkdir()
+    (tmp_path / ".duetto/config.toml").write_text("[verify\n")
+    with pytest.raises(SettingsError, match="line 1"):
+        find(tmp_path, Settings())
+
+
+def test_pytest_is_found_where_tests_are(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    assert find(tmp_path, Settings()) is None
+    (tmp_path / "pkg/test_cache.py").touch()
+    command = find(tmp_path, Settings())
+    assert command is not None
+    assert command.argv == (sys.executable, "-m", "pytest", "-q")
+    assert words(command).endswith(" -m pytest -q")
+
+
+@pytest.mark.parametrize("folder", [".venv", "venv"])
+def test_the_workspaces_environment_is_taken_if_it_has_pytest(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "test_a.py").touch()
+    python = tmp_path / folder / "bin/python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    bare = find(tmp_path, Settings())
+    assert bare is not None
+    assert bare.argv[0] == sys.executable
+    (tmp_path / folder / "lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    command = find(tmp_path, Settings())
+    assert command is not None
+    assert command.argv[0] == str(python)
+    assert command.source == f"pytest of {folder}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("pytest.ini", "", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n", True),
+        ("pyproject.toml", "[project]\n", False),
+        ("setup.cfg", "[tool:pytest]\n", True),
+        ("a_test.py", "", True),
+        ("node_modules/test_x.py", "", False),
+        (".hidden/test_x.py", "", False),
+    ],
+)
+def test_what_counts_as_tests(tmp_path: Path, name: str, text: str, found: bool) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    assert has_tests(tmp_path) is found

@@ -1,0 +1,164 @@
+from pathlib import Path
+
+import pytest
+
+from tui import settings
+from tui.errors import SettingsError
+from tui.settings import Paths, Settings, load, load_project, parse, with_project
+
+FULL = """\
+schema = 1
+
+[endpoints.main]
+url = "wss://models.example/v1/responses"
+key_env = "MODELS_KEY"
+headers = { "X-Team" = "blue" }
+query = { version = "2" }
+
+[models.fast]
+name = "spark"
+endpoint = "main"
+effort = "low"
+context_window = 128000
+
+[models.deep]
+name = "large"
+endpoint = "main"
+patch_tool = "function"
+
+[verify]
+command = ["make", "test"]
+deadline_s = 30
+
+[editor]
+save = "manual"
+theme = "paper"
+follow = false
+wrap = true
+
+[rehearsal]
+fast_tokens_s = 5000
+seed = 3
+mistakes = 0
+"""
+
+BROKEN = [
+    ("a =", "FILE line 1: not valid TOML: Invalid value"),
+    ("x = 1\ny = [1,\n", "FILE line 2: not valid TOML"),
+    (
+        '[endpoints.a]\nurl = "x"\n\n[endpoints.b]\nurl = 3\n',
+        "line 5: endpoints.b.url: expected str",
+    ),
+    ('[models.fast]\nname = "a"\nendpont = "b"', "line 3: unknown key 'models.fast.endpont'; did"),
+    ("[models.fast]\n", "line 1: [models.fast] lacks 'name'"),
+    ("\n\nschema = 2", "line 3: schema 2 is newer than this duetto"),
+    ('schema = "x"', "line 1: schema: expected int, got str"),
+    (
+        '[endpoints.b]\nurl = "x"\nheaders = { a = 1 }',
+        "line 3: endpoints.b.headers.a: expected str",
+    ),
+    ("[rehearsal]\nfast_tokens_s = 0", "line 2: rehearsal.fast_tokens_s: expected float >= 1"),
+    ("[modls.fast]", "line 1: unknown key 'modls'; did you mean 'models'?"),
+    ('[models.fast]\nname = "a"\nendpoint = "b"', "line 3: models.fast.endpoint names 'b'"),
+    ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, xhigh"),
+    ("[verify]\ndeadline_s = -1", "line 2: verify.deadline_s"),
+    ("[editor]\nsave = 1", "line 2: editor.save"),
+    ("verify = 3", "line 1: verify: expected object"),
+]
+
+
+def test_nothing_means_the_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.toml") == Settings()
+    assert parse("", "FILE") == Settings()
+
+
+def test_every_key_is_read() -> None:
+    read = parse(FULL, "FILE")
+    assert read.models.fast is not None
+    assert read.models.deep is not None
+    assert (read.models.fast.name, read.models.fast.effort) == ("spark", "low")
+    assert read.models.deep.patch_tool == "function"
+    assert read.endpoints["main"].headers == {"X-Team": "blue"}
+    assert read.verify.command == ["make", "test"]
+    assert (read.editor.save, read.editor.follow) == ("manual", False)
+    assert (read.rehearsal.fast_tokens_s, read.rehearsal.deep_tokens_s) == (5000, 65)
+
+
+@pytest.mark.parametrize(("text", "says"), BROKEN)
+def test_what_is_wrong_is_said_with_file_and_line(text: str, says: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse(text, "FILE")
+    assert str(caught.value).startswith("FILE line ")
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_not_utf8_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"schema = 1\n# caf\xe9\n")
+    with pytest.raises(SettingsError, match=r"config\.toml line 2: not UTF-8"):
+        load(file)
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="does not exist; check --config"):
+        load(tmp_path / "none.toml", required=True)
+
+
+def test_a_folder_in_its_place_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot read"):
+        load(tmp_path)
+
+
+def workspace(tmp_path: Path, text: str) -> Path:
+    (tmp_path / ".duetto").mkdir()
+    (tmp_path / ".duetto/config.toml").write_text(text)
+    return tmp_path
+
+
+def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
+    root = workspace(tmp_path, '[editor]\ntheme = "paper"\n[verify]\ncommand = "make"\n')
+    own = parse('[editor]\nsave = "manual"\nwrap = true\n', "FILE")
+    mixed = with_project(own, load_project(root))
+    assert mixed.editor == settings.EditorSettings(save="manual", wrap=True, theme="paper")
+    assert mixed.verify.command is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[endpoints.a]\nurl = "ws://evil.example"',
+        '[models.fast]\nname = "a"',
+        "[rehearsal]\nseed = 1",
+    ],
+)
+def test_a_workspace_may_not_choose_servers(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match=r"a workspace may set \[verify\] and \[editor\] only"):
+        load_project(workspace(tmp_path, text))
+
+
+def test_a_workspace_may_not_switch_saving(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"unknown key 'editor\.save'"):
+        load_project(workspace(tmp_path, '[editor]\nsave = "manual"'))
+
+
+def test_a_home_of_its_own(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    assert paths.config_file == tmp_path / "config.toml"
+    assert paths.log_file.is_relative_to(paths.state_dir)
+    assert paths.make_state_dir().stat().st_mode & 0o777 == 0o700
+    assert paths.make_data_dir().is_dir()
+
+
+def test_without_a_home_the_platform_decides() -> None:
+    paths = Paths.find({})
+    assert paths.config_file.name == "config.toml"
+    assert "duetto" in paths.config_file.parts
+    assert paths.data_dir != paths.state_dir
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    with pytest.raises(SettingsError, match="set DUETTO_HOME"):
+        Paths.find({"DUETTO_HOME": str(tmp_path / "home")}).make_state_dir()
