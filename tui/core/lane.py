@@ -130,7 +130,7 @@ class Lane:
         if self.accepted and self.state is LaneState.INTERRUPTING:
             self._extend(now)
         if isinstance(event, ItemAdded) and self.state is LaneState.CREATED:
-            self.state = LaneState.STREAMING
+            self.state, self.flowing = LaneState.STREAMING, True
         if isinstance(event, ItemAdded | InProgress | Queued | Progress):
             return self.state in (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
         if isinstance(event, ItemDone | ItemInterrupted) and not self.busy:
@@ -139,16 +139,19 @@ class Lane:
 
     def _delta(self) -> bool:
         if self.state is LaneState.CREATED:
-            self.state = LaneState.STREAMING
+            self.state, self.flowing = LaneState.STREAMING, True
         return self.flowing
 
     def _created(self, event: Created) -> bool:
         if self.state is LaneState.ABANDONED:
             return False
         self.response_id = event.response_id
+        if event.response_id == self._ended_id:
+            # Some servers use one id twice (LiteLLM, where its upstream does).
+            self._ended_id = ""
         if self.state is not LaneState.INTERRUPTING:
             self._calm()
-            self.state, self.flowing = LaneState.CREATED, True
+            self.state = LaneState.CREATED
         return True
 
     def _terminal(self, event: Completed | Incomplete | Failed) -> bool:
