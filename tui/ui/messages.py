@@ -55,3 +55,11 @@ class HunkShown(Message):
         super().__init__()
         self.hunk_id = hunk_id
         self.edit = edit
+
+
+class TakenBack(Message):
+    """The user wants a queued message back in the prompt; None: the last one."""
+
+    def __init__(self, index: int | None = None) -> None:
+        super().__init__()
+        self.index = index

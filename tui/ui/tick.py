@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
-from time import perf_counter
 
 FRAME_S = 1 / 60
 BUDGET_S = 0.008
@@ -20,34 +19,44 @@ BUDGET_S = 0.008
 class Frame:
     """Schedules one call of ``paint`` however often it is woken."""
 
-    def __init__(self, paint: Callable[[], None]) -> None:
-        """``paint`` runs in the context (of variables) in which this object is made."""
+    def __init__(
+        self, paint: Callable[[], None], post: Callable[[Callable[[], None]], object]
+    ) -> None:
+        """``post`` runs a callable among the app's messages, so that its errors are seen."""
         self.cost_s = 0.0
         """What the last frame took."""
         self.count = 0
         self._paint = paint
+        self._post = post
         self._context: Context = copy_context()
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
         self._next_s = 0.0
+        self._posted = False
 
     def wake(self) -> None:
         """There is something to paint; costs nothing when a frame is already scheduled."""
-        if self._handle is None:
-            delay = max(self._next_s - perf_counter(), 0.0)
-            self._handle = self._loop.call_later(delay, self._run, context=self._context)
+        if self._handle is None and not self._posted:
+            delay = max(self._next_s - self._loop.time(), 0.0)
+            self._handle = self._loop.call_later(delay, self._due, context=self._context)
 
     def stop(self) -> None:
         """No more frames."""
+        self._posted = True
         if self._handle is not None:
             self._handle.cancel()
 
-    def _run(self) -> None:
+    def _due(self) -> None:
         self._handle = None
-        start = perf_counter()
+        self._posted = True
+        self._post(self._run)
+
+    def _run(self) -> None:
+        self._posted = False
+        start = self._loop.time()
         self._next_s = start + FRAME_S
         self._paint()
         self.count += 1
-        self.cost_s = perf_counter() - start
+        self.cost_s = self._loop.time() - start
         if self.cost_s > BUDGET_S:
             self._next_s = start + FRAME_S + 2 * self.cost_s

@@ -1,0 +1,174 @@
+"""A session without an engine: tests write its transcript, and see what the UI asks of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from tui.core.buffer import Mark, Position
+from tui.core.events import Usage
+from tui.core.file_read import FileRead
+from tui.core.hunk import Decision, Hunk, Stage
+from tui.core.meter import Meter
+from tui.core.turn import Block, BlockKind, Transcript
+from tui.core.workspace import Workspace
+from tui.engine.board import Board
+from tui.engine.intents import Accept, Intent, Interrupt, NewConversation, Reject, Switch
+from tui.engine.notices import Notices, Status
+from tui.engine.session import PromptLabel, Session
+
+FILES = {
+    "ledger/cache.py": (
+        "import threading\n\n\nclass Cache:\n"
+        '    """Keeps the newest values."""\n\n'
+        "    def __init__(self, size: int) -> None:\n"
+        "        self._lock = threading.RLock()\n"
+        "        self._size = size\n"
+        "        self._items: dict[str, bytes] = {}\n\n"
+        "    def put(self, key: str, value: bytes) -> None:\n"
+        "        with self._lock:\n"
+        "            self._evict()\n"
+        "            self._items[key] = value\n"
+    ),
+    "tests/test_cache.py": "def test_put():\n    assert True\n",
+    "README.md": "# ledger\n",
+}
+
+
+class ScriptedSession:
+    """The public face of `Session`, driven by a test; the clock stands still."""
+
+    def __init__(self, files: dict[str, str] | None = None) -> None:
+        self.files = FILES if files is None else files
+        self.board = Board(Workspace(self._read))
+        self.intents: list[Intent] = []
+        self.now_s = 100.0
+        self.started = False
+        self.closed = asyncio.Event()
+        status = self.status
+        status.models = {"fast": "rehearsal-fast", "deep": "rehearsal-deep"}
+        status.efforts = {"fast": "low", "deep": None}
+        status.connection, status.round_trip_ms = "ready", 3.0
+        status.endpoint, status.served_model = "rehearsal", "rehearsal-fast"
+
+    def as_session(self) -> Session:
+        """For the app, which wants a real one."""
+        return cast(Session, self)
+
+    # -- what the UI reads and calls
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.board.workspace
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.board.transcript
+
+    @property
+    def meter(self) -> Meter:
+        return self.board.meter
+
+    @property
+    def status(self) -> Status:
+        return self.board.status
+
+    @property
+    def on_wake(self) -> Callable[[], None]:
+        return self.board.on_wake
+
+    @on_wake.setter
+    def on_wake(self, wake: Callable[[], None]) -> None:
+        self.board.on_wake = wake
+
+    def now(self) -> float:
+        return self.now_s
+
+    def submit(self, intent: Intent) -> None:
+        self.intents.append(intent)
+        if isinstance(intent, Switch):
+            self.status.role = intent.role
+        elif isinstance(intent, Interrupt):
+            self.status.busy = False
+            self.status.stopped = "stopped after 512 tokens, 3 ms"
+        elif isinstance(intent, Accept | Reject):
+            made = Decision.ACCEPTED if isinstance(intent, Accept) else Decision.REJECTED
+            for hunk in self.workspace.hunks:
+                if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
+                    hunk.decision = made
+            self.workspace.hunks_revision += 1
+        elif isinstance(intent, NewConversation):
+            self.transcript.blocks.clear()
+        self.changed()
+
+    def drain(self) -> Notices:
+        notices = self.board.drain()
+        notices.status = notices.meter = True
+        return notices
+
+    def prompt_label(self) -> PromptLabel:
+        return "redirect" if self.status.busy else "send"
+
+    def cursor(
+        self, path: str, position: Position, selection: tuple[Position, Position] | None = None
+    ) -> None:
+        """The editor tells where the cursor is."""
+
+    def touched(self, path: str) -> None:
+        self.board.touched(path)
+
+    def listing(self) -> list[str]:
+        return sorted(self.files)
+
+    async def run(self) -> None:
+        self.started = True
+        await self.closed.wait()
+
+    async def close(self) -> None:
+        self.closed.set()
+
+    def _read(self, path: str) -> FileRead:
+        text = self.files.get(path)
+        return FileRead(None if text is None else text.encode())
+
+    # -- what a test writes
+
+    def changed(self) -> None:
+        """Wake the UI."""
+        self.board.wake()
+
+    def say(self, kind: str, text: str = "", **fields: str) -> Block:
+        """Add a block; ``state`` is done unless given."""
+        block = Block(BlockKind(kind), 1, **{"state": "done", **fields})  # type: ignore[arg-type]
+        return self.board.add(block, text)
+
+    def stream(self, block: Block, text: str) -> None:
+        """Add text to an open block."""
+        self.board.append(block, text)
+        self.meter.delta(self.now_s, len(text))
+
+    def hunk(self, stage: Stage, line: int | None = None, **fields: object) -> Hunk:
+        """Add a hunk of the call ``call-1`` in ledger/cache.py."""
+        given: dict[str, object] = {
+            "turn": 1, "call_id": "call-1", "path": "ledger/cache.py", "stage": stage, **fields
+        }
+        hunk = Hunk(id=len(self.workspace.hunks) + 1, **given)  # type: ignore[arg-type]
+        if line is not None:
+            hunk.start, hunk.end = Mark(line), Mark(line + 1)
+        self.workspace.hunks.append(hunk)
+        self.workspace.hunks_revision += 1
+        self.changed()
+        return hunk
+
+    def measured(self, tokens: int, seconds: float, *, counted: bool = True) -> None:
+        """One response of so many tokens, evenly over so many seconds."""
+        self.meter.start(self.now_s, "rehearsal-fast")
+        self.now_s += 0.084
+        steps = 40
+        for _ in range(steps):
+            self.meter.delta(self.now_s, tokens * 4 // steps)
+            self.now_s += seconds / steps
+        if counted:
+            self.meter.usage(self.now_s, Usage(12_000, tokens, None, 0))
+            self.meter.stop(self.now_s)

@@ -1,0 +1,164 @@
+"""The Textual app: themes, the frame, the screens, and a clean way out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from tui.engine.intents import OpenFile
+from tui.engine.session import Session
+from tui.ui import theme
+from tui.ui.commands import COMMANDS
+from tui.ui.screens.workbench import Workbench
+from tui.ui.tick import Frame
+
+_STYLES = Path(__file__).parent / "styles"
+_SIGNALS = ("SIGTERM", "SIGHUP")
+
+
+class DuettoApp(App[int]):
+    """duetto on a screen; the session does the work."""
+
+    TITLE = "duetto"
+    CSS_PATH: ClassVar[list[str | PurePath]] = [*sorted(_STYLES.glob("*.tcss"))]
+    BINDINGS: ClassVar[list[BindingType]] = []
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        theme_name: str = theme.DEFAULT_THEME,
+        workspace: str = "",
+        branch: str = "",
+        first_file: str | None = None,
+    ) -> None:
+        """Nothing is dialled before the first paint.
+
+        Args:
+            session: runs in this app's event loop from the first paint on.
+            theme_name: one of `theme.theme_names()`; SettingsError for any other.
+            workspace: absolute path of the folder that is open.
+            branch: the git branch, empty if there is none.
+            first_file: a file to open at once, relative to the workspace.
+        """
+        theme.activate(theme_name)
+        super().__init__()
+        for name in theme.theme_names():
+            self.register_theme(theme.cached_theme(name).textual_theme())
+        self.theme = theme_name
+        self.session = session
+        self.bench = Workbench(session, workspace=workspace, branch=branch)
+        self._first_file = first_file
+        self._frame: Frame | None = None
+
+    def get_default_screen(self) -> Screen[None]:
+        """The workbench is the bottom screen."""
+        return self.bench
+
+    def on_mount(self) -> None:
+        """Wire the frame; the session starts when the first frame is on the screen."""
+        self._frame = Frame(self._paint, self.call_later)
+        self.session.on_wake = self._frame.wake
+        self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
+        self._catch_signals()
+        self.call_after_refresh(self._start)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: slash commands and themes."""
+        for command in COMMANDS:
+            if not command.argument:
+                yield SystemCommand(
+                    f"/{command.name}", command.help, lambda name=command.name: self._slash(name)
+                )
+        for name in theme.theme_names():
+            title = theme.cached_theme(name).title
+            yield SystemCommand(
+                f"Theme: {title}", "Change the colours", lambda name=name: self._set_theme(name)
+            )
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from tui.ui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen())
+
+    async def action_quit(self) -> None:
+        """Leave; ask first when something would be left behind."""
+        from tui.ui.screens.leave import LeaveScreen
+
+        if isinstance(self.screen, LeaveScreen):
+            return
+        if reasons := self._reasons_to_stay():
+            self.push_screen(LeaveScreen(reasons), self._left)
+        else:
+            await self._leave()
+
+    def _start(self) -> None:
+        """After the first paint: run the session."""
+        if self._first_file is not None:
+            self.session.submit(OpenFile(self._first_file))
+        self.run_worker(self.session.run(), name="session", group="session")
+
+    def _paint(self) -> None:
+        """One frame: drain, and let the screen take it up."""
+        if self.bench.is_mounted and (notices := self.session.drain()):
+            self.bench.sync(notices)
+
+    def _recolour(self) -> None:
+        """Textual's theme changed: renderers follow."""
+        if self.theme in theme.theme_names():
+            theme.activate(self.theme)
+            if self.bench.is_mounted:
+                self.bench.recolour()
+
+    def _set_theme(self, name: str) -> None:
+        self.theme = name
+
+    def _slash(self, name: str) -> None:
+        self.bench.run_slash(f"/{name}")
+
+    def _reasons_to_stay(self) -> list[str]:
+        """What would be left behind, in sentences."""
+        workspace = self.session.workspace
+        unsaved = sorted(path for path in workspace.buffers if workspace.is_dirty(path))
+        pending = sum(hunk.decidable for hunk in workspace.hunks)
+        reasons = []
+        if unsaved:
+            more = f" and {len(unsaved) - 3} more" if len(unsaved) > 3 else ""
+            reasons.append(f"Not saved: {', '.join(unsaved[:3])}{more}.")
+        if pending:
+            reasons.append(f"{pending} hunk{'s' if pending > 1 else ''} not decided on;"
+                           " the files are as if rejected.")
+        if self.session.status.busy:
+            reasons.append("An answer is still streaming.")
+        return reasons
+
+    def _left(self, leave: bool | None) -> None:
+        if leave:
+            self.call_later(self._leave)
+
+    async def _leave(self) -> None:
+        if self._frame is not None:
+            self._frame.stop()
+        await self.session.close()
+        self.exit(0)
+
+    def _catch_signals(self) -> None:
+        """SIGTERM and SIGHUP end the app in order, so that the terminal is restored."""
+        loop = asyncio.get_running_loop()
+        for name in _SIGNALS:
+            number = getattr(signal, name, None)
+            if number is not None:
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)

@@ -1,0 +1,207 @@
+"""The one main screen: header, conversation and prompt left, editor right, status and keys below.
+
+It routes: widgets' messages become intents, the session's notices become `sync` calls. Below
+100 columns one pane at a time takes the width; below 40 x 12 one sentence takes the screen.
+"""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui.engine.intents import Accept, Intent, OpenFile, Prompt, Queue, Reject, RunCommand
+from tui.engine.notices import Notices, Trouble
+from tui.engine.session import Session
+from tui.ui.keymap import Scope, When
+from tui.ui.messages import (
+    ConversationWanted,
+    DraftChanged,
+    Entered,
+    HunkShown,
+    PromptWanted,
+    Scrolled,
+    Wanted,
+)
+from tui.ui.rows import inert
+from tui.ui.screens.workbench_keys import WorkbenchKeys
+from tui.ui.widgets.editor_pane import EditorPane
+from tui.ui.widgets.footer import KeysLine
+from tui.ui.widgets.header import Header
+from tui.ui.widgets.prompt_box import PromptBox
+from tui.ui.widgets.status import StatusLine
+from tui.ui.widgets.transcript import Transcript
+
+NARROW_COLUMNS = 100
+SMALLEST = (40, 12)
+
+
+class Workbench(WorkbenchKeys):
+    """The workbench of one session."""
+
+    def __init__(self, session: Session, *, workspace: str = "", branch: str = "") -> None:
+        """``workspace`` is the folder's absolute path; ``branch`` that of git, if any."""
+        super().__init__()
+        self.session = session
+        name = workspace.rstrip("/").rpartition("/")[2] or workspace
+        self._header = Header(session.status, name, branch, id="header")
+        self.transcript = Transcript(session, root=workspace, id="transcript")
+        self.prompt_box = PromptBox(session, id="prompt-box")
+        self.editor = EditorPane(session)
+        self._status = StatusLine(session, id="status")
+        self._keys = KeysLine(id="keys")
+        self._was_busy = False
+        self._last_prompt = ""
+
+    def compose(self) -> ComposeResult:
+        """Everything at once: first paint needs no socket."""
+        yield Static(id="too-small", markup=False)
+        with Vertical(id="whole"):
+            yield self._header
+            with Horizontal(id="panes"):
+                with Vertical(id="conversation"):
+                    yield self.transcript
+                    yield self.prompt_box
+                with Vertical(id="editor-side"):
+                    yield self.editor
+            yield self._status
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """The prompt has the focus at the start."""
+        self.prompt_box.focus_prompt()
+        self.sync(Notices(status=True, meter=True, hunks=True))
+
+    def sync(self, notices: Notices) -> None:
+        """Take up what changed; called once a frame."""
+        if notices.transcript_from is not None or notices.hunks or notices.buffers:
+            self.transcript.sync(notices)
+        self.editor.sync(notices)
+        if notices.status:
+            self._header.update_bar()
+            self.prompt_box.sync()
+            self._after_turn()
+        if notices.status or notices.meter:
+            self._status.sync()
+        if notices.status or notices.hunks:
+            self.update_keys()
+        if notices.goto is not None:
+            self.show_pane("editor")
+            self.editor.focus_editor()
+        for trouble in notices.troubles:
+            self._tell(trouble)
+
+    def recolour(self) -> None:
+        """The theme changed: lines were made with colours, they are made anew."""
+        for part in (self._header, self.transcript, self.prompt_box, self._status, self._keys):
+            part.recolour()
+        self.refresh(layout=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """One pane or two, or a sentence."""
+        width, height = event.size
+        small = width < SMALLEST[0] or height < SMALLEST[1]
+        self.set_class(small, "-small")
+        self.set_class(width < NARROW_COLUMNS, "-narrow")
+        if small:
+            words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
+            self.query_one("#too-small", Static).update(words)
+
+    def show_pane(self, name: str) -> None:
+        """Where one pane takes the width: this one."""
+        self.set_class(name == "editor", "-editor")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The pane with the focus is the one that is seen, and its keys are in the footer."""
+        in_editor = self.in_editor(event.widget)
+        self.show_pane("editor" if in_editor else "conversation")
+        self.update_keys()
+
+    def in_editor(self, widget: Widget | None) -> bool:
+        """True if a widget is part of the editor pane."""
+        return widget is not None and self.editor in widget.ancestors_with_self
+
+    def update_keys(self) -> None:
+        """The footer says what the keys do now."""
+        status, hunks = self.session.status, self.session.workspace.hunks
+        states: set[When] = {"busy" if status.busy else "idle"}
+        if any(hunk.decidable for hunk in hunks):
+            states.add("pending")
+        if status.can_send_failure and not status.busy:
+            states.add("failed")
+        if status.running:
+            states.add("running")
+        focused = self.focused
+        scopes: list[Scope] = ["global"]
+        if focused is self.transcript and self.transcript.selected_hunk() is not None:
+            scopes.insert(0, "review")
+        elif self.in_editor(focused):
+            scopes.insert(0, "editor")
+        self._keys.show(states, scopes)
+
+    # -- messages of the widgets
+
+    def on_wanted(self, message: Wanted) -> None:
+        """A widget asks for something."""
+        self.submit(message.intent)
+
+    def on_entered(self, message: Entered) -> None:
+        """The prompt was sent: a command, a shell command, or words for the model."""
+        text = message.text
+        if self.run_slash(text):
+            return
+        intent: Intent
+        if text.startswith("!"):
+            intent = RunCommand(text[1:].strip())
+        else:
+            intent = Queue(text) if message.queue else Prompt(text)
+            self._last_prompt = text
+        self.transcript.action_scroll_end()
+        self.submit(intent)
+
+    def on_prompt_wanted(self, message: PromptWanted) -> None:
+        """Back to the prompt."""
+        self.prompt_box.focus_prompt(message.text)
+
+    def on_conversation_wanted(self, message: ConversationWanted) -> None:
+        """Up from the prompt: an open question first, else the conversation."""
+        if not self.prompt_box.focus_ask():
+            self.transcript.focus()
+
+    def on_scrolled(self, message: Scrolled) -> None:
+        """The prompt scrolls the conversation."""
+        self.transcript.scroll_pages(message.pages)
+
+    def on_draft_changed(self, message: DraftChanged) -> None:
+        """Typing disarms the second Ctrl+C."""
+        self.disarm_quit()
+
+    def on_hunk_shown(self, message: HunkShown) -> None:
+        """Show a hunk in the editor."""
+        hunks = self.session.workspace.hunks
+        hunk = next((hunk for hunk in hunks if hunk.id == message.hunk_id), None)
+        if hunk is None:
+            return
+        line = hunk.start.line if hunk.start is not None else None
+        self.submit(OpenFile(hunk.path, line))
+
+    def _after_turn(self) -> None:
+        """The turn ended: whoever stopped it goes on typing."""
+        busy = self.session.status.busy
+        if self._was_busy and not busy and self.session.status.stopped:
+            self.prompt_box.focus_prompt()
+        self._was_busy = busy
+
+    def _tell(self, trouble: Trouble) -> None:
+        """Say what went wrong; a prompt that did not get through comes back."""
+        words = "\n".join(filter(None, (trouble.what, trouble.why, trouble.next_step)))
+        self.notify(inert(words), severity=trouble.severity, timeout=8, markup=False)
+        if trouble.retryable and self._last_prompt and not self.prompt_box.prompt.text:
+            self.prompt_box.prompt.restore(self._last_prompt)
+            self._last_prompt = ""
+
+    def decide(self, accept: bool) -> None:
+        """Accept or reject the selected hunk's siblings: all that are pending."""
+        self.submit(Accept() if accept else Reject())

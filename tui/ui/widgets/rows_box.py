@@ -1,0 +1,32 @@
+"""A box as high as the lines that it shows; gone when there are none."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.ui import theme
+from tui.ui.rows import Line, make_strip
+
+
+class RowsBox(Widget):
+    """Base of the queue and of questions above the prompt."""
+
+    ALLOW_SELECT = False
+    _lines: tuple[Line, ...] = ()
+
+    def show_lines(self, lines: list[Line]) -> None:
+        """Show these; relays out only if their number changed."""
+        if len(lines) != len(self._lines):
+            self.styles.height = len(lines)
+            self.display = bool(lines)
+        if tuple(lines) != self._lines:
+            self._lines = tuple(lines)
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        palette = theme.active()
+        line = self._lines[y] if y < len(self._lines) else Line([])
+        base = palette.style("foreground", line.back or "background")
+        return make_strip(line.pieces, self.size.width, base)
