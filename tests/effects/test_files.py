@@ -1,0 +1,361 @@
+"""The workspace's files on a real disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import threading
+import unicodedata
+
+import pytest
+
+from tui.effects.files import LIMIT_BYTES, Files
+from tui.effects.listing import Listing
+from tui.errors import FileRefused
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (tmp_path / "outside.txt").write_text("secret\n")
+    (folder / "a.txt").write_bytes(b"one\r\ntwo\n")
+    return folder
+
+
+@pytest.fixture
+def files(root):
+    return Files(root, Listing(root))
+
+
+def nothing_left(root):
+    return [name for name in os.listdir(root) if name.startswith(".duetto")] == []
+
+
+def test_read_gives_bytes_missing_and_kinds(files, root):
+    assert files.read("a.txt").data == b"one\r\ntwo\n"
+    missing = files.read("no/such.txt")
+    assert (missing.data, missing.refusal) == (None, "")
+    (root / "sub").mkdir()
+    folder = files.read("sub")
+    assert (folder.data, folder.kind) == (None, "directory")
+    assert "is a directory" in folder.refusal
+    assert "not a directory" in files.read("a.txt/b").refusal
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/nonexistent-root/evil.txt", "outside the workspace"),
+        ("../outside.txt", "outside the workspace"),
+        ("sub/../../outside.txt", "outside the workspace"),
+        ("~/x", "outside the workspace"),
+        ("out/outside.txt", "through a symlink"),
+        ("out/new.txt", "through a symlink"),
+        ("ln.txt", "through a symlink"),
+        ("dangling.txt", "through a symlink"),
+        (".git/hooks/pre-commit", ".git"),
+        (".GIT/config", ".git"),
+        ("sub/.git/config", ".git"),
+        ("hooks/x", ".git"),
+        ("", "no path"),
+        ("a\0b", "control characters"),
+        ("a\nb", "control characters"),
+        (".", "directory"),
+    ],
+)
+def test_h01_paths_that_are_refused(files, root, path, words):
+    """H01: absolute outside, .., ~, symlink out, dangling tail, .git -> nothing created."""
+    (root / "sub").mkdir()
+    (root / "out").symlink_to("..")
+    (root / "ln.txt").symlink_to("../outside.txt")
+    (root / "dangling.txt").symlink_to("../nothing.txt")
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "hooks").symlink_to(".git/hooks")
+    before = sorted(os.walk(root.parent))
+    assert words in files.read(path).refusal
+    with pytest.raises(FileRefused, match=words.replace(".", r"\.")):
+        files.write(path, b"x", None)
+    with pytest.raises(FileRefused):
+        files.delete(path, b"secret\n")
+    assert sorted(os.walk(root.parent)) == before
+    assert (root.parent / "outside.txt").read_text() == "secret\n"
+
+
+def test_h01_fifo_is_refused_and_does_not_block(files, root):
+    """H01: FIFO -> refused."""
+    os.mkfifo(root / "pipe")
+    found = files.read("pipe")
+    assert (found.data, found.kind) == (None, "FIFO")
+    with pytest.raises(FileRefused, match="FIFO"):
+        files.write("pipe", b"x", b"")
+
+
+def test_h02_paths_that_are_accepted(files, root):
+    """H02: absolute inside, .. inside, symlink inside, spaces and unicode."""
+    (root / "my dir").mkdir()
+    (root / "my dir" / "naïve file.txt").write_bytes(b"n")
+    (root / "ln").symlink_to("my dir")
+    (root / "la.txt").symlink_to("a.txt")
+    assert files.read(str(root / "a.txt")).data == b"one\r\ntwo\n"
+    assert files.read("my dir/../a.txt").data == b"one\r\ntwo\n"
+    assert files.read("ln/naïve file.txt").data == b"n"
+    assert files.read("my dir\\naïve file.txt").data == b"n"
+    files.write("la.txt", b"new\n", b"one\r\ntwo\n")
+    assert (root / "la.txt").is_symlink()
+    assert (root / "a.txt").read_bytes() == b"new\n"
+    assert files.relative(str(root / "x/../y.py")) == "y.py"
+
+
+def test_h02_root_behind_a_symlink(root, tmp_path):
+    (tmp_path / "link").symlink_to("ws")
+    files = Files(tmp_path / "link", Listing(tmp_path / "link"))
+    assert files.root == str(root)
+    assert files.read(str(tmp_path / "link" / "a.txt")).data is not None
+    assert files.read(str(root / "a.txt")).data is not None
+
+
+def test_h03_a_link_swapped_in_before_the_write_is_not_followed(files, root, monkeypatch):
+    """H03: symlink swapped between check and write -> write does not follow it."""
+    (root / "sub").mkdir()
+    (root / "sub" / "f.txt").write_bytes(b"old")
+    (root.parent / "f.txt").write_bytes(b"old")
+    resolve = files._resolve
+
+    def swapping(path):
+        parts = resolve(path)
+        (root / "sub").rename(root / "moved")
+        (root / "sub").symlink_to("..")
+        return parts
+
+    monkeypatch.setattr(files, "_resolve", swapping)
+    with pytest.raises(FileRefused):
+        files.write("sub/f.txt", b"evil", b"old")
+    assert (root.parent / "f.txt").read_bytes() == b"old"
+    assert (root / "moved" / "f.txt").read_bytes() == b"old"
+
+
+def test_h03_a_swapped_file_is_not_followed(files, root, monkeypatch):
+    """H03: the file itself becomes a link."""
+    resolve = files._resolve
+
+    def swapping(path):
+        parts = resolve(path)
+        (root / "a.txt").unlink()
+        (root / "a.txt").symlink_to("../outside.txt")
+        return parts
+
+    monkeypatch.setattr(files, "_resolve", swapping)
+    with pytest.raises(FileRefused, match="symlink"):
+        files.write("a.txt", b"evil", b"secret\n")
+    assert (root.parent / "outside.txt").read_text() == "secret\n"
+
+
+def test_h06_too_large_is_refused(files, root):
+    """H06: > 8 MB -> refused with the reason."""
+    (root / "big").write_bytes(b"x" * (LIMIT_BYTES + 1))
+    assert "too large" in files.read("big").refusal
+    (root / "fits").write_bytes(b"x" * LIMIT_BYTES)
+    assert files.read("fits").data is not None
+
+
+def test_b01_directories_are_made_for_a_new_file(files, root):
+    """B01: directory made only at save."""
+    files.write("docs/deep/x.md", b"hi\n", None)
+    assert (root / "docs" / "deep" / "x.md").read_bytes() == b"hi\n"
+    assert nothing_left(root / "docs" / "deep")
+
+
+def test_new_files_get_the_mode_of_the_umask(files, root):
+    old = os.umask(0o027)
+    try:
+        files.write("n.txt", b"", None)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((root / "n.txt").stat().st_mode) == 0o640
+
+
+def test_h07_mode_owner_and_attributes_are_kept(files, root):
+    """H07: exec bit, owner."""
+    script = root / "run.sh"
+    script.write_bytes(b"old")
+    script.chmod(0o4755)
+    if os.geteuid() == 0:
+        os.chown(script, 1234, 4321)
+        script.chmod(0o4755)
+    before = script.stat()
+    try:
+        os.setxattr(script, "user.note", b"kept")
+        attribute = True
+    except OSError:
+        attribute = False
+    files.write("run.sh", b"new", b"old")
+    after = script.stat()
+    assert script.read_bytes() == b"new"
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
+    if attribute:
+        assert os.getxattr(script, "user.note") == b"kept"
+
+
+def test_h07_hard_links_are_kept(files, root):
+    """H07: hard link count preserved."""
+    os.link(root / "a.txt", root / "b.txt")
+    files.write("a.txt", b"longer than it was before\n", b"one\r\ntwo\n")
+    assert (root / "b.txt").read_bytes() == b"longer than it was before\n"
+    assert (root / "a.txt").stat().st_nlink == 2
+    files.write("b.txt", b"s", b"longer than it was before\n")
+    assert (root / "a.txt").read_bytes() == b"s"
+
+
+def test_h07_read_only_is_refused(files, root):
+    """H07: read-only file refused."""
+    (root / "a.txt").chmod(0o444)
+    with pytest.raises(FileRefused, match="read-only"):
+        files.write("a.txt", b"x", b"one\r\ntwo\n")
+    with pytest.raises(FileRefused, match="read-only"):
+        files.delete("a.txt", b"one\r\ntwo\n")
+    assert (root / "a.txt").read_bytes() == b"one\r\ntwo\n"
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_h07_disk_full_changes_nothing(files, root, monkeypatch, links):
+    """H07: disk full -> old file intact, the reason said."""
+    if links == 2:
+        os.link(root / "a.txt", root / "b.txt")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(FileRefused, match="disk is full"):
+        files.write("a.txt", b"x" * 100, b"one\r\ntwo\n")
+    with pytest.raises(FileRefused, match="disk is full"):
+        files.write("new/f.txt", b"x" * 100, None)
+    monkeypatch.undo()
+    assert (root / "a.txt").read_bytes() == b"one\r\ntwo\n"
+    assert not (root / "new").exists()
+    assert nothing_left(root)
+
+
+def test_h07_a_really_full_disk(tmp_path):
+    """H07: a full file system of its own, where one can be mounted."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(mount)]
+    if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
+        return
+    try:
+        (mount / "f").write_bytes(b"x" * 20_000)
+        os.link(mount / "f", mount / "g")
+        files = Files(mount, Listing(mount))
+        with pytest.raises(FileRefused, match="disk is full"):
+            files.write("f", b"y" * 100_000, b"x" * 20_000)
+        os.unlink(mount / "g")
+        with pytest.raises(FileRefused, match="disk is full"):
+            files.write("f", b"y" * 60_000, b"x" * 20_000)
+        assert (mount / "f").read_bytes() == b"x" * 20_000
+        assert os.listdir(mount) == ["f"]
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_a_change_by_somebody_else_is_never_overwritten(files, root):
+    with pytest.raises(FileRefused, match="changed on the disk"):
+        files.write("a.txt", b"x", b"what I read")
+    with pytest.raises(FileRefused, match="exists by now"):
+        files.write("a.txt", b"x", None)
+    with pytest.raises(FileRefused, match="gone from the disk"):
+        files.write("gone.txt", b"x", b"what I read")
+    with pytest.raises(FileRefused, match="gone from the disk"):
+        files.write("gone/f.txt", b"x", b"what I read")
+    with pytest.raises(FileRefused, match="changed on the disk"):
+        files.delete("a.txt", b"what I read")
+    assert (root / "a.txt").read_bytes() == b"one\r\ntwo\n"
+    assert not (root / "gone").exists()
+
+
+def test_a_file_that_appears_while_writing_is_kept(files, root, monkeypatch):
+    link = os.link
+
+    def racing(*arguments, **named):
+        (root / "n.txt").write_bytes(b"theirs")
+        link(*arguments, **named)
+
+    monkeypatch.setattr(os, "link", racing)
+    with pytest.raises(FileRefused, match="exists by now"):
+        files.write("n.txt", b"ours", None)
+    assert (root / "n.txt").read_bytes() == b"theirs"
+    assert nothing_left(root)
+
+
+def test_without_hard_links_new_files_are_renamed_in(files, root, monkeypatch):
+    def unsupported(*_, **__):
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", unsupported)
+    files.write("n.txt", b"x", None)
+    assert (root / "n.txt").read_bytes() == b"x"
+    assert nothing_left(root)
+
+
+def test_a_reader_sees_old_or_new_and_nothing_between(files, root):
+    old, new = b"o" * 200_000, b"n" * 300_000
+    (root / "f").write_bytes(old)
+    seen, stop = set(), threading.Event()
+
+    def reading():
+        while not stop.is_set():
+            seen.add((root / "f").read_bytes())
+
+    thread = threading.Thread(target=reading)
+    thread.start()
+    for _ in range(20):
+        files.write("f", new, old)
+        files.write("f", old, new)
+    stop.set()
+    thread.join()
+    assert seen <= {old, new}
+
+
+def test_delete(files, root):
+    files.delete("a.txt", b"one\r\ntwo\n")
+    assert not (root / "a.txt").exists()
+    (root / "t").write_bytes(b"x")
+    (root / "l").symlink_to("t")
+    with pytest.raises(FileRefused, match="symlink"):
+        files.delete("l", b"x")
+    assert (root / "l").is_symlink()
+
+
+def test_h09_a_twin_is_refused(files, root):
+    """H09: the same name composed in another way -> no twin."""
+    (root / unicodedata.normalize("NFD", "café.txt")).write_bytes(b"x")
+    found = files.read(unicodedata.normalize("NFC", "café.txt"))
+    assert found.data is None
+    assert "is spelled" in found.refusal
+
+
+def test_private_files(files, root):
+    (root / ".gitignore").write_text("build/\n*.log\n")
+    (root / "inner").symlink_to(".env")
+    for path in (".env", "sub/.env.local", "certs/server.pem", "id_rsa", ".netrc", "a.key"):
+        assert files.is_private(path)
+    for path in ("x.log", "build/out.js", ".ssh/config", "../x", ".git/config", "credentials"):
+        assert files.is_private(path)
+    for path in ("a.txt", ".env.example", "id_rsa.pub", "src/credentials.py", "tests/keys.py"):
+        assert files.is_private(path) == ""
+    (root / ".env").write_text("KEY=1\n")
+    assert "secrets" in files.is_private("inner")
+
+
+def test_listing_leaves_secrets_out(files, root):
+    for name in ("server.key", "secrets.yaml", "main.py"):
+        (root / name).write_text("")
+    assert files.listing() == ["a.txt", "main.py"]

@@ -1,0 +1,105 @@
+"""Which files a workspace has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from tui.effects.listing import Listing
+
+
+def make(root, *paths, **texts):
+    for path in paths:
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(texts.get(path, ""))
+
+
+def git(root, *arguments):
+    name = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture(params=["git", "walk"])
+def root(request, tmp_path):
+    if request.param == "git":
+        git(tmp_path, "init", "-q")
+    return tmp_path
+
+
+def test_ignored_hidden_and_bulky_folders_are_left_out(root):
+    make(root, "a.py", "sub/b.py", "sub/deep/c d.py", "naïve.txt")
+    make(root, ".hidden", ".github/x.yml", "node_modules/m/i.js", ".venv/lib/x.py")
+    make(root, "sub/node_modules/y.js", "__pycache__/a.pyc", "env/pyvenv.cfg", "env/lib/z.py")
+    make(root, "build/out.js", "x.log", "sub/keep.log", "sub/tmp/t", "docs/draft.md", "docs/x.md")
+    (root / ".gitignore").write_text("build/\n*.log\nenv/\n")
+    (root / "sub" / ".gitignore").write_text("!keep.log\n/tmp\n")
+    (root / ".ignore").write_text("docs/draft.md\n")
+    expected = ["a.py", "docs/x.md", "naïve.txt", "sub/b.py", "sub/deep/c d.py", "sub/keep.log"]
+    assert Listing(root).paths() == expected
+
+
+def test_is_ignored(root):
+    make(root, "a.py", "build/x", "notes/n")
+    (root / ".gitignore").write_text("build/\n[broken\n")
+    (root / ".ignore").write_text("notes\n")
+    listing = Listing(root)
+    assert listing.is_ignored("build/x")
+    assert listing.is_ignored("notes/n")
+    assert not listing.is_ignored("a.py")
+    assert not listing.is_ignored("new/file.py")
+
+
+def test_the_count_is_bounded(root):
+    make(root, *(f"f{number}.py" for number in range(30)))
+    assert len(Listing(root, limit=10).paths()) == 10
+
+
+def test_links_out_of_folders_are_not_walked(root):
+    make(root, "sub/a.py")
+    (root / "loop").symlink_to(".")
+    (root / "gone").symlink_to("nowhere")
+    assert Listing(root).paths() == ["sub/a.py"]
+
+
+def test_git_lists_tracked_files_that_exist_and_only_below_the_root(tmp_path):
+    git(tmp_path, "init", "-q")
+    make(tmp_path, "top.py", "sub/a.py", "sub/gone.py", "sub/forced.log")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    git(tmp_path, "add", "-f", ".")
+    git(tmp_path, "commit", "-qm", "x")
+    (tmp_path / "sub" / "gone.py").unlink()
+    make(tmp_path, "sub/new.py")
+    listing = Listing(tmp_path / "sub")
+    assert listing.paths() == ["a.py", "forced.log", "new.py"]
+    assert not listing.is_ignored("forced.log")
+    assert listing.is_ignored("other.log")
+
+
+def test_a_folder_that_an_outer_repository_ignores_is_walked(tmp_path):
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".gitignore").write_text("ws/\n")
+    make(tmp_path, "ws/a.py")
+    assert Listing(tmp_path / "ws").paths() == ["a.py"]
+
+
+def test_nothing_of_the_repository_is_run(tmp_path):
+    git(tmp_path, "init", "-q")
+    make(tmp_path, "a.py")
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    evil.chmod(0o755)
+    git(tmp_path, "config", "core.fsmonitor", str(evil))
+    Listing(tmp_path).paths()
+    Listing(tmp_path).is_ignored("a.py")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_without_git(tmp_path, monkeypatch):
+    make(tmp_path, "a.py", "b.log")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    monkeypatch.setenv("PATH", os.devnull)
+    assert Listing(tmp_path).paths() == ["a.py"]
+    assert Listing(tmp_path).is_ignored("b.log")

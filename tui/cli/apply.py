@@ -1,0 +1,257 @@
+"""``duetto apply``: a patch through the same engine as a model's, with no model: an accept."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+
+from tui.core.hunk import PLACED, Decision, Hunk, Kind
+from tui.core.landing import Landing
+from tui.core.workspace import DiskPlan, Workspace
+from tui.effects.files import Files
+from tui.effects.listing import Listing
+from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
+
+CALL_ID = "apply"
+_SIGNS = {Kind.ADD: "new", Kind.DELETE: "deleted", Kind.MOVE: "moved"}
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyFlags:
+    """The command line of ``duetto apply``."""
+
+    root: str
+    format: Literal["auto", "apply_patch"]
+    chunk: int | None
+    """Characters a piece; None: all at once."""
+    cut: bool
+    check: bool
+    as_json: bool
+    file: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a patch."""
+
+    hunks: list[Hunk]
+    failure: str
+    """Why the text is no patch, or was read only so far."""
+    written: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    refusals: dict[str, str] = field(default_factory=dict)
+    """Path -> why it was not written."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 if everything is placed (and written)."""
+        placed = all(hunk.stage == "landed" for hunk in self.hunks)
+        return EXIT_OK if placed and not self.failure and not self.refusals else EXIT_FAILED
+
+
+@click.command("apply")
+@click.option("--root", default=".", metavar="DIR", help="The workspace [default: this folder].")
+@click.option(
+    "--format",
+    type=click.Choice(["auto", "apply_patch"]),
+    default="auto",
+    help="What the patch is written in [default: auto].",
+)
+@click.option(
+    "--chunk",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Feed N characters at a time, as a model would.",
+)
+@click.option("--cut", is_flag=True, help="Take the end of the input as an interrupted stream.")
+@click.option("--check", is_flag=True, help="Write nothing, only say what would happen.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("file", default="-", metavar="[FILE|-]")
+@click.pass_context
+def apply_command(ctx: click.Context, **_: object) -> None:
+    """Apply a patch from FILE or standard input to the files of a folder.
+
+    It is an explicit accept: what can be placed is written, with a note where a person should
+    look. Exit status: 0 all placed, 1 something refused (the reasons are on standard error),
+    2 a wrong command line.
+    """
+    flags = msgspec.convert(ctx.params, ApplyFlags)
+    patch = _patch(flags.file)
+    outcome = _applied(_files(flags.root), patch, flags)
+    for reason in _reasons(outcome):
+        click.echo(f"duetto: {inert(reason)}", err=True)
+    if flags.as_json:
+        click.echo(json.dumps(_report(outcome, flags), ensure_ascii=False))
+    else:
+        for line in _summary(outcome, flags):
+            click.echo(inert(line))
+    ctx.exit(outcome.exit_code)
+
+
+def inert(text: str) -> str:
+    """The text with what a terminal could obey escaped."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def _files(root: str) -> Files:
+    if not os.path.isdir(root):
+        what = "is not a folder" if os.path.lexists(root) else "does not exist"
+        raise UsageError(f"--root {root} {what}")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise UsageError(f"--root {root} may not be read")
+    return Files(root, Listing(root))
+
+
+def _patch(file: str) -> str:
+    """The text of the patch, line endings as they are."""
+    if file == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise UsageError("no patch: name a FILE, or send one to standard input")
+        data = sys.stdin.buffer.read()
+    else:
+        try:
+            data = Path(file).read_bytes()
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise UsageError(f"cannot read the patch {file}: {why}") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the patch is not UTF-8 (byte {error.start + 1})") from error
+
+
+def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
+    workspace = Workspace(files.read, root=files.root)
+    landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)
+    size = flags.chunk or max(1, len(patch))
+    for at in range(0, len(patch), size):
+        landing.feed(patch[at : at + size])
+        landing.tail()
+    landing.finish(flags.cut)
+    outcome = Outcome(list(landing.hunks), landing.failure)
+    if not flags.check:
+        _write(files, workspace, outcome)
+    return outcome
+
+
+def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
+    """Accept what landed and bring it to the disk: all files, or none."""
+    paths = workspace.accept([hunk.id for hunk in outcome.hunks if hunk.decidable])
+    plans = {path: workspace.disk_plan(path) for path in paths}
+    done: list[str] = []
+    for path, plan in plans.items():
+        try:
+            _bring(files, path, plan)
+        except FileRefused as error:
+            outcome.refusals[path] = str(error)
+            break
+        done.append(path)
+    if outcome.refusals:
+        for path in reversed(done):
+            _take_back(files, path, plans[path], outcome)
+        return
+    for path, plan in plans.items():
+        workspace.written(path, plan.data)
+        if plan.data != plan.expected:
+            (outcome.deleted if plan.data is None else outcome.written).append(path)
+
+
+def _bring(files: Files, path: str, plan: DiskPlan) -> None:
+    """Make the disk what the plan says. Raises FileRefused."""
+    if plan.data == plan.expected:
+        return
+    if plan.data is not None:
+        files.write(path, plan.data, plan.expected)
+    elif plan.expected is not None:
+        files.delete(path, plan.expected)
+
+
+def _take_back(files: Files, path: str, plan: DiskPlan, outcome: Outcome) -> None:
+    """Undo a write because another one of the same patch was refused."""
+    try:
+        _bring(files, path, DiskPlan(expected=plan.data, data=plan.expected))
+    except FileRefused as error:
+        outcome.refusals[path] = f"could not be put back: {error}"
+
+
+def _decision(hunk: Hunk, outcome: Outcome) -> Decision:
+    """A hunk whose write was refused is pending again, and so are those of the other files."""
+    if outcome.refusals and hunk.decision is Decision.ACCEPTED:
+        return Decision.PENDING
+    return hunk.decision
+
+
+def _reason(hunk: Hunk, outcome: Outcome) -> str:
+    refusal = outcome.refusals.get(hunk.path) or outcome.refusals.get(hunk.target or hunk.path)
+    if not refusal and outcome.refusals and hunk.stage in PLACED:
+        refusal = "not written, because another file of the patch was refused"
+    return "; ".join(part for part in (hunk.reason, refusal) if part)
+
+
+def _reasons(outcome: Outcome) -> list[str]:
+    """Everything that was refused, in words."""
+    reasons = []
+    for hunk in outcome.hunks:
+        if hunk.stage != "landed":
+            reasons.append(f"{hunk.path}: hunk {hunk.id} {hunk.stage}: {hunk.reason}")
+    reasons += [f"{path}: {reason}" for path, reason in outcome.refusals.items()]
+    if outcome.failure:
+        reasons.append(outcome.failure)
+    return list(dict.fromkeys(reasons))
+
+
+def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
+    return {
+        "ok": outcome.exit_code == EXIT_OK,
+        "checked": flags.check,
+        "failure": outcome.failure,
+        "written": outcome.written,
+        "deleted": outcome.deleted,
+        "hunks": [
+            {
+                "id": hunk.id,
+                "path": hunk.path,
+                "kind": hunk.kind,
+                "target": hunk.target,
+                "section": hunk.section,
+                "stage": hunk.stage,
+                "decision": _decision(hunk, outcome),
+                "flags": hunk.flags,
+                "reason": _reason(hunk, outcome),
+                "line": hunk.start.line + 1 if hunk.start is not None else None,
+                "added": hunk.added,
+                "removed": hunk.removed,
+                "candidates": [line + 1 for line in hunk.candidates],
+            }
+            for hunk in outcome.hunks
+        ],
+    }
+
+
+def _summary(outcome: Outcome, flags: ApplyFlags) -> list[str]:
+    """One line a hunk that is in, and one for all."""
+    placed = [hunk for hunk in outcome.hunks if hunk.stage in PLACED]
+    lines = []
+    if not outcome.refusals:
+        for hunk in placed:
+            where = f" -> {hunk.target}" if hunk.target else ""
+            if hunk.kind is Kind.EDIT and hunk.start is not None:
+                where = f":{hunk.start.line + 1}"
+            what = _SIGNS.get(hunk.kind, f"+{hunk.added} -{hunk.removed}")
+            flagged = f"  ({'; '.join(hunk.flags)})" if hunk.flags else ""
+            lines.append(f"{hunk.path}{where}  {what}{flagged}")
+    counts = Counter(hunk.stage.value for hunk in outcome.hunks)
+    told = ", ".join(f"{count} {stage}" for stage, count in counts.items()) or "no hunks"
+    ending = "; nothing was written" if flags.check or outcome.refusals else ""
+    lines.append(f"{told}{ending}")
+    return lines
