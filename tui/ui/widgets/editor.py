@@ -32,6 +32,11 @@ class Editor(EditorCanvas):
         self._many = 0
         """Counts edits that are undone by themselves."""
 
+    @property
+    def selected_text(self) -> str:
+        """The selected text, with line ends as the clipboard wants them; empty if nothing is."""
+        return "" if self.view is None else self.view.cursor.selected_text.replace("\r\n", "\n")
+
     # -- changing the text ----------------------------------------------------------------
 
     def change(self, typing: editor_typing.Typing) -> None:
@@ -78,9 +83,9 @@ class Editor(EditorCanvas):
 
     def copy(self, *, cut: bool = False) -> bool:
         """Put the selection on the clipboard (and take it out); False if there is none."""
-        if self.view is None or not (text := self.view.cursor.selected_text):
+        if self.view is None or not (text := self.selected_text):
             return False
-        self.app.copy_to_clipboard(text.replace("\r\n", "\n"))
+        self.app.copy_to_clipboard(text)
         if cut:
             self.change(editor_typing.delete(self.view.cursor))
         return True
