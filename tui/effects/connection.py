@@ -236,6 +236,7 @@ class Connection:
                 await asyncio.sleep(options.ping_interval_s)
                 if self._clock.now() - self._heard_at > options.silence_s:
                     break
+                self._retire_if_old()
         except ConnectionClosed:
             return
         except TimeoutError:

@@ -1,0 +1,269 @@
+"""The socket against a real websockets server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request
+from websockets.utils import accept_key
+
+from tests.support.sockets import COMPLETED, CREATED, DELTA, connection_to, idle, say, serving
+from tui.core import events
+from tui.effects.clock import MonotonicClock
+from tui.engine.ports import Wire
+from tui.errors import WireError
+
+
+async def one_answer(socket: ServerConnection) -> None:
+    """Answers every create with one delta; ignores the rest."""
+    async for message in socket:
+        if json.loads(message)["type"] == "response.create":
+            await say(socket, CREATED, DELTA, COMPLETED)
+
+
+async def endless(socket: ServerConnection) -> None:
+    """Streams until it is interrupted, then says so and ends."""
+    async for message in socket:
+        if json.loads(message)["type"] == "response.create":
+            await say(socket, CREATED, DELTA)
+        else:
+            cut = {"id": "resp_1", "incomplete_details": {"reason": "interrupted"}}
+            accepted = {"type": "response.interrupt.accepted", "response_id": "resp_1"}
+            await say(socket, DELTA, accepted, {"type": "response.incomplete", "response": cut})
+
+
+async def test_a_turn_and_a_second_one_on_the_same_socket() -> None:
+    async with serving(one_answer) as url:
+        connection, heard = connection_to(url)
+        wire: Wire = connection
+        await wire.open()
+        wire.create({"model": "m", "input": "hi"})
+        await heard.has(events.Completed)
+        wire.create({"model": "m", "input": "more"})
+        await heard.has(events.Completed, 2)
+        assert [type(event).__name__ for event in heard.events] == [
+            "Created",
+            "TextDelta",
+            "Completed",
+        ] * 2
+        assert [state for state, _ in heard.states] == ["connecting", "open"]
+        await wire.close()
+        with pytest.raises(WireError):
+            await wire.open()
+
+
+async def test_the_upgrade_carries_key_beta_header_and_no_more_than_needed() -> None:
+    seen: list[Any] = []
+
+    def look(socket: ServerConnection, request: Request) -> None:
+        seen.append(request.headers)
+
+    async with serving(idle, process_request=look) as url:
+        connection, _ = connection_to(url + "?model=x", key="sk-test")
+        await connection.open()
+        await connection.close()
+    assert seen[0]["Authorization"] == "Bearer sk-test"
+    assert seen[0]["OpenAI-Beta"] == "responses_websockets=2026-02-06"
+    assert "Origin" not in seen[0]
+    assert seen[0]["User-Agent"] == "duetto"
+
+
+async def test_an_interrupt_is_written_in_the_call_and_no_delta_passes_after_it() -> None:
+    async with serving(endless) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        await heard.has(events.TextDelta)
+        connection.interrupt()
+        await heard.has(events.Incomplete)
+        assert sum(isinstance(event, events.TextDelta) for event in heard.events) == 1
+        assert connection.state == "open"
+        connection.interrupt()
+        connection.create({"model": "m"})
+        await heard.has(events.TextDelta, 2)
+        await connection.close()
+
+
+async def test_a_server_that_ignores_the_interrupt_loses_the_socket_within_a_second() -> None:
+    async def deaf(socket: ServerConnection) -> None:
+        async for message in socket:
+            if json.loads(message)["type"] == "response.create":
+                await say(socket, CREATED, DELTA)
+
+    async with serving(deaf) as url:
+        connection, heard = connection_to(url)
+        clock = MonotonicClock()
+        await connection.open()
+        connection.create({"model": "m"})
+        await heard.has(events.TextDelta)
+        started = clock.now()
+        connection.interrupt()
+        await heard.closed()
+        assert 0.9 < clock.now() - started < 3.0
+        # It is remembered: the next one goes at once.
+        await connection.open()
+        connection.create({"model": "m"})
+        await heard.has(events.TextDelta, 2)
+        started = clock.now()
+        connection.interrupt()
+        assert connection.state == "closed"
+        await heard.closed()
+        assert clock.now() - started < 0.9
+        await connection.close()
+
+
+async def test_drop_frees_the_server_without_a_close_frame() -> None:
+    ended = asyncio.get_running_loop().create_future()
+
+    async def watch(socket: ServerConnection) -> None:
+        try:
+            async for _ in socket:
+                await say(socket, CREATED)
+        except ConnectionClosed as closed:
+            ended.set_result(closed.rcvd)
+
+    async with serving(watch) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        await heard.has(events.Created)
+        connection.drop()
+        assert connection.state == "closed"
+        with pytest.raises(WireError):
+            connection.create({"model": "m"})
+        assert "dropped" in await heard.closed()
+        async with asyncio.timeout(2):
+            assert await ended is None
+        await connection.close()
+
+
+async def test_an_idle_close_is_noticed_and_the_next_open_dials() -> None:
+    async def short(socket: ServerConnection) -> None:
+        await socket.recv()
+        await say(socket, CREATED, DELTA, COMPLETED)
+        await socket.close(1000, "Session duration limit reached")
+
+    async with serving(short) as url:
+        connection, heard = connection_to(url)
+        for turn in (1, 2):
+            await connection.open()
+            connection.create({"model": "m"})
+            await heard.has(events.Completed, turn)
+            assert "Session duration limit reached" in await heard.closed()
+            assert connection.close_code == 1000
+        await connection.close()
+
+
+async def test_a_broken_stream_is_told_with_the_reason() -> None:
+    async def broken(socket: ServerConnection) -> None:
+        await socket.recv()
+        await say(socket, CREATED, DELTA)
+        socket.transport.abort()
+
+    async with serving(broken) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        assert await heard.closed() == "the connection broke"
+        assert sum(isinstance(event, events.TextDelta) for event in heard.events) == 1
+        await connection.close()
+
+
+async def test_binary_frames_break_the_connection_and_bad_json_does_not() -> None:
+    async def odd(socket: ServerConnection) -> None:
+        await socket.recv()
+        await socket.send("this is not json")
+        await say(socket, CREATED, DELTA)
+        await socket.send(b"\x00\x01")
+        await idle(socket)
+
+    async with serving(odd) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        assert "binary" in await heard.closed()
+        assert len(heard.events) == 2
+        await connection.close()
+
+
+async def test_a_big_event_passes_and_one_over_the_limit_does_not() -> None:
+    big = {**DELTA, "delta": "x" * 3_000_000}
+
+    async def large(socket: ServerConnection) -> None:
+        await socket.recv()
+        await say(socket, CREATED, big)
+        await idle(socket)
+
+    async with serving(large) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        await heard.has(events.TextDelta)
+        await connection.close()
+        connection, heard = connection_to(url, max_message_bytes=2_000_000)
+        await connection.open()
+        connection.create({"model": "m"})
+        assert "too big" in await heard.closed()
+        await connection.close()
+
+
+async def test_the_round_trip_is_measured_and_silence_is_death() -> None:
+    async with serving(idle) as url:
+        connection, heard = connection_to(url, ping_interval_s=0.02)
+        await connection.open()
+        async with asyncio.timeout(2):
+            while connection.round_trip_s is None:
+                await asyncio.sleep(0.005)
+        assert 0 < connection.round_trip_s < 1
+        await connection.close()
+
+    async def stone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Upgrades, then never says anything again."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        key = next(line.split(": ")[1] for line in head.split("\r\n") if "-Key:" in line)
+        upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade"
+        writer.write(f"{upgrade}\r\nSec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode())
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(stone, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        url = f"ws://127.0.0.1:{port}/v1/responses"
+        connection, heard = connection_to(url, ping_interval_s=0.05, silence_s=0.1)
+        await connection.open()
+        assert "no sign of life" in await heard.closed()
+        await connection.close()
+
+
+async def test_an_old_idle_connection_is_renewed() -> None:
+    dials = 0
+
+    async def count(socket: ServerConnection) -> None:
+        nonlocal dials
+        dials += 1
+        await idle(socket)
+
+    async with serving(count) as url:
+        connection, heard = connection_to(url, max_age_s=0.0)
+        await connection.open()
+        await connection.open()
+        assert [state for state, _ in heard.states][:4] == ["connecting", "open"] * 1 + [
+            "closed",
+            "connecting",
+        ]
+        assert dials == 2
+        await connection.close()
+
+
+async def test_two_opens_share_one_dial() -> None:
+    async with serving(idle) as url:
+        connection, heard = connection_to(url)
+        await asyncio.gather(connection.open(), connection.open())
+        await asyncio.sleep(0)
+        assert [state for state, _ in heard.states] == ["connecting", "open"]
+        await connection.close()

@@ -1,0 +1,78 @@
+"""A real websockets server in the test's process, and a connection that is listened to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from websockets.asyncio.server import ServerConnection, serve
+
+from tui.core import events
+from tui.effects.clock import MonotonicClock
+from tui.effects.connection import Address, Connection, ConnectionOptions
+
+Handler = Callable[[ServerConnection], Awaitable[None]]
+CREATED = {"type": "response.created", "response": {"id": "resp_1"}}
+DELTA = {"type": "response.output_text.delta", "item_id": "i", "delta": "x"}
+COMPLETED = {"type": "response.completed", "response": {"id": "resp_1"}}
+
+
+class Heard:
+    """What a connection told, in order, and a way to wait for it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.events: list[events.Event] = []
+        self.states: list[tuple[str, str]] = []
+        self._news = asyncio.Event()
+        connection.on_event = self._event
+        connection.on_state = self._state
+
+    def _event(self, event: events.Event, now: float) -> None:
+        assert now > 0
+        self.events.append(event)
+        self._news.set()
+
+    def _state(self, state: str, reason: str) -> None:
+        self.states.append((state, reason))
+        self._news.set()
+
+    async def until(self, done: Callable[[], bool]) -> None:
+        async with asyncio.timeout(5):
+            while not done():
+                self._news.clear()
+                await self._news.wait()
+
+    async def closed(self) -> str:
+        await self.until(lambda: bool(self.states) and self.states[-1][0] == "closed")
+        return self.states[-1][1]
+
+    async def has(self, kind: type[Any], count: int = 1) -> None:
+        await self.until(lambda: sum(isinstance(event, kind) for event in self.events) >= count)
+
+
+def connection_to(url: str, key: str = "", **options: Any) -> tuple[Connection, Heard]:
+    async def address() -> Address:
+        return Address(url, {"Authorization": f"Bearer {key}"} if key else {})
+
+    connection = Connection(address, MonotonicClock(), options=ConnectionOptions(**options))
+    return connection, Heard(connection)
+
+
+@asynccontextmanager
+async def serving(handler: Handler, **options: Any) -> AsyncIterator[str]:
+    async with serve(handler, "127.0.0.1", 0, close_timeout=0.2, **options) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        yield f"ws://127.0.0.1:{port}/v1/responses"
+
+
+async def say(socket: ServerConnection, *said: dict[str, Any]) -> None:
+    for event in said:
+        await socket.send(json.dumps(event))
+
+
+async def idle(socket: ServerConnection) -> None:
+    async for _ in socket:
+        pass
