@@ -15,7 +15,7 @@ LEAST_TOKENS_S = 1.0
 MOST_TOKENS_S = 20_000.0
 
 
-class UnknownModel(Exception):
+class NoSuchModelError(Exception):
     """A request names a model or a rate that there is not; the text is for the client."""
 
     def __init__(self, code: str, message: str, param: str) -> None:
@@ -40,12 +40,12 @@ class Rehearsal:
         """The manner and the pace that a request asks for.
 
         Raises:
-            UnknownModel: no such model, or a rate that is not between 1 and 20,000.
+            NoSuchModelError: no such model, or a rate that is not between 1 and 20,000.
         """
         asked = request.get("model")
         name, _, rate = (asked if isinstance(asked, str) else "").partition("@")
         if name not in (FAST, DEEP):
-            raise UnknownModel(
+            raise NoSuchModelError(
                 "model_not_found",
                 f"There is no model {asked!r} here: {FAST} and {DEEP}, each also as NAME@RATE.",
                 "model",
@@ -65,13 +65,13 @@ class Rehearsal:
 
 
 def rate_of(value: object, param: str) -> float:
-    """A rate in tokens/s, 1 to 20,000. Raises UnknownModel."""
+    """A rate in tokens/s, 1 to 20,000. Raises NoSuchModelError."""
     try:
         rate = float(str(value))
     except ValueError:
         rate = 0.0
     if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
-        raise UnknownModel(
+        raise NoSuchModelError(
             "invalid_rate", f"{value!r} is not a rate of 1 to 20000 tokens/s.", param
         )
     return rate

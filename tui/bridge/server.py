@@ -18,12 +18,11 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from tui.bridge.models import DEEP, FAST, Rehearsal, UnknownModel
+from tui.bridge.models import DEEP, FAST, NoSuchModelError, Rehearsal
 from tui.bridge.rehearsal.director import answer
 from tui.bridge.rehearsal.player import Player
 from tui.core.run import Run
 from tui.core.server_protocol import ServerProtocol
-from tui.core.usage import Usage
 
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
@@ -78,7 +77,7 @@ class Bridge:
         if not self._is_known(request.headers.get_all("Authorization")):
             return _refusal(http.HTTPStatus.UNAUTHORIZED, "A bearer token is required.")
         if path == MODELS_PATH:
-            models = [{"id": name, "object": "model", "owned_by": "duetto"} for name in (FAST, DEEP)]
+            models = [{"id": name, "object": "model"} for name in (FAST, DEEP)]
             return _respond(http.HTTPStatus.OK, {"object": "list", "data": models})
         return None
 
@@ -155,7 +154,7 @@ class Stage:
         told = self._players[run.response_id]
         try:
             manner, pace = self._rehearsal.cast(run.request)
-        except UnknownModel as error:
+        except NoSuchModelError as error:
             run.refuse(400, error.code, str(error), error.param)
             return
         beats = answer(run.request, run.full_input, manner)
@@ -190,9 +189,7 @@ async def _within(event: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-def input_tokens(
-    request: Mapping[str, Any], items: list[dict[str, Any]]
-) -> tuple[int, int]:
+def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tuple[int, int]:
     """Estimated tokens of the whole input, and how many of them the parent had already."""
     known = len(items) - len(request.get("input") or [])
     before = _size(items[:known])

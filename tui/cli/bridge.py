@@ -1,4 +1,4 @@
-"""``duetto bridge``: serve the rehearsal model on this machine, for any client that knows the token."""
+"""``duetto bridge``: serve the rehearsal model on this machine, for a client that has the token."""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ READY_DEADLINE_S = 10.0
 GRACE_S = 1.0
 """Between closing stdin, SIGTERM and SIGKILL."""
 _LAST_WORDS_LINES = 20
+_OWN_FOLDER = Path(__file__).resolve().parents[2]
+"""The child's working directory: with -m it comes first on sys.path, so it must be the one that
+`tui` lies in, never the user's workspace."""
 _log = logging.getLogger("tui.bridge_process")
 
 
@@ -74,9 +77,7 @@ class BridgeProcess:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                # With -m the working directory comes first on sys.path: it must be ours, never
-                # the user's workspace.
-                cwd=Path(__file__).resolve().parents[2],
+                cwd=_OWN_FOLDER,
                 env=environment,
                 start_new_session=True,
             )

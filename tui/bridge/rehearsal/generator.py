@@ -17,15 +17,22 @@ MOST_LINES = 20_000
 _SENTENCES = 97
 
 FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines"]
+_KINDS: dict[str, FreeKind] = {
+    "prose": "prose",
+    "code": "code",
+    "reasoning": "reasoning",
+    "markdown": "markdown",
+}
 
 _TOKENS = re.compile(
     r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I
 )
 _LINES = re.compile(r"\bwrite\s+([\d][\d,_]*)\s+lines?\s+(?:in|into|to)\s+([\w./-]+)", re.I)
-_WORDS = (
-    "the buffer keeps every line while a patch lands and the meter counts what arrives so that "
-    "a reader sees at once how fast a model writes and where it stopped when a key was pressed"
-).split()
+_SAMPLE = """
+the buffer keeps every line while a patch lands and the meter counts what arrives so that a reader
+sees at once how fast a model writes and where it stopped when a key was pressed
+"""
+_WORDS = _SAMPLE.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,11 @@ def free_form(prompt: str) -> FreeForm | None:
     if match := _TOKENS.search(prompt):
         kind = (match[2] or "prose").lower()
         count = min(_number(match[1]), MOST_TOKENS)
-        known: dict[str, FreeKind] = {"code": "code", "reasoning": "reasoning", "markdown": "markdown"}
+        known: dict[str, FreeKind] = {
+            "code": "code",
+            "reasoning": "reasoning",
+            "markdown": "markdown",
+        }
         return FreeForm(known.get(kind, "prose"), count)
     if match := _LINES.search(prompt):
         return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))

@@ -34,9 +34,7 @@ class FilePlan:
     """The states in which the regions are now."""
 
 
-def plan_file(
-    path: str, text: str | None, wanted: Sequence[tuple[Region, str]]
-) -> FilePlan:
+def plan_file(path: str, text: str | None, wanted: Sequence[tuple[Region, str]]) -> FilePlan:
     """Find every region of a file and what takes it to its wanted state."""
     plan = FilePlan(path, text)
     lines = lines_of(text or "")
@@ -140,7 +138,7 @@ def _sections(lines: Sequence[str], changes: Sequence[Change]) -> list[str]:
 
 
 def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> list[str]:
-    """One section, with as much context as makes its place unique; lines before ``done`` are taken."""
+    """One section with enough context to be unique; the lines before ``done`` are taken."""
     first, last = group[0].first, group[-1].first + group[-1].removed
     context = CONTEXT_LINES
     while True:

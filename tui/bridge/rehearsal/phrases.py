@@ -1,4 +1,4 @@
-"""What the rehearsal model says besides the scripts: in plain words, and honest about what it is."""
+"""What the rehearsal model says besides the scripts: plain words, honest about what it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request says: the prompt, the files as they stand, the tools, what came of the last calls."""
+"""What a request says: the prompt, the files as they stand, the tools, the calls' outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares what people type with what the scripts know: case, typos and word order do not matter."""
+"""Compares what people type with what the scripts know: case, typos and order do not matter."""
 
 from __future__ import annotations
 
