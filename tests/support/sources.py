@@ -13,9 +13,8 @@ DATA = (
     "tests/corpus",
     "tests/counterparts",
     "tests/budgets/bench",
-    "tui/bridge/rehearsal/exercises",
 )
-"""Python files in here are data (recordings, the exercises, another make's server), not code."""
+"""Python files in here are data (recordings, another make's server), not code."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -1,0 +1,120 @@
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+
+from tui.cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-value")
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "ws")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """A WebSocket server that only answers pings, in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    address: list[str] = []
+    ready = threading.Event()
+    ended = asyncio.Event()
+
+    async def silent(connection: ServerConnection) -> None:
+        await connection.wait_closed()
+
+    async def main() -> None:
+        async with serve(silent, "127.0.0.1", 0) as running:
+            port = next(iter(running.sockets)).getsockname()[1]
+            address.append(f"ws://127.0.0.1:{port}/v1/responses")
+            ready.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(main()))
+    thread.start()
+    assert ready.wait(10)
+    yield address[0]
+    loop.call_soon_threadsafe(ended.set)
+    thread.join(10)
+    loop.close()
+
+
+def report(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
+    shown = capsys.readouterr().out
+    assert "sk-secret" not in shown
+    return {finding["check"]: finding for finding in json.loads(shown)["findings"]}
+
+
+def exit_status(*arguments: str) -> object:
+    with pytest.raises(SystemExit) as caught:
+        run(["doctor", *arguments])
+    return caught.value.code
+
+
+def test_the_rehearsal_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status("--json") == 0
+    findings = report(capsys)
+    assert findings["endpoint rehearsal"]["state"] == "ok"
+    assert findings["endpoint rehearsal"]["round_trip_ms"] is not None
+    assert "--endpoint" in str(findings["models"]["advice"])
+    assert "OPENAI_API_KEY" in str(findings["keys"]["text"])
+
+
+def test_an_endpoint_is_reached(server: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status("--json", "--endpoint", server, "--fast", "m") == 0
+    assert report(capsys)["endpoint cli"]["state"] == "ok"
+
+
+def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        url = f"ws://127.0.0.1:{port}/v1/responses"
+        assert exit_status("--json", "--endpoint", url, "--fast", "m") == 3
+    assert report(capsys)["endpoint cli"]["state"] == "unreachable"
+
+
+def test_a_broken_file_is_to_be_fixed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "config.toml").write_text("[models.fast]\nname = 3\n")
+    assert exit_status() == 1
+    shown = capsys.readouterr().out
+    assert "config.toml line 2: models.fast.name: expected str" in shown
+    assert "1 to look at" in shown
+
+
+def test_a_missing_key_is_to_be_fixed(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--endpoint", "wss://models.example/v1", "--fast", "m", "--key-env", "NONE_SUCH")
+    assert exit_status("--json", *arguments) == 1
+    assert "NONE_SUCH" in str(report(capsys)["models"]["text"])
+
+
+def test_a_broken_workspace_file_is_to_be_fixed(capsys: pytest.CaptureFixture[str]) -> None:
+    Path(".duetto").mkdir()
+    Path(".duetto/config.toml").write_text('[models.fast]\nname = "m"\n')
+    assert exit_status("--json") == 1
+    assert report(capsys)["workspace"]["state"] == "fix"
+
+
+def test_a_home_that_cannot_be_made_is_to_be_fixed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "file").touch()
+    monkeypatch.setenv("DUETTO_HOME", str(home / "file"))
+    assert exit_status("--json") == 1
+    findings = report(capsys)
+    assert findings["state folder"]["state"] == findings["data folder"]["state"] == "fix"
+
+
+def test_the_test_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("test_x.py").touch()
+    assert exit_status("--json") == 0
+    assert "pytest" in str(report(capsys)["tests"]["text"])
