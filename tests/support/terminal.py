@@ -1,0 +1,301 @@
+"""The real binary in a pseudo-terminal: keys in, screen out, as a person has it.
+
+::
+
+    with Terminal(["duetto"], env=env) as term:
+        term.wait_for("send")
+        term.type("make it safe\\r")
+        term.wait_for("landed")
+        assert term.quit("\\x11") == 0
+        assert term.restored()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyte
+
+QUERY = re.compile(
+    rb"\x1b\[(?P<prefix>[?>=]?)(?P<number>[0-9;]*)(?P<final>\$p|[cnqtu])"
+    rb"|\x1b\](?P<osc>1[0-2]|4;\d+);\?(?:\x07|\x1b\\)"
+)
+UNSUPPORTED = re.compile(
+    rb"\x1b\[[<>=][0-9;:]*[ -/]*[@-~]|\x1b\[\?[0-9;]*(?:u|\$p)|\x1b[P_^X].*?(?:\x1b\\|\x07)"
+    rb"|\x1b\[[0-9;]*(?: q|t)",
+    re.S,
+)
+"""Sequences that pyte would print: modes of the Kitty protocol, DCS, APC."""
+COLON_SGR = re.compile(rb"\x1b\[[0-9;]*:[0-9;:]*m")
+MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
+KITTY = re.compile(rb"\x1b\[(?:>(?P<push>\d*)|<(?P<pop>\d*))u")
+ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
+MOUSE = (1000, 1002, 1003, 1006, 1015, 1016)
+
+
+class Screen(pyte.Screen):
+    """pyte's screen, which answers nothing by itself."""
+
+    def report_device_status(self, *args: object, **kwargs: object) -> None:
+        """Answered by `Terminal`."""
+
+    def report_device_attributes(self, *args: object, **kwargs: object) -> None:
+        """Answered by `Terminal`."""
+
+
+class Terminal:
+    """One process on a pseudo-terminal of its own."""
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | Path | None = None,
+        size: tuple[int, int] = (120, 36),
+    ) -> None:
+        """``size`` is columns and rows; ``env`` is the whole environment but for TERM."""
+        self.columns, self.rows = size
+        self.output = b""
+        """All that the process wrote."""
+        self.modes: dict[int, bool] = {}
+        """Private modes as they were last set (True) or reset."""
+        self.kitty_depth = 0
+        self.status: int | None = None
+        """Exit status once it has ended; negative: the signal."""
+        self._screen = Screen(self.columns, self.rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._pending = b""
+        master, slave = pty.openpty()
+        self._fd = master
+        self._set_size(slave)
+        self._lines_before = termios.tcgetattr(slave)[3]
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._become(slave, [str(part) for part in command], env, cwd)
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # what a person does
+
+    def type(self, text: str, gap_s: float = 0.0) -> None:
+        """Press keys; with a gap after each character if one is given."""
+        if not gap_s:
+            os.write(self._fd, text.encode())
+            return
+        for character in text:
+            os.write(self._fd, character.encode())
+            self.pump(gap_s)
+
+    def paste(self, text: str) -> None:
+        """Paste, bracketed as a terminal does it."""
+        os.write(self._fd, b"\x1b[200~" + text.encode() + b"\x1b[201~")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the window's size."""
+        self.columns, self.rows = columns, rows
+        self._screen.resize(rows, columns)
+        self._set_size(self._fd)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process."""
+        os.kill(self.pid, number)
+
+    # what a person sees
+
+    @property
+    def lines(self) -> list[str]:
+        """The screen, line by line, without blanks at the end."""
+        return [line.rstrip() for line in self._screen.display]
+
+    @property
+    def text(self) -> str:
+        """The screen as one text."""
+        return "\n".join(self.lines)
+
+    def wait_for(
+        self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = 20.0
+    ) -> str:
+        """Read until the text stands on the screen; returns the screen.
+
+        Raises AssertionError with the screen when it does not come.
+        """
+        shown = _checker(wanted)
+        deadline = time.monotonic() + timeout_s
+        while not shown(self.text):
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 or (self.status is not None and not self.pump(0)):
+                raise AssertionError(f"waited for {wanted!r}, the screen shows:\n{self.text}")
+            self.pump(min(left_s, 0.25))
+        return self.text
+
+    def wait_gone(self, unwanted: str, timeout_s: float = 20.0) -> str:
+        """Read until the text is no longer on the screen."""
+        return self.wait_for(lambda text: unwanted not in text, timeout_s)
+
+    def settle(self, quiet_s: float = 0.3, timeout_s: float = 10.0) -> str:
+        """Read until nothing has come for a while; returns the screen."""
+        deadline = time.monotonic() + timeout_s
+        while self.pump(quiet_s) and time.monotonic() < deadline:
+            pass
+        return self.text
+
+    def wait_exit(self, timeout_s: float = 15.0) -> int:
+        """Read until the process has ended; returns its exit status."""
+        deadline = time.monotonic() + timeout_s
+        while self.status is None:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"process {self.pid} still runs:\n{self.text}")
+            self.pump(0.05)
+            self._reap()
+        self.pump(0.05)
+        return self.status
+
+    def trouble(self) -> str:
+        """Why the terminal is not as it was before, empty if it is."""
+        kept = [mode for mode in (ALT_SCREEN, PASTE, FOCUS, SYNC, *MOUSE) if self.modes.get(mode)]
+        words = [f"mode {mode} is still set" for mode in kept]
+        if not self.modes.get(CURSOR, True):
+            words.append("the cursor is hidden")
+        if self.kitty_depth > 0:
+            words.append("the Kitty keyboard protocol is still on")
+        with contextlib.suppress(OSError, termios.error):
+            if termios.tcgetattr(self._fd)[3] != self._lines_before:
+                words.append("the line discipline (echo, canonical mode) was not put back")
+        return ", ".join(words)
+
+    def pump(self, seconds: float) -> bool:
+        """Read what comes within this time; False when nothing came."""
+        try:
+            ready, _, _ = select.select([self._fd], [], [], seconds)
+            data = os.read(self._fd, 65536) if ready else b""
+        except OSError:
+            # the other end was closed: the process has ended, or soon will have
+            self._reap()
+            time.sleep(min(seconds, 0.01))
+            return False
+        if data:
+            self._take(data)
+        self._reap()
+        return bool(data)
+
+    def close(self) -> None:
+        """End the process whatever it does."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.status is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.pid, number)
+                with contextlib.suppress(AssertionError):
+                    self.wait_exit(5)
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+
+    # inside
+
+    def _become(
+        self,
+        slave: int,
+        command: list[str],
+        env: Mapping[str, str] | None,
+        cwd: str | Path | None,
+    ) -> None:
+        """Be the command; never returns."""
+        try:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for descriptor in (0, 1, 2):
+                os.dup2(slave, descriptor)
+            os.closerange(3, 256)
+            if cwd is not None:
+                os.chdir(cwd)
+            base = dict(os.environ if env is None else env)
+            for name in ("COLUMNS", "LINES", "NO_COLOR"):
+                base.pop(name, None)
+            base.update(TERM="xterm-256color", COLORTERM="truecolor", LANG="C.UTF-8")
+            os.execvpe(command[0], command, base)
+        finally:
+            os._exit(127)
+
+    def _set_size(self, descriptor: int) -> None:
+        size = struct.pack("HHHH", self.rows, self.columns, self.columns * 8, self.rows * 16)
+        fcntl.ioctl(descriptor, termios.TIOCSWINSZ, size)
+
+    def _reap(self) -> None:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+
+    def _take(self, data: bytes) -> None:
+        """Feed the screen, keep what is half a sequence, answer what is asked."""
+        self.output += data
+        data, self._pending = self._pending + data, b""
+        start = data.rfind(b"\x1b")
+        if start >= 0 and len(data) - start < 64 and not _whole(data[start:]):
+            data, self._pending = data[:start], data[start:]
+        self._answer(data)
+        for found in MODE.finditer(data):
+            for number in found[1].split(b";"):
+                self.modes[int(number)] = found[2] == b"h"
+        for kitty in KITTY.finditer(data):
+            self.kitty_depth += 1 if kitty["push"] is not None else -int(kitty["pop"] or 1)
+        self._stream.feed(COLON_SGR.sub(b"", UNSUPPORTED.sub(b"", data)))
+
+    def _answer(self, data: bytes) -> None:
+        for query in QUERY.finditer(data):
+            if reply := self._reply(query):
+                with contextlib.suppress(OSError):
+                    os.write(self._fd, reply)
+
+    def _reply(self, query: re.Match[bytes]) -> bytes:
+        if query["osc"]:
+            colour = b"1010/1010/1414" if query["osc"] == b"11" else b"d0d0/d0d0/d0d0"
+            return b"\x1b]%b;rgb:%b\x1b\\" % (query["osc"], colour)
+        prefix, number, final = query["prefix"], query["number"], query["final"]
+        if final == b"n":
+            row, col = self._screen.cursor.y + 1, self._screen.cursor.x + 1
+            return b"\x1b[%d;%dR" % (row, col) if number == b"6" else b"\x1b[0n"
+        if final == b"c":
+            return b"\x1b[>1;10;0c" if prefix == b">" else b"\x1b[?62;22c"
+        if final == b"$p":
+            return b"\x1b[?%b;%d$y" % (number, 2 if number == b"2026" else 0)
+        if final == b"t" and number == b"18":
+            return b"\x1b[8;%d;%dt" % (self.rows, self.columns)
+        return b""
+
+
+def _checker(wanted: str | re.Pattern[str] | Callable[[str], object]) -> Callable[[str], object]:
+    if isinstance(wanted, str):
+        return lambda text: wanted in text
+    return wanted.search if isinstance(wanted, re.Pattern) else wanted
+
+
+def _whole(sequence: bytes) -> bool:
+    """Whether an escape sequence is there to its end."""
+    if sequence[1:2] in (b"]", b"P", b"_", b"^", b"X"):
+        return sequence.endswith((b"\x07", b"\x1b\\"))
+    if sequence[1:2] == b"[":
+        return re.match(rb"\x1b\[[0-?]*[ -/]*[@-~]", sequence) is not None
+    return re.match(rb"\x1b[ -/]*[0-~]", sequence) is not None
