@@ -45,6 +45,8 @@ class Outcome:
     hunks: list[Hunk]
     failure: str
     """Why the text is no patch, or was read only so far."""
+    placed_all: bool
+    """All of the patch came, and all of it is in the buffers."""
     written: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
@@ -53,8 +55,7 @@ class Outcome:
     @property
     def exit_code(self) -> int:
         """0 if everything is placed (and written)."""
-        placed = all(hunk.stage == "landed" for hunk in self.hunks)
-        return EXIT_OK if placed and not self.failure and not self.refusals else EXIT_FAILED
+        return EXIT_OK if self.placed_all and not self.refusals else EXIT_FAILED
 
 
 @click.command("apply")
@@ -112,10 +113,14 @@ def _files(root: str) -> Files:
     return Files(root, Listing(root))
 
 
+def _is_terminal() -> bool:
+    return sys.stdin is None or sys.stdin.isatty()
+
+
 def _patch(file: str) -> str:
     """The text of the patch, line endings as they are."""
     if file == "-":
-        if sys.stdin is None or sys.stdin.isatty():
+        if _is_terminal():
             raise UsageError("no patch: name a FILE, or send one to standard input")
         data = sys.stdin.buffer.read()
     else:
@@ -138,7 +143,7 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
         landing.feed(patch[at : at + size])
         landing.tail()
     landing.finish(flags.cut)
-    outcome = Outcome(list(landing.hunks), landing.failure)
+    outcome = Outcome(list(landing.hunks), landing.failure, landing.placed_all)
     if not flags.check:
         _write(files, workspace, outcome)
     return outcome
@@ -207,6 +212,8 @@ def _reasons(outcome: Outcome) -> list[str]:
     reasons += [f"{path}: {reason}" for path, reason in outcome.refusals.items()]
     if outcome.failure:
         reasons.append(outcome.failure)
+    if not reasons and not outcome.placed_all:
+        reasons.append("the stream was cut before the patch was whole")
     return list(dict.fromkeys(reasons))
 
 
