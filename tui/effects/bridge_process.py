@@ -23,6 +23,7 @@ READY_DEADLINE_S = 10.0
 GRACE_S = 1.0
 """Between closing stdin, SIGTERM and SIGKILL."""
 _LAST_WORDS_LINES = 20
+_LAST_WORDS_S = 0.5
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 """The child's working directory: with -m it comes first on sys.path, so it must be the one that
 `tui` lies in, never the user's workspace."""
@@ -103,11 +104,12 @@ class BridgeProcess:
             said = json.loads(line)
             url, token = str(said["url"]), str(said["token"])
         except (ValueError, KeyError, TypeError) as error:
-            await asyncio.sleep(0)
-            raise EndpointError(f"The bridge did not start: {self._why()}") from error
+            raise EndpointError(f"The bridge did not start: {await self._why()}") from error
         return Address(url, {"Authorization": f"Bearer {token}"})
 
-    def _why(self) -> str:
+    async def _why(self) -> str:
+        if self._logging is not None:
+            await asyncio.wait({self._logging}, timeout=_LAST_WORDS_S)
         words = [line for line in self._last_words if line.strip()]
         return words[-1] if words else "it ended without a word; see the log."
 

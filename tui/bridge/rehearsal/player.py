@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import floor
 from random import Random
 from typing import Any, Protocol
 
@@ -84,7 +85,7 @@ class Player:
         lag_s = now - self.due_s()
         if lag_s > MOST_LAG_S:
             self._first_s += lag_s - MOST_LAG_S
-        due = int((now - self._first_s) * self._pace.tokens_s + 1e-6) + 1
+        due = floor((now - self._first_s) * self._pace.tokens_s + 1e-6) + 1
         while self.output_tokens < due and not self.done:
             ended = self._give(sink, due - self.output_tokens)
             if ended and one_item:

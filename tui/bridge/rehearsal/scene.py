@@ -16,7 +16,8 @@ _BLOCK = re.compile(r'^<file(?: [a-z_]+="(?:[^"\\]|\\.)*")+>\n.*?\n</file>$', re
 _PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
 _FAILURE = re.compile(
     r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
-    r"|^Traceback \(most recent|\b(?:tests?|it) (?:still )?fails?\b|\btests? (?:still )?failed\b",
+    r"|^Traceback \(most recent|\b(?:it|that|tests?) (?:still )?fails\b"
+    r"|\btests? (?:still )?fail(?:ed)?\b",
     re.MULTILINE,
 )
 _CALLS = {"function_call", "custom_tool_call"}
@@ -48,7 +49,7 @@ class Scene:
     stale: set[str] = field(default_factory=set)
     """Paths of `files` that a patch of the model names after they were quoted."""
     unreadable: dict[str, str] = field(default_factory=dict)
-    """Path -> what read_file answered instead of the file."""
+    """Path -> what read_file answered in this turn instead of the file."""
     answers: list[ToolAnswer] = field(default_factory=list)
     """Outputs that nothing follows: this request goes on with the turn."""
     patched: set[str] = field(default_factory=set)
@@ -71,6 +72,7 @@ class Scene:
         if spoken:
             self.said.append(spoken)
             self.failed = self.failed or shows_failure(spoken)
+        self.unreadable.clear()
         self.answers.clear()
 
     def recall(self, text: str) -> None:

@@ -1,0 +1,104 @@
+"""The bridge as a process: its one line, and its two ways to end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from websockets.sync.client import connect
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(*flags: str, module: str = "tui.bridge") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", *module.split(), *flags],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def first_line(process: subprocess.Popen[str]) -> dict[str, str]:
+    assert process.stdout is not None
+    said = json.loads(process.stdout.readline())
+    assert isinstance(said, dict)
+    return said
+
+
+@pytest.mark.parametrize("module", ["tui.bridge", "tui.cli bridge"])
+def test_it_says_where_it_serves_and_ends_with_stdin(module: str) -> None:
+    with start("--port", "0", "--fast-rate", "5000", module=module) as process:
+        said = first_line(process)
+        assert set(said) == {"url", "token"}
+        assert len(said["token"]) >= 32
+        headers = {"Authorization": f"Bearer {said['token']}"}
+        with connect(said["url"], additional_headers=headers, proxy=None) as socket:
+            socket.send('{"type":"response.create","model":"rehearsal-fast","input":"hello"}')
+            kinds = []
+            while not kinds or kinds[-1] != "response.completed":
+                kinds.append(json.loads(socket.recv(timeout=5))["type"])
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(timeout=5) == 0
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_the_middle_of_a_stream(number: signal.Signals) -> None:
+    with start() as process:
+        said = first_line(process)
+        headers = {"Authorization": f"Bearer {said['token']}"}
+        with connect(said["url"], additional_headers=headers, proxy=None) as socket:
+            create = {"type": "response.create", "model": "rehearsal-fast@50"}
+            socket.send(json.dumps({**create, "input": "rehearse 10000 tokens"}))
+            while json.loads(socket.recv(timeout=5))["type"] != "response.output_text.delta":
+                pass
+            process.send_signal(number)
+            assert process.wait(timeout=5) == 0
+
+
+def test_every_run_has_a_token_of_its_own() -> None:
+    with start() as one, start() as other:
+        assert first_line(one)["token"] != first_line(other)["token"]
+        for process in (one, other):
+            process.terminate()
+
+
+def test_it_is_ready_within_half_a_second() -> None:
+    times = []
+    for _ in range(3):
+        started_s = time.monotonic()
+        with start() as process:
+            first_line(process)
+            times.append(time.monotonic() - started_s)
+            process.terminate()
+    assert min(times) < 0.5
+
+
+def test_a_taken_port_is_one_sentence() -> None:
+    with start() as first:
+        port = first_line(first)["url"].split(":")[2].split("/")[0]
+        with start("--port", port) as second:
+            assert second.wait(timeout=5) == 1
+            assert second.stderr is not None
+            complaint = second.stderr.read()
+            assert f"port {port}" in complaint
+            assert "Traceback" not in complaint
+        first.terminate()
+
+
+@pytest.mark.parametrize("flags", [("--fast-rate", "0"), ("--deep-rate", "20001"), ("--bogus",)])
+def test_a_wrong_flag_is_a_usage_error(flags: tuple[str, ...]) -> None:
+    with start(*flags) as process:
+        assert process.wait(timeout=5) == 2

@@ -1,0 +1,172 @@
+"""The supervised bridge: started late, started again after a crash, never left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+
+from tui.effects import bridge_process
+from tui.effects.bridge_process import BridgeProcess
+from tui.errors import EndpointError
+
+
+@pytest.fixture
+async def bridge() -> AsyncIterator[BridgeProcess]:
+    process = BridgeProcess(["--fast-rate", "5000"])
+    yield process
+    await process.close()
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(5):
+        while Path(f"/proc/{pid}/stat").exists() and _state(pid) != "Z":
+            await asyncio.sleep(0.01)
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
+async def test_it_starts_when_it_is_asked_for_and_once(bridge: BridgeProcess) -> None:
+    assert bridge.pid is None
+    one, other = await asyncio.gather(bridge.address(), bridge.address())
+    assert one == other
+    assert one.url.startswith("ws://127.0.0.1:")
+    assert one.headers["Authorization"].removeprefix("Bearer ") not in repr(one)
+    async with connect(one.url, additional_headers=dict(one.headers), proxy=None):
+        pass
+
+
+async def test_after_a_crash_there_is_another_with_another_token(bridge: BridgeProcess) -> None:
+    before = await bridge.address()
+    assert bridge.pid is not None
+    os.kill(bridge.pid, signal.SIGKILL)
+    await gone(bridge.pid)
+    async with asyncio.timeout(5):
+        while bridge.pid is not None:
+            await asyncio.sleep(0.01)
+    after = await bridge.address()
+    assert after.headers != before.headers
+    async with connect(after.url, additional_headers=dict(after.headers), proxy=None):
+        pass
+
+
+async def test_closing_ends_it(bridge: BridgeProcess) -> None:
+    await bridge.address()
+    pid = bridge.pid
+    assert pid is not None
+    await bridge.close()
+    assert bridge.pid is None
+    assert _state(pid) == "Z"
+    with pytest.raises(EndpointError):
+        await bridge.address()
+
+
+async def test_one_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge_process, "GRACE_S", 0.2)
+    deaf = (
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        'print(\'{"url": "ws://127.0.0.1:1/v1/responses", "token": "t"}\', flush=True)\n'
+        "time.sleep(60)"
+    )
+    process = BridgeProcess(command=[sys.executable, "-c", deaf])
+    await process.address()
+    pid = process.pid
+    assert pid is not None
+    await process.close()
+    assert _state(pid) == "Z"
+
+
+async def test_ctrl_c_in_the_terminal_is_not_for_it(bridge: BridgeProcess) -> None:
+    await bridge.address()
+    assert bridge.pid is not None
+    assert os.getsid(bridge.pid) != os.getsid(0)
+
+
+async def test_it_ends_when_the_app_is_killed(tmp_path: Path) -> None:
+    app = (
+        "import asyncio\nfrom tui.effects.bridge_process import BridgeProcess\n"
+        "async def main():\n"
+        "    bridge = BridgeProcess()\n"
+        "    await bridge.address()\n"
+        "    print(bridge.pid, flush=True)\n"
+        "    await asyncio.sleep(60)\n"
+        "asyncio.run(main())"
+    )
+    root = Path(bridge_process.__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", app], cwd=root, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    await gone(pid)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("print('hello')", "ended without a word"),
+        ("import sys; sys.exit('no room at all')", "no room at all"),
+        ("print('[]')", "did not start"),
+    ],
+)
+async def test_one_that_does_not_start_is_said_in_one_sentence(code: str, said: str) -> None:
+    process = BridgeProcess(command=[sys.executable, "-c", code])
+    with pytest.raises(EndpointError, match=said):
+        await process.address()
+    assert process.pid is None
+    await process.close()
+
+
+async def test_a_silent_one_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge_process, "READY_DEADLINE_S", 0.2)
+    process = BridgeProcess(command=[sys.executable, "-c", "import sys; sys.stdin.read()"])
+    with pytest.raises(EndpointError, match="did not say"):
+        await process.address()
+    assert process.pid is None
+
+
+async def test_no_program_is_one_sentence() -> None:
+    process = BridgeProcess(command=["/nowhere/at/all"])
+    with pytest.raises(EndpointError, match="cannot be started"):
+        await process.address()
+
+
+async def test_what_it_says_on_stderr_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    code = (
+        "import sys\nprint('odd thing', file=sys.stderr, flush=True)\n"
+        'print(\'{"url": "ws://127.0.0.1:1/v1/responses", "token": "t"}\', flush=True)\n'
+        "sys.stdin.read()"
+    )
+    process = BridgeProcess(command=[sys.executable, "-c", code])
+    with caplog.at_level(logging.WARNING, "tui.bridge_process"):
+        await process.address()
+        async with asyncio.timeout(5):
+            while "odd thing" not in caplog.text:
+                await asyncio.sleep(0.01)
+    await process.close()
+
+
+async def test_a_module_in_the_working_directory_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tui").mkdir()
+    (tmp_path / "tui" / "__init__.py").write_text("raise SystemExit('hijacked')")
+    (tmp_path / "json.py").write_text("raise SystemExit('hijacked')")
+    monkeypatch.chdir(tmp_path)
+    process = BridgeProcess()
+    assert (await process.address()).url
+    await process.close()
