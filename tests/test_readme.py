@@ -1,0 +1,64 @@
+"""README and docs say what is so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.readme import README, shell_block, with_keys
+from tests.support.sources import ROOT
+from tui import settings
+from tui.cli.main import COMMANDS
+from tui.ui.theme import theme_names
+
+TEXT = README.read_text()
+DOCS = [README, *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_it_is_short() -> None:
+    assert len(TEXT.splitlines()) < 250
+
+
+def test_the_keys_are_those_of_the_keymap() -> None:
+    assert with_keys(TEXT) == TEXT, "run: python -m tests.readme"
+
+
+def test_ci_runs_the_readmes_test_command(tmp_path: Path) -> None:
+    """`.ci/run` itself, on a copy in which the command is one that tells on itself."""
+    command = shell_block(TEXT, "the tests")
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci/run").write_bytes((ROOT / ".ci/run").read_bytes())
+    (tmp_path / "README.md").write_text(TEXT.replace(command, "echo 'I am' the command"))
+    ran = subprocess.run(
+        ["sh", str(tmp_path / ".ci/run")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.stdout.splitlines()[-1] == "I am the command", ran.stderr
+    assert ran.returncode == 0
+    assert command.startswith("python3 -m venv .venv && ")
+
+
+def test_every_command_is_explained() -> None:
+    missing = [name for name in COMMANDS if name != "open" and f"`duetto {name}" not in TEXT]
+    assert missing == []
+
+
+@pytest.mark.parametrize("file", DOCS, ids=lambda file: file.name)
+def test_the_settings_shown_are_settings(file: Path) -> None:
+    for block in re.findall(r"```toml\n(.*?)```", file.read_text(), re.S):
+        assert tomllib.loads(block)["schema"] == settings.SCHEMA
+        settings.parse(block, file.name)
+
+
+def test_the_themes_named_are_the_themes() -> None:
+    line = next(line for line in TEXT.splitlines() if line.startswith("theme = "))
+    assert sorted(line.partition("#")[2].replace(",", "").split()) == sorted(theme_names())
+
+
+@pytest.mark.parametrize("file", DOCS, ids=lambda file: file.name)
+def test_links_lead_somewhere(file: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", file.read_text())
+    assert [target for target in targets if not (file.parent / target).exists()] == []
