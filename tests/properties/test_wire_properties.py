@@ -41,9 +41,8 @@ TYPES = st.sampled_from(
     ]
 ) | st.text(max_size=12)
 FIELDS = st.sampled_from(
-    "response delta item item_id output_index stream_id error status input headers response_id "
-    "previous_response_id generate steer".split()
-) | st.text(max_size=6)
+    ["response", "delta", "item", "item_id", "output_index", "stream_id", "error", "status"]
+) | st.sampled_from(["input", "headers", "response_id", "previous_response_id", "generate"])
 FRAMES = st.builds(
     lambda kind, fields: json.dumps({"type": kind, **fields}),
     TYPES,

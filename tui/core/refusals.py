@@ -53,9 +53,10 @@ def _excerpt(body: bytes, address: Address) -> str:
     """What a refusal says, short, inert and without the key."""
     text = body[:4000].decode("utf-8", "replace")
     try:
-        error = json.loads(text)
-        error = error.get("error", error) if isinstance(error, dict) else text
-        text = str(error.get("message", text)) if isinstance(error, dict) else str(error)
+        said = json.loads(text)
+        said = said.get("error", said) if isinstance(said, dict) else said
+        said = said.get("message", text) if isinstance(said, dict) else said
+        text = said if isinstance(said, str) else text
     except (ValueError, RecursionError):
         pass
     for value in address.headers.values():

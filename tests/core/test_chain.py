@@ -1,0 +1,59 @@
+"""What a server remembers of its conversations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tui.core.chain import Chains, unanswered_call
+
+CALL = {"type": "function_call", "call_id": "c1"}
+CUSTOM = {"type": "custom_tool_call", "call_id": "c2"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1"}
+CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "c2"}
+
+
+def test_only_the_newest_response_of_a_lane_is_known() -> None:
+    chains = Chains()
+    chains.remember(None, "r1", [{"a": 1}])
+    chains.remember("x", "r2", [{"b": 1}])
+    assert chains.items_before("r1") == [{"a": 1}]
+    chains.remember(None, "r3", [])
+    assert chains.items_before("r1") is None
+    assert chains.items_before("r2") == [{"b": 1}]
+
+
+def test_forgetting_is_for_the_parent_s_own_lane() -> None:
+    chains = Chains()
+    chains.remember("x", "r1", [])
+    chains.forget("y", "r1")
+    chains.forget("x", "other")
+    assert chains.items_before("r1") == []
+    chains.forget("x", "r1")
+    assert chains.items_before("r1") is None
+
+
+def test_what_is_given_out_can_be_changed_without_harm() -> None:
+    chains = Chains()
+    chains.remember(None, "r1", [{"a": 1}])
+    items = chains.items_before("r1")
+    assert items is not None
+    items.append({"b": 1})
+    assert chains.items_before("r1") == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("items", "call_id"),
+    [
+        ([], ""),
+        ([CALL, OUTPUT], ""),
+        ([CALL], "c1"),
+        ([CALL, CUSTOM, OUTPUT], "c2"),
+        ([CUSTOM, CUSTOM_OUTPUT, CALL, OUTPUT], ""),
+        ([{"type": "function_call"}], ""),
+        ([CUSTOM, {"type": "function_call_output", "call_id": "c2"}], "c2"),
+    ],
+)
+def test_a_call_without_an_output_is_found(items: list[dict[str, Any]], call_id: str) -> None:
+    assert unanswered_call(items) == call_id
