@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 
-_WORDS = "session buffer token frame editor cursor window layout diff patch index cache".split()
+_WORDS = ("session", "buffer", "token", "frame", "editor", "cursor", "window", "layout")
 
 
 def tokens(seed: int = 7) -> Iterator[str]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from tui.core.buffer import Mark, Position
+from tui.core.buffer import Buffer, Change, Mark, Position
 from tui.core.events import Usage
 from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
@@ -17,6 +17,7 @@ from tui.engine.board import Board
 from tui.engine.intents import Accept, Intent, Interrupt, NewConversation, Reject, Switch
 from tui.engine.notices import Notices, Status
 from tui.engine.session import PromptLabel, Session
+from tui.errors import EditRefused
 
 FILES = {
     "ledger/cache.py": (
@@ -36,15 +37,68 @@ FILES = {
 }
 
 
+class ScriptedWorkspace(Workspace):
+    """Buffers and hunks as a test puts them there; no landing, no review."""
+
+    def __init__(self, read: Callable[[str], FileRead]) -> None:
+        super().__init__(read)
+        self._files = read
+        self.touched_now: set[str] = set()
+        self.dirty: set[str] = set()
+
+    def open(self, path: str) -> Buffer:
+        if path not in self.buffers:
+            data = self._files(path).data
+            if data is None:
+                raise EditRefused(f"{path} is not there.")
+            self.buffers[path] = Buffer(path, data.decode())
+        return self.buffers[path]
+
+    def edit(
+        self, path: str, start: Position, end: Position, text: str, group: str = ""
+    ) -> Change:
+        self.touched_now.add(path)
+        self.dirty.add(path)
+        return self.buffers[path].replace(start, end, text)
+
+    def is_dirty(self, path: str) -> bool:
+        return path in self.dirty
+
+    def touched(self) -> set[str]:
+        paths, self.touched_now = self.touched_now, set()
+        return paths
+
+    def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for hunk in self.hunks:
+            if hunk.path == path and hunk.start is not None and hunk.end is not None:
+                word = {Stage.LANDING: "landing", Stage.PARTIAL: "partial"}.get(
+                    hunk.stage, hunk.decision.value
+                )
+                for line in range(max(hunk.start.line, first), min(hunk.end.line, last + 1)):
+                    found[line] = word
+        return found
+
+    def hunk_at(self, path: str, line: int) -> Hunk | None:
+        for hunk in self.hunks:
+            if hunk.path == path and hunk.start is not None and hunk.start.line == line:
+                return hunk
+        return None
+
+    def ghost(self, path: str) -> tuple[int, list[str]] | None:
+        return None
+
+
 class ScriptedSession:
     """The public face of `Session`, driven by a test; the clock stands still."""
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files
-        self.board = Board(Workspace(self._read))
+        self.board = Board(ScriptedWorkspace(self._read))
         self.intents: list[Intent] = []
         self.now_s = 100.0
         self.started = False
+        self.status_changed = True
         self.closed = asyncio.Event()
         status = self.status
         status.models = {"fast": "rehearsal-fast", "deep": "rehearsal-deep"}
@@ -104,7 +158,8 @@ class ScriptedSession:
 
     def drain(self) -> Notices:
         notices = self.board.drain()
-        notices.status = notices.meter = True
+        notices.status, self.status_changed = self.status_changed, False
+        notices.meter = True
         return notices
 
     def prompt_label(self) -> PromptLabel:
@@ -135,7 +190,8 @@ class ScriptedSession:
     # -- what a test writes
 
     def changed(self) -> None:
-        """Wake the UI."""
+        """Status and all may have changed: wake the UI."""
+        self.status_changed = True
         self.board.wake()
 
     def say(self, kind: str, text: str = "", **fields: str) -> Block:

@@ -21,6 +21,8 @@ from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
 
 _STYLES = Path(__file__).parent / "styles"
+_WARM_S = 0.5
+"""After the first paint: import what the first answer needs, so that it does not wait."""
 _SIGNALS = ("SIGTERM", "SIGHUP")
 
 
@@ -109,6 +111,7 @@ class DuettoApp(App[int]):
         if self._first_file is not None:
             self.session.submit(OpenFile(self._first_file))
         self.run_worker(self.session.run(), name="session", group="session")
+        self.set_timer(_WARM_S, _warm)
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
@@ -162,3 +165,12 @@ class DuettoApp(App[int]):
             if number is not None:
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
+
+
+def _warm() -> None:
+    """Markdown and Pygments are imported before the first token comes, not by it."""
+    from tui.ui.widgets.code import code_rows
+    from tui.ui.widgets.markdown import markdown_lines
+
+    markdown_lines("**warm**", 40)
+    code_rows("def warm(): ...", "python")

@@ -15,6 +15,11 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from tui.ui import theme
+
+MARGIN = 2
+"""Empty cells left of every row."""
+
 Piece = tuple[str, Style]
 """Inert text of one style, without line breaks."""
 
@@ -29,13 +34,6 @@ class Target(NamedTuple):
     line: int = 0
     """0-based."""
     col: int = 0
-
-
-class Row(NamedTuple):
-    """One screen line of the conversation, as wide as the widget."""
-
-    strip: Strip
-    target: Target | None = None
 
 
 _REPLACED = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -157,7 +155,13 @@ def clip_left(text: str, width: int) -> str:
 
 def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
     """A strip exactly ``width`` cells wide on ``base``; what is too long is cropped."""
-    segments = [Segment(text, base + style) for text, style in pieces if text]
+    segments: list[Segment] = []
+    for text, style in pieces:
+        full = base + style
+        if segments and segments[-1].style == full:
+            segments[-1] = Segment(segments[-1].text + text, full)
+        elif text:
+            segments.append(Segment(text, full))
     strip = Strip(segments)
     missing = width - strip.cell_length
     if missing > 0:
@@ -186,3 +190,40 @@ class Line(NamedTuple):
     back: str = ""
     """The palette's name of the background that fills the row; empty: the pane's own."""
     target: Target | None = None
+
+
+class Row:
+    """A line with its margins; the strip is made when the row is first painted."""
+
+    __slots__ = ("_line", "_strip", "_width", "target")
+
+    def __init__(self, line: Line, width: int) -> None:
+        """``width`` of the pane in cells, margins included."""
+        self.target = line.target
+        self._line = line
+        self._width = width
+        self._strip: Strip | None = None
+
+    @property
+    def strip(self) -> Strip:
+        """The painted row; its colours are those of the theme at the first paint."""
+        if self._strip is None:
+            self._strip = self._paint()
+        return self._strip
+
+    def _paint(self) -> Strip:
+        palette = theme.active()
+        base = palette.style("foreground", "background")
+        pieces: list[Piece] = [(" " * MARGIN, base)]
+        if self._line.back:
+            fill = palette.style("foreground", self._line.back)
+            strip = make_strip(self._line.pieces, inner_width(self._width), fill)
+            pieces += [(segment.text, segment.style or fill) for segment in strip]
+        else:
+            pieces += self._line.pieces
+        return make_strip(pieces, self._width, base)
+
+
+def inner_width(width: int) -> int:
+    """Cells between the margins of a row ``width`` cells wide."""
+    return max(width - MARGIN - 1, 8)

@@ -84,7 +84,7 @@ class Workbench(WorkbenchKeys):
             self.prompt_box.sync()
             self._after_turn()
         if notices.status or notices.meter:
-            self._status.sync()
+            self._status.sync(only_meter=not notices.status)
         if notices.status or notices.hunks:
             self.update_keys()
         if notices.goto is not None:

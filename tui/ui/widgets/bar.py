@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.ui import theme
 from tui.ui.rows import Piece, make_strip
+from tui.ui.widgets.painted import Painted
 
 
-class Bar(Widget):
+class Bar(Painted):
     """Base: `pieces` says what is shown; `update_bar` repaints if that changed."""
 
-    ALLOW_SELECT = False
     BACK = "background"
     """The palette's name of the bar's background."""
 

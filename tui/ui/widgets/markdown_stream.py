@@ -99,7 +99,7 @@ class MarkdownStream:
         language, self._fence = self._fence[1], None
         if not self._fence_code:
             return len(self._done)
-        if language and len(self._fence_code) <= _LONGEST_RELEXED:
+        if language and _spans_lines(self._fence_code):
             code = "\n".join(self._fence_code)
             self._done[self._fence_from :] = code_lines(code, language, self._width)
         return self._fence_from
@@ -141,3 +141,15 @@ class MarkdownStream:
             if self._done and not self._joined:
                 self.rows.append(Line([]))
             self.rows += markdown_lines(source, self._width)
+
+
+def _spans_lines(code: list[str]) -> bool:
+    """True if a string or comment of this code may go over several lines."""
+    if len(code) > _LONGEST_RELEXED:
+        return False
+    return any(
+        line.count('"""') % 2 or line.count("'''") % 2 or line.count("`") % 2
+        or ("/*" in line and "*/" not in line) or ("<!--" in line and "-->" not in line)
+        or line.endswith("\\")
+        for line in code
+    )

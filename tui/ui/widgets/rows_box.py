@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.ui import theme
 from tui.ui.rows import Line, make_strip
+from tui.ui.widgets.painted import Painted
 
 
-class RowsBox(Widget):
+class RowsBox(Painted):
     """Base of the queue and of questions above the prompt."""
 
-    ALLOW_SELECT = False
     _lines: tuple[Line, ...] = ()
 
     def show_lines(self, lines: list[Line]) -> None:

@@ -34,10 +34,12 @@ class StatusLine(Bar):
         """The clock runs only while a turn does."""
         self._timer = self.set_interval(_TICK_S, self.update_bar, pause=True)
 
-    def sync(self) -> None:
-        """Take up what changed; called once a frame."""
+    def sync(self, *, only_meter: bool = False) -> None:
+        """Take up what changed; while a turn runs the clock paints the meter, not the frame."""
         if self._session.status.busy:
             self._timer.resume()
+            if only_meter:
+                return
         else:
             self._timer.pause()
         self.update_bar()

@@ -11,22 +11,21 @@ from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.rows import Target
+from tui.ui.widgets.painted import Painted
 from tui.ui.widgets.transcript_layout import Layout
 from tui.ui.widgets.transcript_views import Scene
 
 _WHEEL_ROWS = 3
+_MOST_PAINTED = 512
 
 
-class TranscriptPane(Widget):
+class TranscriptPane(Painted):
     """Paints and scrolls; what keys and clicks on a row do is `transcript.Transcript`'s."""
-
-    ALLOW_SELECT = False
 
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
@@ -38,6 +37,7 @@ class TranscriptPane(Widget):
         """The last row stays in sight."""
         self.marked: Target | None = None
         """The rows of this target are shown as selected."""
+        self._with_bar: dict[tuple[int, bool], tuple[Strip | None, Strip]] = {}
         self._unseen = False
         """Something came while the user was reading further up."""
 
@@ -51,6 +51,7 @@ class TranscriptPane(Widget):
 
     def recolour(self) -> None:
         """The theme changed."""
+        self._with_bar.clear()
         self.rows.rebuild()
         self.refresh()
 
@@ -70,30 +71,35 @@ class TranscriptPane(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen: content, the selection, the scroll bar."""
-        number = self.top + y
-        row = self.rows.row(number)
+        row = self.rows.row(self.top + y)
         palette = theme.active()
-        base = palette.style("foreground", "background")
         width = self.size.width - 1
-        if row is None:
-            segments = [Segment(" " * max(width, 0), base)]
-        elif row.target is not None and row.target == self.marked and self.has_focus:
-            marked = Style(bgcolor=palette.colours["selection"])
-            segments = [Segment(s.text, (s.style or base) + marked) for s in row.strip]
-        else:
-            segments = list(row.strip)
-        if self._unseen and y == self.size.height - 1:
+        marked = row is not None and row.target is not None and row.target == self.marked
+        hint = self._unseen and y == self.size.height - 1
+        if not (hint or (marked and self.has_focus)):
+            return self._painted(row.strip if row else None, self._in_thumb(y))
+        base = palette.style("foreground", "background")
+        segments = list(row.strip) if row else [Segment(" " * max(width, 0), base)]
+        if marked and self.has_focus:
+            back = Style(bgcolor=palette.colours["selection"])
+            segments = [Segment(s.text, (s.style or base) + back) for s in segments]
+        if hint:
             segments = self._hint(Strip(segments, width), width)
-        segments.append(self._bar(y))
-        return Strip(segments, width + 1)
+        return Strip([*segments, _bar(self._in_thumb(y))], width + 1)
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The strips carry their background: Textual's style cache has nothing to add."""
-        strips = [self.render_line(y) for y in crop.line_range]
-        left, right = crop.column_span
-        if (left, right) != (0, self.size.width):
-            strips = [strip.crop(left, right) for strip in strips]
-        return strips
+    def _painted(self, strip: Strip | None, thumb: bool) -> Strip:
+        """A row with its cell of the scroll bar: made once, since making strips costs."""
+        key = (id(strip), thumb)
+        found = self._with_bar.get(key)
+        if found is None or found[0] is not strip:
+            if len(self._with_bar) > _MOST_PAINTED:
+                self._with_bar.clear()
+            width = self.size.width - 1
+            base = theme.active().style("foreground", "background")
+            segments = list(strip) if strip else [Segment(" " * max(width, 0), base)]
+            found = (strip, Strip([*segments, _bar(thumb)], width + 1))
+            self._with_bar[key] = found
+        return found[1]
 
     def _hint(self, strip: Strip, width: int) -> list[Segment]:
         palette = theme.active()
@@ -102,16 +108,14 @@ class TranscriptPane(Widget):
         chip = Segment(words, palette.style("background", "accent", "bold"))
         return [*strip.crop(0, at), chip, *strip.crop(at + len(words), width)]
 
-    def _bar(self, y: int) -> Segment:
-        """One cell of the scroll bar; nothing where all rows are in sight."""
-        palette = theme.active()
+    def _in_thumb(self, y: int) -> bool:
+        """True if the scroll bar's thumb is on this row; none where all rows are in sight."""
         height, total = self.size.height, self.rows.total
         if total <= height or height < 3:
-            return Segment(" ", palette.style("foreground", "background"))
+            return False
         length = max(height * height // total, 1)
         place = round(self.top * (height - length) / max(total - height, 1))
-        shown = place <= y < place + length
-        return Segment("▐" if shown else " ", palette.style("line", "background"))
+        return place <= y < place + length
 
     def repaint_from(self, first: int) -> None:
         """Rows from ``first`` on changed."""
@@ -153,6 +157,7 @@ class TranscriptPane(Widget):
         width = event.size.width - 1
         if width != self.scene.width:
             share = self.top / max(self.rows.total, 1)
+            self._with_bar.clear()
             self.scene.width = max(width, 2)
             self.rows.rebuild()
             self.top = round(share * self.rows.total)
@@ -177,3 +182,9 @@ class TranscriptPane(Widget):
     def at_hint(self, y: int) -> bool:
         """True if the hint of new rows is on this row of the screen."""
         return self._unseen and y == self.size.height - 1
+
+
+def _bar(thumb: bool) -> Segment:
+    """One cell of the scroll bar."""
+    palette = theme.active()
+    return Segment("▐" if thumb else " ", palette.style("line", "background"))

@@ -23,7 +23,7 @@ from tui.ui.rows import (
     cut,
     flat,
     inert,
-    make_strip,
+    inner_width,
     one_line,
     spread,
     wrap,
@@ -31,7 +31,6 @@ from tui.ui.rows import (
 from tui.ui.widgets.hunk_card import Focus, card_lines
 from tui.ui.widgets.markdown_stream import MarkdownStream
 
-MARGIN = 2
 _FOLDED_ROWS = 12
 """Rows of a command's output that are shown while it is folded."""
 _UNFOLDED_LINES = 2000
@@ -72,7 +71,7 @@ class BlockView:
     @property
     def inner(self) -> int:
         """Cells between the margins."""
-        return max(self.scene.width - MARGIN - 1, 8)
+        return inner_width(self.scene.width)
 
     def sync(self) -> int | None:
         """Read what is new; returns the first row that changed, None if none did."""
@@ -102,16 +101,7 @@ class BlockView:
         return self._lead + at
 
     def _row(self, line: Line) -> Row:
-        palette = theme.active()
-        base = palette.style("foreground", "background")
-        pieces: list[Piece] = [(" " * MARGIN, base)]
-        if line.back:
-            fill = palette.style("foreground", line.back)
-            strip = make_strip(line.pieces, self.inner, fill)
-            pieces += [(segment.text, segment.style or fill) for segment in strip]
-        else:
-            pieces += line.pieces
-        return Row(make_strip(pieces, self.scene.width, base), line.target)
+        return Row(line, self.scene.width)
 
 
 class UserView(BlockView):
