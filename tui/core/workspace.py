@@ -1,144 +1,250 @@
 """The workspace: open buffers, hunks, and what belongs on the disk.
 
-First stone: the names that others import. Bodies grow here; signatures stay.
+Two authors write here: the user through `edit`, models through a `landing.Landing`. Each has
+an undo of its own. Nothing here touches a disk: the caller reads and writes, and reports back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from tui.core import review
 from tui.core.buffer import Buffer, Change, Position
-from tui.core.hunk import Hunk
+from tui.core.disk_plan import DiskPlan, disk_plan
+from tui.core.file_read import FileRead
+from tui.core.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.journal import Apply
+from tui.core.ledger import Author, FileRecord, Ledger
+from tui.core.outside import outside_change
+from tui.core.user_regions import UserChange
+from tui.errors import EditRefused
 
-
-@dataclass(frozen=True, slots=True)
-class FileRead:
-    """What reading a file gave."""
-
-    data: bytes | None
-    """Its bytes; None if there is no such file, or if it is refused."""
-    refusal: str = ""
-    """Why it is not to be had, in words; empty if it was read or is missing."""
-    kind: str = "file"
-    """``file`` or ``directory`` or what else lies there."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiskPlan:
-    """What must lie on the disk for a path."""
-
-    expected: bytes | None
-    """What lies there now as far as we know; None: nothing."""
-    data: bytes | None
-    """What to write; None: delete."""
-
-
-@dataclass(frozen=True, slots=True)
-class UserChange:
-    """A region that the user changed since the last take."""
-
-    path: str
-    first_line: int
-    """0-based, in the text as it is now."""
-    old_text: str
-    new_text: str
+__all__ = ["DiskPlan", "FileRead", "UserChange", "Workspace"]
 
 
 class Workspace:
     """All buffers and hunks of a session; every edit of either author goes through it."""
 
-    def __init__(self, read: Callable[[str], FileRead]) -> None:
-        """``read`` gives the bytes of a path relative to the root; it never raises."""
-        self._read = read
-        self.buffers: dict[str, Buffer] = {}
-        self.hunks: list[Hunk] = []
-        self.hunks_revision = 0
-        self.conflicts: set[str] = set()
-        self.model_turns: list[int] = []
+    def __init__(self, read: Callable[[str], FileRead], root: str = "") -> None:
+        """``read`` gives the bytes of a path relative to the root; it never raises.
+
+        ``root`` is the absolute path that absolute paths in patches may begin with.
+        """
+        self.ledger = Ledger(read, root)
+        """The one mutator, for landings."""
+        self.buffers: dict[str, Buffer] = self.ledger.buffers
+        self.hunks: list[Hunk] = self.ledger.hunks
+        """All hunks, in the order in which they came."""
+        self.conflicts: set[str] = self.ledger.conflicts
+        """Paths whose file on the disk and buffer contradict each other; not to be saved."""
+
+    @property
+    def hunks_revision(self) -> int:
+        """Grows whenever a stage or a decision changed."""
+        return self.ledger.revision
+
+    @property
+    def model_turns(self) -> list[int]:
+        """Turns of which something can be taken back, oldest first."""
+        return sorted({h.turn for h in self.hunks if review.is_undoable(self.ledger, h)})
 
     def open(self, path: str) -> Buffer:
         """The buffer of a file, read if need be. Raises EditRefused."""
-        raise NotImplementedError
+        return self.ledger.open(path).buffer
 
     def create(self, path: str) -> Buffer:
         """A new empty buffer, unsaved. Raises EditRefused."""
-        raise NotImplementedError
+        return self.ledger.create(path).buffer
 
-    def edit(
-        self, path: str, start: Position, end: Position, text: str, group: str = ""
-    ) -> Change:
-        """The user replaces a range. Raises ValueError if there is no such range."""
-        raise NotImplementedError
+    def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
+        """The user replaces a range.
+
+        Edits with the same non-empty ``group`` that adjoin are undone together.
+
+        Raises:
+            ValueError: there is no such range.
+            EditRefused: there is no such file.
+        """
+        record = self.ledger.open(path)
+        change = self.ledger.apply(record, start, end, text, Author.USER)
+        record.history.record(change, group)
+        return change
 
     def undo(self, path: str) -> Position | None:
         """Undo the user's last group of edits; returns where, None if there is none."""
-        raise NotImplementedError
+        record = self.ledger.open(path)
+        return record.history.undo(self._careful(record))
 
     def redo(self, path: str) -> Position | None:
         """Redo what was undone last; returns where, None if there is nothing."""
-        raise NotImplementedError
+        record = self.ledger.open(path)
+        return record.history.redo(self._careful(record))
 
     def is_dirty(self, path: str) -> bool:
         """True if the user's text and accepted hunks are not on the disk."""
-        raise NotImplementedError
+        record = self.ledger.records.get(path)
+        if record is None:
+            return False
+        if record.gone:
+            return record.disk is not None
+        return record.version != record.synced
 
     def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
-        """Line -> landing, pending, accepted, struck, partial, conflict or candidate."""
-        raise NotImplementedError
+        """Line -> landing, pending, accepted, struck, partial, conflict or candidate.
+
+        Lines ``first`` to ``last``, 0-based. Accepted lines are shown for the last turn only.
+        Where lines were only removed, the line behind them is marked.
+        """
+        record = self.ledger.records.get(path)
+        if record is None:
+            return {}
+        if record.deletion is not None:
+            return dict.fromkeys(range(first, min(last + 1, record.buffer.line_count)), "struck")
+        found: dict[int, str] = {}
+        latest = self.hunks[-1].turn if self.hunks else 0
+        for hunk in record.live:
+            word, rows = _decoration(hunk, latest), _rows(hunk)
+            if word and rows is not None:
+                low, high = max(first, rows.start), min(last, max(rows.stop - 1, rows.start)) + 1
+                found.update(dict.fromkeys(range(low, high), word))
+        for section in record.waiting:
+            for row in section.hunks[0].candidates:
+                found.setdefault(row, "candidate")
+        if record.landing is not None:
+            found.update(record.landing.decorations())
+        return {line: word for line, word in found.items() if first <= line <= last}
 
     def hunks_of(self, call_id: str) -> list[Hunk]:
         """The hunks of one tool call, in order."""
-        raise NotImplementedError
+        return [hunk for hunk in self.hunks if hunk.call_id == call_id]
 
     def hunk(self, hunk_id: int) -> Hunk:
         """The hunk of that id. Raises KeyError."""
-        raise NotImplementedError
+        for hunk in self.hunks:
+            if hunk.id == hunk_id:
+                return hunk
+        raise KeyError(hunk_id)
 
     def hunk_at(self, path: str, line: int) -> Hunk | None:
-        """The hunk that stands on a line."""
-        raise NotImplementedError
+        """The topmost hunk that stands on a line."""
+        record = self.ledger.records.get(path)
+        for hunk in reversed(record.live if record else []):
+            rows = _rows(hunk)
+            if rows and (line in rows or line == rows.start):
+                return hunk
+        return record.deletion if record else None
 
     def ghost(self, path: str) -> tuple[int, list[str]] | None:
-        """The incoming lines of a hunk not yet located, and the line to show them under."""
-        raise NotImplementedError
+        """The incoming lines of a section not yet located, and the line to show them under."""
+        record = self.ledger.records.get(path)
+        if record is None or record.landing is None:
+            return None
+        return record.landing.ghost()
 
     def touched(self) -> set[str]:
         """Paths whose text changed since the last call, by whomever."""
-        raise NotImplementedError
+        touched, self.ledger.touched = self.ledger.touched, set()
+        return touched
 
     def disk_plan(self, path: str) -> DiskPlan:
         """What a save writes: user's text and accepted hunks, pending ones backed out."""
-        raise NotImplementedError
+        return disk_plan(self.ledger, path)
 
     def written(self, path: str, data: bytes | None) -> None:
         """These bytes lie on the disk now (None: the file is gone)."""
-        raise NotImplementedError
+        record = self.ledger.records.get(path)
+        if record is None:
+            return
+        planned = record.planned
+        record.disk = data
+        record.synced = planned[1] if planned and planned[0] == data else record.version
+        record.undecided.clear()
+        self.conflicts.discard(path)
+
+    def write_failed(self, path: str) -> None:
+        """The write did not happen: what was accepted for it is pending again."""
+        record = self.ledger.records.get(path)
+        if record is not None:
+            review.reopen(self.ledger, record)
 
     def outside_change(self, path: str, read: FileRead) -> None:
         """Somebody else changed the file: reload, merge, or note a conflict."""
-        raise NotImplementedError
+        outside_change(self.ledger, path, read)
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
-        raise NotImplementedError
+        return review.accept(self.ledger, self._chosen(hunk_ids))
 
     def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "") -> list[str]:
         """Reject hunks (None: all decidable); returns paths to write, usually none."""
-        raise NotImplementedError
+        return review.reject(self.ledger, self._chosen(hunk_ids), words)
 
     def place(self, hunk_id: int, line: int) -> None:
-        """Put an ambiguous hunk at one of its candidates. Raises EditRefused."""
-        raise NotImplementedError
+        """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
+
+        Raises:
+            EditRefused: it cannot be placed there.
+        """
+        hunk = self.hunk(hunk_id)
+        record = self.ledger.records.get(hunk.path)
+        for section in record.waiting if record else []:
+            if record and hunk in section.hunks:
+                if record.landing is not None:
+                    raise EditRefused("another edit is landing in this file: try again then")
+                section.place_at(line)
+                record.waiting.remove(section)
+                return
+        raise EditRefused("this hunk does not wait for a place")
 
     def undo_turn(self, turn: int | None = None) -> list[str]:
         """Take a model's turn back (None: the last); returns the paths to write."""
-        raise NotImplementedError
+        turns = self.model_turns
+        if turn is None and not turns:
+            return []
+        return review.undo_turn(self.ledger, turns[-1] if turn is None else turn)
 
     def take_user_changes(self) -> list[UserChange]:
         """What the user changed since the last take, one merged region each."""
-        raise NotImplementedError
+        return [
+            change
+            for record in self.ledger.records.values()
+            for change in record.regions.take(record.buffer)
+        ]
 
     def take_decisions(self) -> list[Hunk]:
         """Hunks decided since the last take."""
-        raise NotImplementedError
+        decided, self.ledger.decided = self.ledger.decided, []
+        return list(dict.fromkeys(decided))
+
+    def _chosen(self, hunk_ids: Iterable[int] | None) -> list[Hunk]:
+        if hunk_ids is None:
+            return [hunk for hunk in self.hunks if hunk.decidable]
+        wanted = set(hunk_ids)
+        return [hunk for hunk in self.hunks if hunk.id in wanted]
+
+    def _careful(self, record: FileRecord) -> Apply:
+        """How undo changes a text: not inside a section that is landing."""
+
+        def apply(start: Position, end: Position, text: str) -> Change | None:
+            if record.landing is not None:
+                first, last, _ = record.landing.without()
+                if first < last and start[0] < last and end[0] >= first:
+                    return None
+            return self.ledger.apply(record, start, end, text, Author.USER)
+
+        return apply
+
+
+def _decoration(hunk: Hunk, latest_turn: int) -> str:
+    if hunk.stage in OPEN or hunk.decision is Decision.REJECTED:
+        return ""
+    if hunk.decision is Decision.ACCEPTED:
+        return "accepted" if hunk.turn == latest_turn else ""
+    words = {Stage.PARTIAL: "partial", Stage.CONFLICT: "conflict"}
+    return words.get(hunk.stage, "pending")
+
+
+def _rows(hunk: Hunk) -> range | None:
+    if hunk.start is None or hunk.end is None:
+        return None
+    return range(hunk.start.line, hunk.end.line)

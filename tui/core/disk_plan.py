@@ -1,0 +1,87 @@
+"""What belongs on the disk: the user's text and the accepted hunks, the others backed out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tui.core.buffer import Buffer, Mark
+from tui.core.file_read import FileRead
+from tui.core.hunk import PLACED, Decision, Hunk
+from tui.core.ledger import Author, FileRecord, Layer, Ledger
+from tui.core.patch import merge3
+from tui.core.rows import file_rows, rows_text, whole_text
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPlan:
+    """What must lie on the disk for a path."""
+
+    expected: bytes | None
+    """What lies there now as far as we know; None: nothing."""
+    data: bytes | None
+    """What belongs there; None: nothing, delete it."""
+
+
+def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
+    """The plan for one path. Nothing is changed but the note of what was planned."""
+    record = ledger.records.get(path)
+    if record is None:
+        return DiskPlan(None, None)
+    data: bytes | None = None
+    if not record.gone:
+        buffer = backed_out(ledger, record)
+        made_by_model = record.addition is not None and record.disk is None
+        if not made_by_model or whole_text(buffer):
+            data = buffer.encode()
+    record.planned = (data, record.version)
+    return DiskPlan(record.disk, data)
+
+
+def backed_out(ledger: Ledger, record: FileRecord) -> Buffer:
+    """A copy of the buffer without what is landing and what is not decided."""
+    pending = [
+        hunk for hunk in record.live if hunk.decision is Decision.PENDING and hunk.stage in PLACED
+    ]
+    if not pending and record.landing is None:
+        return record.buffer
+    scratch, copy, copies = _copied(ledger, record)
+    if record.landing is not None:
+        first, last, text = record.landing.without()
+        scratch.rewrite(copy, (first, last), text, Author.MODEL)
+    for hunk in reversed(pending):
+        take_off(scratch, copy, copies[hunk.id])
+    return copy.buffer
+
+
+def take_off(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
+    """Put a hunk's base back, keeping what the user changed in it; False if that conflicts."""
+    if hunk.start is None or hunk.end is None:
+        return False
+    current = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+    text = hunk.base if current == hunk.agent else merge3(hunk.agent, current, hunk.base)
+    if text is None:
+        return False
+    if text and not text.endswith("\n") and hunk.end.line < file_rows(record.buffer):
+        text += record.buffer.newline
+    ledger.take_off(record, hunk, text)
+    return True
+
+
+def _copied(ledger: Ledger, record: FileRecord) -> tuple[Ledger, FileRecord, dict[int, Hunk]]:
+    buffer = Buffer(record.path)
+    buffer.bom = record.buffer.bom
+    buffer.lines, buffer.endings = list(record.buffer.lines), list(record.buffer.endings)
+    copies = {
+        hunk.id: replace(hunk, start=Mark(hunk.start.line), end=Mark(hunk.end.line))
+        for hunk in record.live
+        if hunk.start and hunk.end
+    }
+    scratch = Ledger(lambda path: FileRead(None))
+    for number, _hunk in copies.items():
+        edges = [
+            (copies[other.id], first, last)
+            for other, first, last in ledger.layers[number].edges
+            if other.id in copies
+        ]
+        scratch.layers[number] = Layer(edges=edges)
+    return scratch, FileRecord(record.path, buffer, None, live=list(copies.values())), copies

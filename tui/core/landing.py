@@ -1,0 +1,173 @@
+"""One patch on its way into the live buffers: from text deltas to hunks, while it streams."""
+
+from __future__ import annotations
+
+from tui.core.edit_stream import Channel, Format, parser_for
+from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Partial, Prose
+from tui.core.file_ops import FileWork, UpdateWork, Why, work_for
+from tui.core.file_read import checked_path
+from tui.core.hunk import Hunk, Kind, Stage
+from tui.core.report import landing_report
+from tui.core.workspace import Workspace
+from tui.errors import EditRefused
+
+
+class Landing:
+    """Lands the patch of one tool call, or the patches of one message."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        turn: int,
+        call_id: str,
+        channel: Channel = "custom",
+        fmt: Format = "apply_patch",
+    ) -> None:
+        """``channel`` says how the deltas wrap the patch; see `edit_stream.parser_for`."""
+        self.workspace = workspace
+        self.turn = turn
+        self.call_id = call_id
+        self.prose: list[str] = []
+        """Text channel: the text that is no patch, in the pieces in which it came."""
+        self.failure = ""
+        """What is wrong with the patch itself, with the line; empty if nothing is."""
+        self.was_cut = False
+        """The stream was cut inside the patch."""
+        self.finished = False
+        self.last_line: tuple[str, int] | None = None
+        """Path and row where it wrote last, for follow mode."""
+        self._ledger = workspace.ledger
+        self._parser = parser_for(fmt, channel)
+        self._work: FileWork | None = None
+        self._last_work: FileWork | None = None
+        self._hunks: list[Hunk] = []
+        self._why = Why()
+        self._locked = ""
+        self._held: list[Ev] | None = None
+        """Events that wait until another landing is done with their file."""
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        """Its hunks, in order."""
+        return [hunk for hunk in self._hunks if hunk.id in self._ledger.layers]
+
+    @property
+    def placed_all(self) -> bool:
+        """True if the whole patch came and all of it is in the buffers."""
+        whole = self.finished and not self.failure and not self.was_cut
+        return whole and all(hunk.stage is Stage.LANDED for hunk in self.hunks)
+
+    def feed(self, delta: str) -> None:
+        """The next piece of the stream, as the wire gave it."""
+        for event in self._parser.feed(delta):
+            self._take(event)
+
+    def tail(self) -> None:
+        """Paint the unfinished added line; call it once a frame at most."""
+        for event in self._parser.tail():
+            if isinstance(event, Partial) and self._work is not None and self._held is None:
+                self._work.partial(event.text)
+                self._note_line()
+
+    def finish(self, cut: bool) -> None:
+        """The stream is over: complete as the transport says, or ``cut`` here."""
+        if self.finished:
+            return
+        self._go_on()
+        for event in self._parser.finish(cut):
+            self._take(event)
+            self._go_on()
+        self.finished = True
+        self._unlock()
+        self._ledger.bump()
+
+    def report(self) -> str:
+        """What the model is told of it: what is where now, and what is not (in words)."""
+        return landing_report(self._ledger, self.hunks, self.failure, self.was_cut)
+
+    def _take(self, event: Ev) -> None:
+        if self._held is not None:
+            self._held.append(event)
+        elif isinstance(event, Prose):
+            self.prose.append(event.text)
+        elif isinstance(event, Cut):
+            self.was_cut = True
+            self._why = Why("the stream was cut before it was whole", cut=True)
+        elif isinstance(event, Failure):
+            self.failure = f"line {event.line}: {event.message}"
+            self._why = Why(f"the patch broke off at {self.failure}")
+        elif isinstance(event, End):
+            self._end(event)
+        elif isinstance(event, FileOp):
+            self._start(event)
+        elif isinstance(event, FileEnd):
+            self._end_file(event)
+        elif self._work is not None:
+            self._work.take(event, self._why)
+            self._note_line()
+
+    def _start(self, event: FileOp) -> None:
+        path = self._key(event.path)
+        other = self._ledger.busy.get(path)
+        if other is not None and other is not self:
+            self._held = [event]
+            self._ledger.waiters.setdefault(path, []).append(self._go_on)
+            return
+        self._why = Why()
+        self._ledger.busy[path] = self
+        self._locked = path
+        self._work = work_for(self._ledger, event.kind, event.path, self._new_hunk)
+
+    def _end_file(self, event: FileEnd) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work.end(event.closed, self._why)
+            self._last_work = work
+        self._unlock()
+
+    def _end(self, event: End) -> None:
+        work = self._last_work
+        if event.explicit or work is None:
+            return
+        hunks = work.hunks[-1:]
+        if isinstance(work, UpdateWork) and work.last_section is not None:
+            hunks = work.last_section.hunks
+        for hunk in hunks:
+            hunk.flags.append("no End Patch")
+
+    def _go_on(self) -> None:
+        """Take what was held while another landing was at the file."""
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        if isinstance(held[0], FileOp):
+            self._ledger.busy.pop(self._key(held[0].path), None)
+        for event in held:
+            self._take(event)
+
+    def _unlock(self) -> None:
+        if self._locked and self._ledger.busy.get(self._locked) is self:
+            del self._ledger.busy[self._locked]
+        waiters = self._ledger.waiters.get(self._locked, [])
+        self._locked = ""
+        if waiters:
+            waiters.pop(0)()
+
+    def _key(self, path: str) -> str:
+        try:
+            path = checked_path(path, self._ledger.root)
+        except EditRefused:
+            return path
+        record = self._ledger.arriving.get(path)
+        return record.path if record else path
+
+    def _new_hunk(self, path: str, kind: Kind, section: int) -> Hunk:
+        hunk = Hunk(0, self.turn, self.call_id, path, kind, section=section)
+        self._hunks.append(self._ledger.new_hunk(hunk))
+        return hunk
+
+    def _note_line(self) -> None:
+        work = self._work
+        if work is not None and (row := work.last_row) is not None:
+            self.last_line = (work.path, row)

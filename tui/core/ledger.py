@@ -1,0 +1,301 @@
+"""The one mutator: every change of every buffer, by either author, goes through here.
+
+The ledger keeps what belongs to a file beside its text: the bytes on the disk, the user's
+history, the hunks that stand in it, the section that is landing; and moves them all with
+every change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from tui.core.buffer import Buffer, Change, Mark, Position
+from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded
+from tui.core.hunk import Decision, Hunk, Kind, Stage
+from tui.core.journal import History
+from tui.core.line_index import LineIndex
+from tui.core.patch import replacements
+from tui.core.rows import (
+    Span,
+    file_rows,
+    keep_ends,
+    row_count,
+    rows_range,
+    rows_text,
+    shifted,
+    touched_span,
+)
+from tui.core.user_regions import UserRegions
+from tui.errors import EditRefused
+
+
+class Author(Enum):
+    """Who changes a text."""
+
+    USER = "user"
+    MODEL = "model"
+    DISK = "disk"
+
+
+class OpenSection(Protocol):
+    """A section that is landing in a file."""
+
+    def changed(self, span: Span, author: Author) -> None:
+        """Rows of the file changed, not by this section."""
+
+    def without(self) -> tuple[int, int, str]:
+        """Rows that it has painted, and the text that belongs there without it."""
+
+    def decorations(self) -> dict[int, str]:
+        """Line -> landing, struck or candidate."""
+
+    def ghost(self) -> tuple[int, list[str]] | None:
+        """The line under which incoming lines may be shown, and these lines."""
+
+
+class WaitingSection(Protocol):
+    """A section that fits in several places and waits for the user's choice."""
+
+    hunks: list[Hunk]
+
+    def place_at(self, row: int) -> None:
+        """Land at one of the candidates. Raises EditRefused."""
+
+
+@dataclass(eq=False, slots=True)
+class FileRecord:
+    """One file of the workspace: its buffer and all that stands beside it."""
+
+    path: str
+    buffer: Buffer
+    disk: bytes | None
+    """What lies on the disk as far as we know; None: nothing."""
+    history: History = field(default_factory=History)
+    regions: UserRegions = field(default_factory=UserRegions)
+    live: list[Hunk] = field(default_factory=list)
+    """Hunks whose text stands in the buffer, in the order in which they landed."""
+    landing: OpenSection | None = None
+    waiting: list[WaitingSection] = field(default_factory=list)
+    deletion: Hunk | None = None
+    """The pending deletion of the file."""
+    moving: Hunk | None = None
+    """The pending move of the file."""
+    gone: bool = False
+    """An accepted deletion or move: nothing belongs at this path."""
+    accepted: int = 0
+    """Counts the decisions that change what belongs on the disk."""
+    synced: tuple[int, int] | None = None
+    """The user's state and `accepted` that lie on the disk; None: they never did."""
+    planned: tuple[bytes | None, tuple[int, int]] | None = None
+    undecided: list[Hunk] = field(default_factory=list)
+    """Accepted, but not yet written."""
+    _index: LineIndex | None = None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What belongs on the disk, as a number of the user's state and of the decisions."""
+        return (self.history.state, self.accepted)
+
+    @property
+    def index(self) -> LineIndex:
+        """Where lines occur, built when first asked for."""
+        if self._index is None:
+            self._index = LineIndex(self.buffer)
+        return self._index
+
+    @property
+    def addition(self) -> Hunk | None:
+        """The pending hunk that made this file."""
+        return next(
+            (h for h in self.live if h.kind is Kind.ADD and h.decision is Decision.PENDING), None
+        )
+
+
+@dataclass(slots=True)
+class Layer:
+    """How a hunk lies on others: needed to take it off exactly."""
+
+    below: list[Hunk] = field(default_factory=list)
+    """Hunks that it changed the text of."""
+    edges: list[tuple[Hunk, int | None, int | None]] = field(default_factory=list)
+    """Where their first and last rows were, counted from this hunk's first row."""
+    record: FileRecord | None = None
+    """The file that an accepted deletion, move or a rejected addition took away."""
+    over: FileRecord | None = None
+    """The file that an accepted move replaced."""
+
+
+class Ledger:
+    """All files and hunks; the workspace is its public face."""
+
+    def __init__(self, read: Callable[[str], FileRead], root: str = "") -> None:
+        self.read = read
+        self.root = root
+        self.buffers: dict[str, Buffer] = {}
+        self.records: dict[str, FileRecord] = {}
+        self.hunks: list[Hunk] = []
+        self.layers: dict[int, Layer] = {}
+        self.revision = 0
+        self._ids = 0
+        self.touched: set[str] = set()
+        self.conflicts: set[str] = set()
+        self.decided: list[Hunk] = []
+        self.arriving: dict[str, FileRecord] = {}
+        """Target path -> the file that a pending move brings there."""
+        self.busy: dict[str, object] = {}
+        """Path -> the landing that is at work on it."""
+        self.waiters: dict[str, list[Callable[[], None]]] = {}
+        """Path -> what to call when the landing is done with it."""
+
+    def bump(self) -> None:
+        """A stage or a decision changed."""
+        self.revision += 1
+
+    def new_hunk(self, hunk: Hunk) -> Hunk:
+        """Number a hunk and take it in."""
+        self._ids += 1
+        hunk.id = self._ids
+        self.hunks.append(hunk)
+        self.layers[hunk.id] = Layer()
+        self.bump()
+        return hunk
+
+    def forget_hunk(self, hunk: Hunk) -> None:
+        """Take a hunk out that came to nothing."""
+        hunk.stage = Stage.DROPPED
+        if self.layers.pop(hunk.id, None):
+            self.hunks.remove(hunk)
+        self.bump()
+
+    def open(self, path: str) -> FileRecord:
+        """The record of a file, read if need be. Raises EditRefused."""
+        path = checked_path(path, self.root)
+        record = self.records.get(path)
+        if record is not None and not record.gone:
+            return record
+        if record is not None and record.disk is not None:
+            raise EditRefused(f"file not found: '{ascii_shown(path)}' was deleted")
+        read = self.read(path)
+        if read.data is None and not read.refusal and "\\" in path:
+            return self.open(path.replace("\\", "/"))
+        if read.data is None:
+            raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
+        return self._take_in(path, Buffer(path, decoded(path, read.data)), read.data)
+
+    def find(self, path: str) -> FileRecord | None:
+        """The record of a file, None if there is no such file. Raises EditRefused."""
+        path = checked_path(path, self.root)
+        record = self.records.get(path)
+        if record is not None:
+            return None if record.gone else record
+        read = self.read(path)
+        return None if read.data is None and not read.refusal else self.open(path)
+
+    def create(self, path: str) -> FileRecord:
+        """A new, empty, unsaved file. Raises EditRefused."""
+        path = checked_path(path, self.root)
+        record = self.records.get(path)
+        if record is None or record.gone:
+            read = self.read(path)
+            if read.refusal:
+                raise EditRefused(read.refusal)
+            if read.data is None or record is not None:
+                return self._take_in(path, Buffer(path), read.data)
+        raise EditRefused(f"'{ascii_shown(path)}' exists already")
+
+    def apply(
+        self, record: FileRecord, start: Position, end: Position, text: str, author: Author
+    ) -> Change:
+        """Replace a range. Raises ValueError if it does not exist."""
+        return self.apply_own(record, (start, end), text, author, None)
+
+    def apply_own(
+        self,
+        record: FileRecord,
+        where: tuple[Position, Position],
+        text: str,
+        author: Author,
+        own: OpenSection | None,
+    ) -> Change:
+        """Replace a range on behalf of an open section, which is not told of it."""
+        change = record.buffer.replace(*where, text)
+        span = touched_span(record.buffer, change)
+        for hunk in record.live:
+            shift_hunk(hunk, span)
+        for section in record.waiting:
+            for hunk in section.hunks:
+                rows = (shifted(row, row, span)[0] for row in hunk.candidates)
+                hunk.candidates = tuple(rows)
+        if record.landing is not None and record.landing is not own:
+            record.landing.changed(span, author)
+        if author is Author.USER:
+            record.regions.edited(record.buffer, change, span)
+        else:
+            record.history.foreign(change)
+            record.regions.moved(span)
+        self.touched.add(record.path)
+        return change
+
+    def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:
+        """Make a text of rows, line by line, so that marks in kept lines stay."""
+        first, last = rows
+        old = keep_ends(rows_text(record.buffer, first, last))
+        for change in reversed(replacements(old, keep_ends(text))):
+            where = rows_range(record.buffer, first + change.first, first + change.last)
+            self.apply(record, *where, "".join(change.lines), author)
+
+    def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
+        """A hunk's text stands in these rows from now on."""
+        hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
+        if hunk not in record.live:
+            record.live.append(hunk)
+
+    def take_off(self, record: FileRecord, hunk: Hunk, text: str) -> None:
+        """Put ``text`` where a hunk stands, and what lay under it back to its rows."""
+        assert hunk.start is not None
+        assert hunk.end is not None
+        first = hunk.start.line
+        record.live.remove(hunk)
+        self.rewrite(record, (first, hunk.end.line), text, Author.MODEL)
+        hunk.end.line = first + row_count(text)
+        for other, start, end in self.layers[hunk.id].edges:
+            if other in record.live and other.start and other.end:
+                if start is not None:
+                    other.start.line = first + start
+                if end is not None:
+                    other.end.line = max(first + end, other.start.line)
+
+    def drop(self, record: FileRecord) -> None:
+        """Close a buffer: nothing belongs at its path any more."""
+        record.gone = True
+        if self.buffers.get(record.path) is record.buffer:
+            del self.buffers[record.path]
+        self.touched.add(record.path)
+
+    def restore(self, record: FileRecord) -> None:
+        """Open a dropped buffer again."""
+        record.gone = False
+        self.records[record.path] = record
+        self.buffers[record.path] = record.buffer
+        self.touched.add(record.path)
+
+    def _take_in(self, path: str, buffer: Buffer, disk: bytes | None) -> FileRecord:
+        record = FileRecord(path, buffer, disk)
+        record.synced = None if disk is None else record.version
+        self.records[path] = record
+        self.buffers[path] = buffer
+        return record
+
+
+def shift_hunk(hunk: Hunk, span: Span) -> None:
+    """Move a hunk's rows and candidates with a change."""
+    if hunk.start is not None and hunk.end is not None:
+        hunk.start.line, hunk.end.line, _ = shifted(hunk.start.line, hunk.end.line, span)
+
+
+def whole_rows(record: FileRecord) -> tuple[int, int]:
+    """All rows of a file."""
+    return 0, file_rows(record.buffer)

@@ -1,0 +1,307 @@
+"""One section of a patch from its first line to its end: read, located, painted, decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tui.core.buffer import Mark
+from tui.core.hunk import Hunk, Stage
+from tui.core.ledger import Author, FileRecord, Ledger
+from tui.core.painter import Painter
+from tui.core.placement import Locator, Miss, Search, Spot
+from tui.core.rows import Span, file_rows
+from tui.core.section_merge import merge_section
+from tui.errors import EditRefused
+
+GHOST_LINES = 40
+SHOWN_CANDIDATES = 5
+Op = tuple[str, str, Hunk | None]
+"""Context, removed or added; the line; the hunk that it belongs to."""
+
+
+class Section:
+    """Takes the section's lines as they come and keeps its hunks up to date."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        record: FileRecord,
+        search: Search,
+        new_hunk: Callable[[], Hunk],
+    ) -> None:
+        self.record = record
+        self.hunks: list[Hunk] = [new_hunk()]
+        self.flags: list[str] = []
+        self.locator = Locator(record.buffer, record.index, search)
+        self.ops: list[Op] = []
+        self.placed_rows: tuple[int, int] | None = None
+        """First row and the row behind the last changed one, once it is placed."""
+        self._ledger = ledger
+        self._new_hunk = new_hunk
+        self._painter: Painter | None = None
+        self._open = False
+        """A change group is open: the next changed line belongs to it."""
+        self._partial = ""
+        record.landing = self
+
+    @property
+    def last_row(self) -> int | None:
+        """Where it has written last."""
+        return self._painter.end - 1 if self._painter and self._painter.tags else None
+
+    def anchor(self, text: str, hint: int | None) -> None:
+        """An anchor behind ``@@``, or a line number."""
+        if text:
+            self.locator.anchors.append(text)
+        if hint is not None:
+            self.locator.hint = hint
+
+    def end_of_file(self) -> None:
+        """The section must match at the end of the file."""
+        self.locator.at_end = True
+
+    def line(self, op: str, text: str) -> None:
+        """The next whole line."""
+        self._partial = ""
+        hunk = self._hunk_for(op)
+        self.ops.append((op, text, hunk))
+        if op == "+":
+            self.locator.new.append(text)
+        painter = self._painter
+        if painter is not None and painter.trouble:
+            self._add_old(op, text)
+            return
+        if painter is not None and op != "+" and not self.locator.fits(painter.end, text):
+            painter.take_back()
+            self._painter = painter = None
+            self._stage(Stage.CANDIDATES)
+        self._add_old(op, text)
+        if painter is not None:
+            self._paint(painter, op, text, hunk)
+        elif op != "+":
+            self._look()
+
+    def partial(self, text: str) -> None:
+        """The unfinished added line, for this frame."""
+        self._partial = text
+        painter = self._painter
+        if painter is not None and not painter.trouble:
+            painter.partial_line(text, self._hunk_for("+") or self.hunks[-1])
+
+    def close(self, closed: bool, why: str) -> None:
+        """The section is over; ``why`` says in words why it was cut, if it was."""
+        if self._painter is not None:
+            self._painter.drop_partial()
+        self._forget_unused()
+        if closed and self.hunks:
+            self._finish()
+        elif self.hunks:
+            self._cut(why)
+        elif closed:
+            self._check_context()
+        self._release()
+
+    def place_at(self, row: int) -> None:
+        """The user chose one of several places. Raises EditRefused if it is none any more."""
+        place = self.locator.choose()
+        if isinstance(place, Miss):
+            if row not in place.candidates:
+                raise EditRefused("it does not fit there any more: the text has changed")
+            indent = place.indents[place.candidates.index(row)]
+            place = Spot(row, indent, ("placed by hand",))
+        for hunk in self.hunks:
+            hunk.reason = ""
+        self._apply(place)
+        self._release()
+
+    # What a front end reads (OpenSection).
+
+    def changed(self, span: Span, author: Author) -> None:
+        """Rows of the file changed, not by this section."""
+        if self._painter is not None:
+            self._painter.changed(span, author)
+
+    def without(self) -> tuple[int, int, str]:
+        """The section's rows, and their text without what it has painted."""
+        if self._painter is None:
+            return 0, 0, ""
+        return self._painter.row, self._painter.end, self._painter.without()
+
+    def decorations(self) -> dict[int, str]:
+        """Line -> landing, struck or candidate."""
+        words = {"+": "landing", "u": "landing", "-": "struck"}
+        painter = self._painter
+        if painter is not None:
+            tags = enumerate(painter.tags, painter.row)
+            return {row: words[tag] for row, tag in tags if tag in words}
+        rows = self.locator.rows() if self.locator.old else []
+        if len(rows) > SHOWN_CANDIDATES:
+            return {}
+        height = len(self.locator.old)
+        return {row + i: "candidate" for row in rows for i in range(height)}
+
+    def ghost(self) -> tuple[int, list[str]] | None:
+        """The incoming lines of a section that is not located, and the line above them."""
+        lines = [text for op, text, _ in self.ops if op == "+"]
+        if self._partial:
+            lines.append(self._partial)
+        if self._painter is not None or not lines:
+            return None
+        rows = self.locator.rows() if self.locator.old else self.locator.anchor_rows()
+        rows = [row for row in rows if row >= 0]
+        cursor = self.locator.search.cursor
+        after = [row for row in rows if row >= cursor] or rows
+        height = max(len(self.locator.old), 1)
+        row = after[0] + height - 1 if after else self.record.buffer.line_count - 1
+        return row, lines[-GHOST_LINES:]
+
+    # Inside.
+
+    def _hunk_for(self, op: str) -> Hunk | None:
+        if op == "=":
+            self._open = False
+            return None
+        if not self._open:
+            if any(hunk for _, _, hunk in self.ops):
+                self.hunks.append(self._new_hunk())
+                self.hunks[-1].stage = self.hunks[0].stage
+            self._open = True
+        return self.hunks[-1]
+
+    def _add_old(self, op: str, text: str) -> None:
+        hunk = self.hunks[-1]
+        if op == "+":
+            hunk.added += 1
+        else:
+            hunk.removed += op == "-"
+            self.locator.add_old(text, op == "=")
+
+    def _look(self) -> None:
+        row = self.locator.certain()
+        if row is not None:
+            painter = self._start(Spot(row))
+            for op, text, hunk in self.ops:
+                self._paint(painter, op, text, hunk)
+            return
+        rows = self.locator.rows()
+        self.hunks[-1].candidates = tuple(rows[:SHOWN_CANDIDATES])
+        self._stage(Stage.CANDIDATES)
+
+    def _start(self, spot: Spot) -> Painter:
+        self._painter = Painter(self._ledger, self.record, spot.row, spot.indent, self)
+        for hunk in self.hunks:
+            hunk.candidates = ()
+            hunk.start, hunk.end = Mark(spot.row), Mark(spot.row, right=True)
+        self._stage(Stage.LOCATED)
+        return self._painter
+
+    def _paint(self, painter: Painter, op: str, text: str, hunk: Hunk | None) -> None:
+        if op == "+" and hunk is not None:
+            painter.new_line(text, hunk)
+        else:
+            painter.old_line(op == "-", hunk)
+        if hunk is not None and hunk.stage is not Stage.LANDING:
+            hunk.stage = Stage.LANDING
+            self._ledger.bump()
+
+    def _stage(self, stage: Stage) -> None:
+        for hunk in self.hunks:
+            if hunk.stage is not stage:
+                hunk.stage = stage
+                self._ledger.bump()
+
+    def _finish(self) -> None:
+        painter = self._painter
+        if painter is not None and painter.trouble:
+            self.placed_rows = merge_section(self._ledger, self, painter)
+            return
+        if painter is not None:
+            if self.locator.at_end and painter.end != file_rows(self.record.buffer):
+                self.flags.append("not at the end of the file")
+            self._land(painter)
+            return
+        place = self.locator.choose()
+        if isinstance(place, Spot):
+            self._apply(place)
+        else:
+            self._refuse(place)
+
+    def _apply(self, spot: Spot) -> None:
+        painter = self._start(spot)
+        self.flags += spot.flags
+        count, seen = len(self.locator.old), 0
+        for op, text, hunk in self.ops:
+            seen += op != "+"
+            blank = seen <= spot.skip_first or seen > count - spot.skip_last
+            if op == "+" or not blank:
+                self._paint(painter, op, text, hunk)
+        self._land(painter)
+
+    def _land(self, painter: Painter) -> None:
+        painter.close_group()
+        painter.finish()
+        self.placed_rows = (painter.row, painter.row + max(g.last for g in painter.groups))
+        for hunk in self.hunks:
+            hunk.flags += self.flags
+            hunk.candidates = ()
+        self._stage(Stage.LANDED)
+
+    def _refuse(self, miss: Miss) -> None:
+        for hunk in self.hunks:
+            hunk.reason = miss.reason
+            hunk.candidates = miss.candidates
+            hunk.start = hunk.end = None
+        self.keep_text()
+        self._stage(Stage.REFUSED)
+        if miss.candidates:
+            self.record.waiting.append(self)
+
+    def _forget_unused(self) -> None:
+        """Hunks for which no whole line came are none."""
+        used = [hunk for _, _, hunk in self.ops if hunk is not None]
+        for hunk in [h for h in self.hunks if h not in used]:
+            if self._painter is not None:
+                for group in [g for g in self._painter.groups if g.hunk is hunk]:
+                    self._painter.take_back(group)
+            self.hunks.remove(hunk)
+            self._ledger.forget_hunk(hunk)
+
+    def _check_context(self) -> None:
+        """A section without changes is nothing to review, but its lines should be there."""
+        place = self.locator.choose() if self._painter is None else None
+        if isinstance(place, Miss) and not place.candidates:
+            self.hunks.append(self._new_hunk())
+            self._refuse(place)
+
+    def _cut(self, why: str) -> None:
+        painter = self._painter
+        kept: list[Hunk] = []
+        if painter is not None and painter.trouble:
+            painter.take_back()
+        elif painter is not None:
+            for group in reversed(list(painter.groups)):
+                if group.whole:
+                    kept.append(group.hunk)
+                else:
+                    painter.take_back(group)
+            painter.finish()
+        for hunk in self.hunks:
+            whole = hunk in kept
+            hunk.stage = Stage.PARTIAL if whole else Stage.DROPPED
+            hunk.reason = f"partial: kept, but {why}" if whole else f"incomplete: {why}"
+            if not whole:
+                hunk.start = hunk.end = None
+                hunk.candidates = ()
+                self.keep_text(hunk)
+        self._ledger.bump()
+
+    def keep_text(self, only: Hunk | None = None) -> None:
+        """What was streamed stays with the hunks that are not in the buffer."""
+        for hunk in [only] if only else self.hunks:
+            mine = [(op, text) for op, text, of in self.ops if of is hunk]
+            hunk.base = "".join(text + "\n" for op, text in mine if op == "-")
+            hunk.agent = "".join(text + "\n" for op, text in mine if op == "+")
+
+    def _release(self) -> None:
+        if self.record.landing is self:
+            self.record.landing = None

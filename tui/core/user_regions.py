@@ -1,0 +1,72 @@
+"""Which rows of a buffer the user changed since somebody last asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui.core.buffer import Buffer, Change
+from tui.core.rows import Span, keep_ends, old_rows, rows_text, shifted
+
+
+@dataclass(frozen=True, slots=True)
+class UserChange:
+    """A region that the user changed since the last take."""
+
+    path: str
+    first_line: int
+    """0-based, in the text as it is now."""
+    old_text: str
+    new_text: str
+
+
+@dataclass(slots=True)
+class _Region:
+    first: int
+    last: int
+    old_text: str
+
+
+class UserRegions:
+    """Merged regions, each with the text that stood there before the user's first edit."""
+
+    def __init__(self) -> None:
+        self._regions: list[_Region] = []
+
+    def edited(self, buffer: Buffer, change: Change, span: Span) -> None:
+        """The user made this change; ``buffer`` is as it is after it."""
+        row, stop, delta = span.row, span.row + span.n_old, span.n_new - span.n_old
+        hits = [r for r in self._regions if r.first <= stop and r.last >= row]
+        before = [r for r in self._regions if r.last < row]
+        after = [r for r in self._regions if r.first > stop]
+        first = min([row, *(r.first for r in hits)])
+        last = max([stop, *(r.last for r in hits)])
+        olds = keep_ends(old_rows(buffer, change))
+        parts: list[str] = []
+        at = first
+        for region in [*hits, _Region(last, last, "")]:
+            for line in range(at, region.first):
+                if row <= line < stop:
+                    parts += olds[line - row : line - row + 1]
+                else:
+                    here = line if line < row else line + delta
+                    parts.append(rows_text(buffer, here, here + 1))
+            parts.append(region.old_text)
+            at = max(at, region.last)
+        for region in after:
+            region.first += delta
+            region.last += delta
+        self._regions = [*before, _Region(first, last + delta, "".join(parts)), *after]
+
+    def moved(self, span: Span) -> None:
+        """Somebody else changed these rows."""
+        for region in self._regions:
+            region.first, region.last, _ = shifted(region.first, region.last, span)
+
+    def take(self, buffer: Buffer) -> list[UserChange]:
+        """What really differs, and forget it."""
+        regions, self._regions = self._regions, []
+        changes = [
+            UserChange(buffer.path, r.first, r.old_text, rows_text(buffer, r.first, r.last))
+            for r in regions
+        ]
+        return [change for change in changes if change.old_text != change.new_text]
