@@ -209,9 +209,7 @@ class _Quota:
         return cut
 
 
-def hunk_state(
-    hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]
-) -> str:
+def hunk_state(hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]) -> str:
     """One hunk as it stands, in words for a model."""
     head = f"{hunk.path}: hunk {hunk.id} "
     if hunk.kind is Kind.MOVE:
@@ -238,9 +236,7 @@ def _extent(hunk: Hunk) -> str:
     return f", now line {first}" if first == last else f", now lines {first}-{last}"
 
 
-def _edited(
-    hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]
-) -> str:
+def _edited(hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]) -> str:
     """The hunk's text where the user changed it afterwards."""
     buffer = workspace.buffers.get(hunk.path)
     if buffer is None or hunk.start is None or hunk.end is None or hunk.kind is not Kind.EDIT:

@@ -169,8 +169,6 @@ def tools(patch_tool: PatchTool) -> list[dict[str, object]]:
         )
     elif patch_tool == "function":
         offered.append(
-            _function(
-                "apply_patch", "Edit files.", ["input"], input="string: the whole patch"
-            )
+            _function("apply_patch", "Edit files.", ["input"], input="string: the whole patch")
         )
     return offered

@@ -56,6 +56,11 @@ class Board:
             self._awake = True
             self.on_wake()
 
+    def wake_again(self) -> None:
+        """A front end came: it has not heard of what waits."""
+        if self._awake:
+            self.on_wake()
+
     def add(self, block: Block, text: str = "") -> Block:
         """Append a block to the conversation."""
         if text:

@@ -87,8 +87,11 @@ class Exchange:
         }
 
     def start(self) -> None:
-        """Send the next request: at once if the socket is open."""
-        if self.wire.state == "open" and self._kit.desk.catalogue.ready:
+        """Send the next request: at once within a turn, if the socket is open.
+
+        The first one goes through `Wire.open`, which renews a socket that is too old.
+        """
+        if self.sent and self.wire.state == "open" and self._kit.desk.catalogue.ready:
             self._create()
         else:
             self._task = self._kit.supervisor.start(self._dial(), "the request")

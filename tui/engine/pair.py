@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from tui.core.events import Event
@@ -22,8 +22,17 @@ REHEARSAL = "rehearsal"
 class Pair:
     """One conversation with a fast and a deep model, one turn at a time."""
 
-    def __init__(self, kit: Kit, roles: Mapping[Role, RoleSpec], *, round_limit: int) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        roles: Mapping[Role, RoleSpec],
+        *,
+        round_limit: int,
+        suggest: Callable[[], str] | None = None,
+    ) -> None:
         self._kit = kit
+        self._suggested = suggest
+        self._asked: set[str] = set()
         self._roles = dict(roles)
         self._status = kit.board.status
         self._round_limit = round_limit
@@ -40,6 +49,7 @@ class Pair:
         if self._status.role not in self._roles:
             self._status.role = next(iter(self._roles))
         self._describe()
+        self._suggest()
         kit.board.before_drain.append(self._frame)
 
     def handle(self, intent: Intent) -> bool:
@@ -101,6 +111,7 @@ class Pair:
 
     async def close(self) -> None:
         """Drop what streams, close the sockets."""
+        self._redirects, self._handover, self._forgetting = 0, "", False
         if self._exchange is not None:
             self._exchange.freeze()
             self._exchange.stop()
@@ -186,7 +197,8 @@ class Pair:
             board.add(Block(BlockKind.USER, self._turn, state="done"), text)
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
-        self._suggest(text)
+        self._asked.add(text.strip())
+        self._suggest()
         self._describe()
         errand = Errand(
             self._turn,
@@ -234,15 +246,20 @@ class Pair:
             if not exchange.sent and not self._handover:
                 history.prompt(text)
             return
-        unheard = not exchange.sent or (outcome == "failed" and history.withdraw_prompt())
-        if unheard and outcome != "completed":
+        withdrawn = outcome == "failed" and exchange.sent and history.withdraw_prompt()
+        if withdrawn:
+            self._kit.requests.cut = None
+        if withdrawn or not exchange.sent:
             self._status.unsent = text
 
-    def _suggest(self, text: str) -> None:
-        """Offer the first exercise that was not asked for yet."""
+    def _suggest(self) -> None:
+        """Offer the first exercise that was not begun yet."""
         status = self._status
-        status.prompts = [prompt for prompt in status.prompts if prompt != text.strip()]
-        status.suggestion = status.prompts[0] if status.prompts else ""
+        fresh = [prompt for prompt in status.prompts if prompt not in self._asked]
+        if self._suggested is not None and status.prompts:
+            status.suggestion = self._suggested()
+        if self._suggested is None or status.suggestion in self._asked:
+            status.suggestion = fresh[0] if fresh else ""
 
     def _describe(self) -> None:
         """Say in the status who answers now."""

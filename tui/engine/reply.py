@@ -248,9 +248,7 @@ class Reply:
             prose.block = None
         call_id = prose.landing.hunks[0].call_id
         prose.patch = self._board.add(
-            Block(
-                BlockKind.PATCH, self._turn, PATCH_TOOL, speaker=self._speaker, call_id=call_id
-            )
+            Block(BlockKind.PATCH, self._turn, PATCH_TOOL, speaker=self._speaker, call_id=call_id)
         )
 
     def _finish_prose(self, key: str, item: Item) -> None:

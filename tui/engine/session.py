@@ -41,6 +41,8 @@ class Options:
     save: Literal["on-accept", "manual"] = "on-accept"
     round_limit: int = 40
     """Responses a turn before it is stopped."""
+    suggest: Callable[[], str] | None = None
+    """The one to offer now; None: the first that was not asked for yet."""
     first_role: Role = "fast"
     conversation: str = ""
     """Names the conversation to the servers' caches; empty: a random name."""
@@ -59,16 +61,17 @@ class Session:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or Options()
         self._ports = ports
-        self._board = Board(Workspace(ports.files.read))
+        self._board = Board(Workspace(ports.files.read, ports.files.root))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
-        self.status.suggestion = next(iter(self.options.prompts), "")
         self.status.role = self.options.first_role
         self._desk = Desk(self._board, Catalogue(ports.files))
         kit = self._kit()
         self._supervisor = kit.supervisor
-        self._pair = Pair(kit, roles, round_limit=self.options.round_limit)
+        self._pair = Pair(
+            kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
+        )
         self._saving = Saving(kit, self.options.save)
         self._verification = Verification(kit, self._pair.prompt)
 
@@ -100,6 +103,7 @@ class Session:
     @on_wake.setter
     def on_wake(self, wake: Callable[[], None]) -> None:
         self._board.on_wake = wake
+        self._board.wake_again()
 
     def now(self) -> float:
         """Monotonic seconds, for ``meter.view``."""

@@ -25,6 +25,8 @@ class Supervisor:
         task = asyncio.get_running_loop().create_task(self._guarded(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # one that is cancelled before its first step would complain that it never ran
+        task.add_done_callback(lambda _: work.close())
         return task
 
     async def close(self) -> None:

@@ -276,9 +276,7 @@ def _pattern(text: str, *, regex: bool) -> re.Pattern[str]:
         raise CallError(f"not a regular expression: {error}") from None
 
 
-def _matching(
-    path: str, lines: list[str], pattern: re.Pattern[str], limit: int
-) -> Iterator[str]:
+def _matching(path: str, lines: list[str], pattern: re.Pattern[str], limit: int) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if limit <= 0:
             return

@@ -121,9 +121,7 @@ class Verification:
             self._kit.ports.remember_consent(words)
         return choice != REFUSE
 
-    async def _run(
-        self, command: str | Sequence[str], words: str, deadline_s: float
-    ) -> RunResult:
+    async def _run(self, command: str | Sequence[str], words: str, deadline_s: float) -> RunResult:
         """Run with the output in the conversation as it comes."""
         board = self._board
         block = board.add(Block(BlockKind.RUN, 0, words))
@@ -151,9 +149,7 @@ class Verification:
 
     def _send_failure(self) -> None:
         if self._failure is None:
-            self._board.trouble(
-                Trouble("Nothing to send", "no run has failed", severity="warning")
-            )
+            self._board.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
             return
         words, output, result = self._failure
         self._status.can_send_failure = False

@@ -1,0 +1,218 @@
+"""The engine's ports in memory: nothing here sleeps, dials or touches a disk."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from tui.core.command_run import RunResult
+from tui.core.events import Event
+from tui.core.workspace import FileRead
+from tui.engine.intents import Role
+from tui.engine.ports import Ports, RoleSpec, VerifyCommand, WireState
+from tui.engine.session import Options, Session
+from tui.errors import DuettoError, FileRefused, WireError
+
+
+class FakeClock:
+    """Time that a test turns on."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def advance(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+class FakeWire:
+    """A wire that keeps what is sent; the test says what comes."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.state: WireState = "closed"
+        self.round_trip_s: float | None = 0.003
+        self.on_event: Callable[[Event, float], None] = lambda event, now: None
+        self.on_state: Callable[[WireState, str], None] = lambda state, why: None
+        self.requests: list[dict[str, Any]] = []
+        self.interrupts = 0
+        self.drops = 0
+        self.dials = 0
+        self.refusals: list[DuettoError] = []
+        """The next dials fail with these."""
+        self.sent = asyncio.Event()
+
+    async def open(self) -> None:
+        if self.state == "open":
+            return
+        self.dials += 1
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.state = "open"
+        self.on_state("open", "")
+
+    def create(self, request: Mapping[str, Any]) -> None:
+        if self.state != "open":
+            raise WireError("not open")
+        self.requests.append(dict(request))
+        self.sent.set()
+
+    def interrupt(self) -> None:
+        self.interrupts += 1
+
+    def drop(self) -> None:
+        self.drops += 1
+        self.lose("dropped")
+
+    def lose(self, why: str = "the connection broke") -> None:
+        """The socket breaks."""
+        self.state = "closed"
+        self.on_state("closed", why)
+
+    async def close(self) -> None:
+        self.state = "closed"
+
+    def give(self, *events: Event) -> None:
+        """These come now."""
+        for event in events:
+            self.on_event(event, self.clock.now())
+
+    async def request(self, number: int) -> dict[str, Any]:
+        """The request of that number (from 1), awaited."""
+        while len(self.requests) < number:
+            self.sent.clear()
+            await asyncio.wait_for(self.sent.wait(), 5)
+        return self.requests[number - 1]
+
+
+class MemoryFiles:
+    """A workspace in a dict."""
+
+    def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
+        self.root = "/workspace"
+        self.data = {
+            path: text.encode() if isinstance(text, str) else text
+            for path, text in (files or {}).items()
+        }
+        self.private: dict[str, str] = {}
+        """Pattern -> reason."""
+        self.read_only: set[str] = set()
+        self.writes: list[str] = []
+
+    def read(self, path: str) -> FileRead:
+        if path.startswith(("/", "..")):
+            return FileRead(None, "it is outside the workspace")
+        if any(name.startswith(path + "/") for name in self.data):
+            return FileRead(None, "it is a folder", "directory")
+        return FileRead(self.data.get(path))
+
+    def write(self, path: str, data: bytes, expected: bytes | None) -> None:
+        if path in self.read_only:
+            raise FileRefused(f"{path} is read-only")
+        if self.data.get(path) != expected:
+            raise FileRefused(f"{path} changed on disk")
+        self.data[path] = data
+        self.writes.append(path)
+
+    def delete(self, path: str, expected: bytes) -> None:
+        if self.data.get(path) != expected:
+            raise FileRefused(f"{path} changed on disk")
+        del self.data[path]
+
+    def listing(self) -> list[str]:
+        return sorted(path for path in self.data if not self.is_private(path))
+
+    def is_private(self, path: str) -> str:
+        for pattern, reason in self.private.items():
+            if fnmatch.fnmatch(path, pattern):
+                return reason
+        return ""
+
+
+class FakeRunner:
+    """Runs nothing: prints what it is told to, ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.commands: list[str | Sequence[str]] = []
+        self.output: list[str] = ["all good\n"]
+        self.result = RunResult(0, 0.5)
+        self.hold: asyncio.Event | None = None
+
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
+        self.commands.append(command)
+        for text in self.output:
+            output(text)
+        if self.hold is not None:
+            await self.hold.wait()
+        return self.result
+
+
+class World:
+    """A session and everything around it, in memory."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        options: Options | None = None,
+        roles: Mapping[Role, RoleSpec] | None = None,
+    ) -> None:
+        self.clock = FakeClock()
+        self.files = MemoryFiles(files)
+        self.runner = FakeRunner()
+        self.wires: dict[str, FakeWire] = {}
+        self.verify: VerifyCommand | None = VerifyCommand(("pytest", "-q"), "pytest found")
+        self.remembered: list[str] = []
+        self.agents_md = ""
+        self.wakes = 0
+        self.outside: Callable[[set[str]], None] | None = None
+        self.roles: dict[Role, RoleSpec] = dict(
+            roles
+            or {
+                "fast": RoleSpec("fast", "quick-1", "main"),
+                "deep": RoleSpec("deep", "slow-1", "main"),
+            }
+        )
+        self.ports = Ports(
+            wires=self._wire,
+            clock=self.clock,
+            files=self.files,
+            runner=self.runner,
+            verify_command=lambda: self.verify,
+            remember_consent=self.remembered.append,
+            agents_md=lambda: self.agents_md,
+            watch=self._watch,
+        )
+        self.session = Session(
+            self.ports, self.roles, options or Options(conversation="conversation-1")
+        )
+        self.session.on_wake = self._woken
+
+    @property
+    def wire(self) -> FakeWire:
+        """The wire of the endpoint ``main``."""
+        return self._wire("main")
+
+    def _wire(self, endpoint: str) -> FakeWire:
+        if endpoint not in self.wires:
+            self.wires[endpoint] = FakeWire(self.clock)
+        return self.wires[endpoint]
+
+    def _woken(self) -> None:
+        self.wakes += 1
+
+    def _watch(self, callback: Callable[[set[str]], None]) -> Awaitable[None]:
+        self.outside = callback
+        return asyncio.sleep(0)
+
+
+async def settle() -> None:
+    """Let everything that is ready run."""
+    for _ in range(20):
+        await asyncio.sleep(0)

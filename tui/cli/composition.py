@@ -1,0 +1,130 @@
+"""The composition root: a session with real effects, from settings and flags."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+
+from tui.cli import verify_command
+from tui.cli.options import REHEARSAL, ResolvedEndpoint, ResolvedModels
+from tui.effects.bridge_process import BridgeProcess
+from tui.effects.clock import MonotonicClock
+from tui.effects.connection import Address, Connection
+from tui.effects.files import Files
+from tui.effects.listing import Listing
+from tui.effects.verifier import Verifier
+from tui.effects.watcher import Watcher
+from tui.engine.ports import Ports, Wire
+from tui.engine.session import Options, Session
+from tui.settings import Paths, RehearsalSettings, Settings
+
+AGENTS_FILE = "AGENTS.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where a session works, and with what."""
+
+    root: Path
+    settings: Settings
+    models: ResolvedModels
+    paths: Paths
+
+
+class Composition:
+    """A session and what it stands on; close it when done."""
+
+    def __init__(self, workplace: Workplace, options: Options, *, watched: bool = True) -> None:
+        """Nothing is started or dialled yet."""
+        self._workplace = workplace
+        self._bridge = BridgeProcess(bridge_arguments(workplace.settings.rehearsal))
+        self._clock = MonotonicClock()
+        root = str(workplace.root)
+        self._files = Files(root, Listing(root))
+        consents = Consents(workplace.paths, root)
+        ports = Ports(
+            wires=self._wire,
+            clock=self._clock,
+            files=self._files,
+            runner=Verifier(root),
+            verify_command=lambda: verify_command.find(workplace.root, workplace.settings),
+            remember_consent=consents.remember,
+            consents=consents.known(),
+            agents_md=self._agents_md,
+            watch=Watcher(root).watch if watched else None,
+        )
+        self.session = Session(ports, workplace.models.roles, options)
+
+    async def close(self) -> None:
+        """End the session, then the bridge."""
+        await self.session.close()
+        await self._bridge.close()
+
+    def _wire(self, endpoint: str) -> Wire:
+        if endpoint == REHEARSAL:
+            return Connection(self._bridge.address, self._clock)
+        return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)
+
+    def _agents_md(self) -> str:
+        data = self._files.read(AGENTS_FILE).data
+        return "" if data is None else data.decode("utf-8", "replace")
+
+
+def _address_of(endpoint: ResolvedEndpoint) -> Callable[[], Coroutine[None, None, Address]]:
+    async def known() -> Address:
+        return endpoint.address
+
+    return known
+
+
+def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:
+    """The bridge's flags for the ``[rehearsal]`` table."""
+    arguments = [
+        f"--fast-rate={rehearsal.fast_tokens_s:g}",
+        f"--deep-rate={rehearsal.deep_tokens_s:g}",
+    ]
+    if rehearsal.seed is not None:
+        arguments.append(f"--seed={rehearsal.seed}")
+    if not rehearsal.mistakes:
+        arguments.append("--mistakes=0")
+    return arguments
+
+
+class Consents:
+    """Commands of workspaces' own files that the user allowed for good, in the state folder."""
+
+    def __init__(self, paths: Paths, root: str) -> None:
+        self._paths = paths
+        self._file = paths.state_dir / "consents.json"
+        self._root = root
+
+    def known(self) -> set[str]:
+        """The commands allowed in this workspace."""
+        return set(self._read().get(self._root, []))
+
+    def remember(self, command: str) -> None:
+        """Allow a command in this workspace from now on; what cannot be written is asked again."""
+        allowed = self._read()
+        allowed[self._root] = sorted({*allowed.get(self._root, []), command})
+        try:
+            self._paths.make_state_dir()
+            scratch = self._file.with_suffix(".new")
+            scratch.write_text(json.dumps(allowed, indent=1), encoding="utf-8")
+            os.replace(scratch, self._file)
+        except OSError:
+            return
+
+    def _read(self) -> dict[str, list[str]]:
+        try:
+            data = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        found = data.items() if isinstance(data, dict) else ()
+        return {
+            str(root): [str(command) for command in commands]
+            for root, commands in found
+            if isinstance(commands, list)
+        }

@@ -1,0 +1,158 @@
+"""``duetto exec``: one turn without a screen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+
+import click
+
+from tui.cli.composition import Composition, Workplace
+from tui.cli.exec_report import JsonReport, Report, TextReport
+from tui.cli.options import ModelFlags, model_options, resolve, settings_for
+from tui.cli.target import target_of
+from tui.core.hunk import PLACED, Decision, Hunk, Stage
+from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
+from tui.engine.session import Options, Session
+from tui.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_UNREACHABLE,
+    UsageError,
+)
+from tui.settings import Paths
+
+FRAME_S = 0.01
+
+
+@click.command("exec")
+@click.argument("prompt", metavar="PROMPT")
+@click.option("--role", type=click.Choice(["fast", "deep"]), help="Who answers.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON event a line on stdout.")
+@click.option("--apply", is_flag=True, help="Accept and write the hunks that have no flag.")
+@click.option(
+    "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
+)
+@model_options
+def exec_command(
+    prompt: str, role: Role | None, as_json: bool, apply: bool, folder: str, flags: ModelFlags
+) -> int:
+    """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
+
+    Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
+    2 usage, 3 endpoint unreachable, 130 interrupted.
+    """
+    workplace = _workplace(folder, flags)
+    text = sys.stdin.read() if prompt == "-" else prompt
+    if not text.strip():
+        raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
+    chosen = role or workplace.models.first_role
+    if chosen not in workplace.models.roles:
+        raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
+    composition = Composition(workplace, Options(first_role=chosen), watched=False)
+    report: Report = JsonReport(sys.stdout) if as_json else TextReport(sys.stdout, sys.stderr)
+    return asyncio.run(_run(composition, text, report, apply=apply))
+
+
+def _workplace(folder: str, flags: ModelFlags) -> Workplace:
+    target = target_of([folder])
+    if target is None or target.file is not None:
+        raise UsageError(f"-C {folder} is not a folder")
+    paths = Paths.find()
+    settings = settings_for(flags, paths)
+    return Workplace(target.root, settings, resolve(settings, flags), paths)
+
+
+async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
+    turn = Turn(composition.session, report)
+    try:
+        return await turn.play(text, apply=apply)
+    finally:
+        await composition.close()
+
+
+class Turn:
+    """Plays one prompt and reports what comes."""
+
+    def __init__(self, session: Session, report: Report) -> None:
+        self._session = session
+        self._report = report
+        self._woken = asyncio.Event()
+        self._unreachable = False
+        self._failed = False
+
+    async def play(self, text: str, *, apply: bool) -> int:
+        """Send, follow to the end, decide; returns the exit code."""
+        session = self._session
+        session.on_wake = self._woken.set
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(NotImplementedError):  # Windows
+            loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        session.submit(Prompt(text))
+        self._report.started(session)
+        while session.status.busy:
+            await self._woken.wait()
+            self._woken.clear()
+            self._take()
+            await asyncio.sleep(FRAME_S)
+        self._take()
+        left_out = self._decide() if apply else []
+        self._take()
+        code = self._code(bool(left_out))
+        self._report.ended(session, left_out, code)
+        return code
+
+    def _interrupt(self) -> None:
+        self._session.submit(Interrupt())
+
+    def _take(self) -> None:
+        """Report what changed; questions get the safe answer: nobody is there to ask."""
+        session = self._session
+        notices = session.drain()
+        for trouble in notices.troubles:
+            self._unreachable |= trouble.unreachable
+            self._failed |= trouble.severity == "error"
+            self._report.trouble(trouble)
+        self._report.frame(session)
+        for ask in list(session.status.asks):
+            session.submit(Answer(ask.id, ask.choices[-1]))
+
+    def _decide(self) -> list[Hunk]:
+        """Accept what can be accepted unseen; returns the hunks that were left out."""
+        session = self._session
+        hunks = session.workspace.hunks
+        if session.status.outcome == "completed":
+            chosen = [
+                hunk.id
+                for hunk in hunks
+                if hunk.decidable and hunk.stage is Stage.LANDED and not hunk.flags
+            ]
+            if chosen:
+                session.submit(Accept(tuple(chosen)))
+        return [hunk for hunk in hunks if is_left_out(hunk, hunks)]
+
+    def _code(self, left_out: bool) -> int:
+        outcome = self._session.status.outcome
+        if outcome == "interrupted":
+            return EXIT_INTERRUPTED
+        if self._unreachable:
+            return EXIT_UNREACHABLE
+        return EXIT_FAILED if left_out or self._failed or outcome != "completed" else EXIT_OK
+
+
+def is_left_out(hunk: Hunk, hunks: list[Hunk]) -> bool:
+    """True for a hunk that was not applied, unless a later call did what it was about."""
+    if hunk.decision is Decision.ACCEPTED:
+        return False
+    if hunk.stage in PLACED:
+        return True
+    return not any(
+        later.id > hunk.id
+        and later.call_id != hunk.call_id
+        and later.path == hunk.path
+        and later.stage is Stage.LANDED
+        for later in hunks
+    )

@@ -1,0 +1,142 @@
+"""``duetto [PATH] [+LINE]``: open the app.
+
+What can be checked without a screen is checked first, so that a wrong flag or path ends in one
+sentence on an untouched terminal; the screen's packages are imported after that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.cli.options import ModelFlags, model_options, resolve, settings_for
+from tui.cli.screen import require_screen
+from tui.cli.target import Target, target_of
+from tui.errors import EXIT_OK
+from tui.settings import Paths, Settings, load_project, with_project
+
+if TYPE_CHECKING:
+    from tui.cli.composition import Composition, Workplace
+    from tui.engine.session import Options
+    from tui.ui.app import DuettoApp
+
+log = logging.getLogger("tui.cli")
+
+
+@click.command("open")
+@click.argument("path", nargs=-1, metavar="[PATH] [+LINE]")
+@model_options
+def open_command(path: Sequence[str], flags: ModelFlags) -> int:
+    """Open the app on a folder or a file (path:line:col works too).
+
+    Without PATH the practice workspace is opened, without a configured model the built-in
+    rehearsal answers.
+    """
+    return open_app([path] if isinstance(path, str) else path, flags)
+
+
+def open_app(arguments: Sequence[str], flags: ModelFlags) -> int:
+    """Open the app on what the arguments name; returns the exit code.
+
+    Raises UsageError, SettingsError or EndpointError before the terminal is touched.
+    """
+    require_screen()
+    paths = Paths.find()
+    settings = settings_for(flags, paths)
+    models = resolve(settings, flags)
+    target = target_of(arguments)
+    if target is None:
+        from tui.cli.practice import ensure
+
+        target = Target(ensure(paths.data_dir))
+    settings = with_project(settings, load_project(target.root))
+    from tui.cli.composition import Composition, Workplace
+
+    workplace = Workplace(target.root, settings, models, paths)
+    composition = Composition(workplace, options_for(workplace))
+    return asyncio.run(_run(composition, workplace, target))
+
+
+def options_for(workplace: Workplace) -> Options:
+    """How the session behaves; in the practice workspace its exercises are offered."""
+    from tui.cli import practice
+    from tui.engine.session import Options
+
+    save, first_role = workplace.settings.editor.save, workplace.models.first_role
+    root = workplace.root
+    if not practice.is_practice(root):
+        return Options(save=save, first_role=first_role)
+    return Options(
+        save=save,
+        first_role=first_role,
+        prompts=tuple(exercise.prompt for exercise in practice.offered_prompts()),
+        suggest=lambda: practice.suggested(root),
+    )
+
+
+async def _run(composition: Composition, workplace: Workplace, target: Target) -> int:
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_log_broken)
+    app = _app(composition, workplace.settings, target.root)
+    if target.file is not None:
+        from tui.engine.intents import OpenFile
+
+        composition.session.submit(OpenFile(target.file, target.line, target.col))
+    try:
+        code = await app.run_async()
+    finally:
+        await composition.close()
+    return code if isinstance(code, int) else (app.return_code or EXIT_OK)
+
+
+def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
+    from tui.ui.app import DuettoApp
+    from tui.ui.theme import DEFAULT_THEME
+
+    class App(DuettoApp):
+        """The app with a last handler: what breaks is logged, and said in one sentence."""
+
+        def panic(self, *renderables: object) -> None:
+            """Leave the screen; the traceback goes to the log."""
+            error = sys.exception()
+            log.error("the app broke", exc_info=error)
+            where = Paths.find().log_file
+            super().panic(
+                f"duetto: internal error ({type(error).__name__}); files are as last saved; "
+                f"see {where}"
+            )
+
+    return App(
+        composition.session,
+        theme_name=settings.editor.theme or DEFAULT_THEME,
+        workspace=str(root),
+        branch=git_branch(root),
+    )
+
+
+def git_branch(root: Path) -> str:
+    """The branch that is checked out, read from ``.git/HEAD``; empty if there is none."""
+    for folder in (root, *root.parents):
+        git = folder / ".git"
+        try:
+            if git.is_file():
+                git = folder / git.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
+            head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
+    return ""
+
+
+def _log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:
+    """A task of nobody broke: the screen must not be written over."""
+    error = context.get("exception")
+    log.error(
+        "%s", context.get("message"), exc_info=error if isinstance(error, Exception) else None
+    )
