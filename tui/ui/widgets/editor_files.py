@@ -22,14 +22,14 @@ from tui.ui.widgets.editor_overview import Overview
 from tui.ui.widgets.editor_session import EditorSession
 from tui.ui.widgets.editor_view import View
 from tui.ui.widgets.find_bar import FindBar
-from tui.ui.widgets.tabs import Tab, Tabs
+from tui.ui.widgets.tabs import FOLLOWS, Tab, Tabs
 
 _NOTHING_OPEN = (
     "No file is open.\n\n"
     "Ctrl+O opens one by a few letters of its name.\n"
     "What the model edits opens here by itself."
 )
-_FOLLOWING, _NOT_FOLLOWING = "▶ follow", "⏸ Alt+F follows"
+_FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+F follows"
 
 
 class EditorFiles(Vertical):

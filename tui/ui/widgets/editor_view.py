@@ -123,9 +123,11 @@ class View:
         return rows
 
     def _row(self, line: int, kind: str, focused: bool) -> Row:
+        """Everything that this line's strip depends on."""
         text = self.buffer.lines[line]
         cursor_line, cursor_col = self.cursor.position
-        overlays: list[Overlay] = list(self.search.on_line(line))
+        matches: list[Overlay] = list(self.search.on_line(line))
+        overlays = [match for match in matches if match[2] == "match"]
         newline_selected = False
         selection = self.cursor.selection
         if selection and selection[0][0] <= line <= selection[1][0]:
@@ -133,9 +135,10 @@ class View:
             end = selection[1][1] if selection[1][0] == line else len(text)
             overlays.append((start, end, "selection"))
             newline_selected = line < selection[1][0]
-        if line == cursor_line:
+        overlays += [match for match in matches if match[2] != "match"]
+        if line == cursor_line and (focused or not selection):
             shown = "cursor" if focused else "cursor-away"
-            overlays.append((cursor_col, max(cursor_col + 1, cursor_col), shown))
+            overlays.append((cursor_col, cursor_col + 1, shown))
         return Row(
             text,
             line + 1,

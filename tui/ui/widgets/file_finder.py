@@ -135,7 +135,6 @@ class FoundList(Widget):
 class FileFinder(ModalScreen[Wish | None]):
     """Type a few letters, Enter opens; ``name:12`` goes to a line."""
 
-    CSS_PATH = "../styles/file_finder.tcss"
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c,ctrl+o", "leave", show=False, priority=True),

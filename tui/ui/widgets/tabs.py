@@ -18,7 +18,7 @@ from tui.ui import theme
 from tui.ui.rows import one_line
 
 _LONGEST_TITLE = 28
-UNSAVED, CLOSE, WRITING = "●", "×", "✎"
+UNSAVED, CLOSE, WRITING, FOLLOWS = "●", "×", "✎", "▸"
 
 
 class Tab(NamedTuple):
@@ -111,7 +111,7 @@ class Tabs(Widget):
         if self._place and width >= 60:
             segments.append(Segment(f" {self._place} ", style("faint", "panel")))
         if self._follow:
-            on = self._follow.startswith("▶")
+            on = self._follow.startswith(FOLLOWS)
             segments.append(
                 Segment(f" {self._follow} ", style("hunk-landing" if on else "muted", "panel"))
             )

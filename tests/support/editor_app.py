@@ -1,0 +1,38 @@
+"""An app of nothing but the editor pane, with duetto's own theme and styles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+
+import tui.ui
+from tests.support.fake_session import FakeSession
+from tui.engine.intents import OpenFile
+from tui.ui import theme
+from tui.ui.widgets.editor_pane import EditorPane
+
+STYLES = Path(tui.ui.__file__).parent / "styles"
+
+
+class EditorApp(App[None]):
+    """One editor pane over a fake session."""
+
+    CSS_PATH = [STYLES / f"{name}.tcss" for name in ("editor_pane", "find_bar", "file_finder")]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, session: FakeSession, *paths: str) -> None:
+        super().__init__()
+        palette = theme.activate(theme.DEFAULT_THEME)
+        self.register_theme(palette.textual_theme())
+        self.theme = palette.name
+        self.session = session
+        self.pane = EditorPane(session)
+        for path in paths:
+            session.submit(OpenFile(path))
+
+    def compose(self) -> ComposeResult:
+        yield self.pane
+
+    def on_mount(self) -> None:
+        self.pane.focus_editor()

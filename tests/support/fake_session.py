@@ -1,0 +1,113 @@
+"""A session with files in memory and a pen: tests write into buffers as a model would."""
+
+from __future__ import annotations
+
+from tui.core.buffer import Buffer, Change, Position
+from tui.core.hunk import Hunk
+from tui.core.journal import History
+from tui.core.workspace import FileRead, Workspace
+from tui.engine.intents import CloseFile, Intent, OpenFile
+from tui.engine.notices import Notices, Status
+from tui.errors import EditRefused
+
+Selection = tuple[Position, Position]
+
+
+class FakeWorkspace(Workspace):
+    """Buffers, the user's undo, and decorations that a test sets."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        super().__init__(lambda path: FileRead(None))
+        self.files = files
+        self.buffers: dict[str, Buffer] = {}
+        self.hunks: list[Hunk] = []
+        self.lines_kind: dict[str, dict[int, str]] = {}
+        self.ghosts: dict[str, tuple[int, list[str]]] = {}
+        self.dirty: set[str] = set()
+        self.histories: dict[str, History] = {}
+
+    def open(self, path: str) -> Buffer:
+        if path not in self.buffers:
+            if path not in self.files:
+                raise EditRefused(f"{path} is binary; duetto shows text files only.")
+            self.buffers[path] = Buffer(path, self.files[path])
+            self.histories[path] = History()
+        return self.buffers[path]
+
+    def edit(
+        self, path: str, start: Position, end: Position, text: str, group: str = ""
+    ) -> Change:
+        change = self.buffers[path].replace(start, end, text)
+        self.histories[path].record(change, group)
+        self.dirty.add(path)
+        return change
+
+    def write(self, path: str, start: Position, end: Position, text: str) -> None:
+        """As a model does."""
+        self.histories[path].foreign(self.open(path).replace(start, end, text))
+
+    def undo(self, path: str) -> Position | None:
+        return self.histories[path].undo(self.buffers[path].replace)
+
+    def redo(self, path: str) -> Position | None:
+        return self.histories[path].redo(self.buffers[path].replace)
+
+    def is_dirty(self, path: str) -> bool:
+        return path in self.dirty
+
+    def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
+        kinds = self.lines_kind.get(path, {})
+        return {line: kind for line, kind in kinds.items() if first <= line < last}
+
+    def ghost(self, path: str) -> tuple[int, list[str]] | None:
+        return self.ghosts.get(path)
+
+
+class FakeSession:
+    """What the editor needs of a session."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self._workspace = FakeWorkspace(files)
+        self._status = Status()
+        self.intents: list[Intent] = []
+        self.touches: list[str] = []
+        self.where: tuple[str, Position, Selection | None] | None = None
+
+    @property
+    def workspace(self) -> FakeWorkspace:
+        return self._workspace
+
+    @property
+    def status(self) -> Status:
+        return self._status
+
+    def submit(self, intent: Intent) -> None:
+        self.intents.append(intent)
+        paths = self.status.open_paths
+        if isinstance(intent, OpenFile):
+            if intent.path not in paths:
+                paths.append(intent.path)
+            self.status.active_path = intent.path
+        elif isinstance(intent, CloseFile) and intent.path in paths:
+            paths.remove(intent.path)
+            self.status.active_path = paths[-1] if paths else ""
+
+    def touched(self, path: str) -> None:
+        self.touches.append(path)
+
+    def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
+        self.where = (path, position, selection)
+
+    def listing(self) -> list[str]:
+        return sorted(self.workspace.files)
+
+    def land(self, path: str, line: int, text: str) -> Notices:
+        """The model inserts whole lines; returns the frame's notices."""
+        self.workspace.open(path)
+        self.workspace.write(path, (line, 0), (line, 0), text)
+        kinds = self.workspace.lines_kind.setdefault(path, {})
+        count = text.count("\n")
+        moved = {at + count if at >= line else at: kind for at, kind in kinds.items()}
+        moved |= dict.fromkeys(range(line, line + count), "landing")
+        self.workspace.lines_kind[path] = moved
+        return Notices(buffers={path}, hunks=True, landing=(path, line + count - 1))
