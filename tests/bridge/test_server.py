@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 import urllib.error
@@ -255,7 +256,7 @@ async def test_two_lanes_interleave_and_one_lane_is_first_come_first_served(
         if got["type"] in TERMINAL:
             ended.append((got["stream_id"], got["type"]))
     assert sorted(lane for lane, _ in ended) == ["a", "a", "b"]
-    changes = sum(one != other for one, other in zip(order, order[1:], strict=False))
+    changes = sum(one != other for one, other in itertools.pairwise(order))
     assert changes > 20
 
 

@@ -16,6 +16,7 @@ import click
 from tui.bridge.rehearsal.exercises import RECORD, fingerprint, workspace_files
 from tui.bridge.rehearsal.script import load_scripts
 from tui.cli.options import ModelFlags, model_options
+from tui.cli.screen import require_screen
 from tui.errors import UsageError
 from tui.settings import Paths
 
@@ -110,14 +111,16 @@ def suggested(root: Path) -> str:
 
 def _fingerprints(root: Path) -> Mapping[str, Mapping[str, str]]:
     """Exercise -> path -> how its file came; the shipped ones where the record does not say."""
-    files = workspace_files()
-    came = {s.name: {p: fingerprint(files.get(p)) for p in s.paths} for s in load_scripts()}
     try:
         recorded = json.loads((root / RECORD).read_bytes())["exercises"]
-        came |= {entry["name"]: dict(entry["files"]) for entry in recorded}
+        came = {entry["name"]: dict(entry["files"]) for entry in recorded}
+        if {script.name for script in load_scripts()} <= came.keys():
+            return came
     except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return came
+        came = {}
+    files = workspace_files()
+    shipped = {s.name: {p: fingerprint(files.get(p)) for p in s.paths} for s in load_scripts()}
+    return shipped | came
 
 
 def _fingerprint(path: Path) -> str:
@@ -137,12 +140,14 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
 @click.command("practice")
 @click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
 @model_options
-@click.pass_context
-def practice_command(context: click.Context, new: bool, flags: ModelFlags) -> None:
+def practice_command(new: bool, flags: ModelFlags) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
     The rehearsal model plays the exercises unless another one is configured.
     """
+    from tui.cli.open_app import open_app
+
+    require_screen()
     data_dir = Paths.find().data_dir
     if new:
         root, kept = start_over(data_dir, datetime.now())
@@ -150,6 +155,4 @@ def practice_command(context: click.Context, new: bool, flags: ModelFlags) -> No
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
-    from tui.cli.open_app import open_command
-
-    context.invoke(open_command, path=str(root), flags=flags)
+    return open_app([str(root)], flags)

@@ -16,7 +16,10 @@ from tests.support.rehearsed import (
     write_files,
 )
 from tui.bridge.rehearsal.director import Manner, is_slip
+from tui.bridge.rehearsal.phrases import after_patch
 from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.core.landing import Landing
+from tui.core.workspace import FileRead, Workspace
 
 SCRIPTS = load_scripts()
 each_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
@@ -96,6 +99,29 @@ def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
     talk.ask(script.prompt)
     right, output = passes(script, talk.files, tmp_path / "w")
     assert right, output
+
+
+@each_script
+@pytest.mark.parametrize("chunk", [1, 7, 100_000])
+def test_every_patch_lands_in_the_real_engine(script: Script, chunk: int) -> None:
+    files = fresh_files()
+    for manner in (Manner(deep=True), Manner(mistakes=1.0)):
+        talk = Conversation(manner, shown=tuple(script.paths))
+        talk.ask(script.prompt)
+        (patch,) = talk.patches
+        workspace = Workspace(lambda path: FileRead(_bytes_of(files, path)))
+        landing = Landing(workspace, turn=1, call_id="call_1")
+        for at in range(0, len(patch), chunk):
+            landing.feed(patch[at : at + chunk])
+        landing.finish(cut=False)
+        assert landing.placed_all, landing.report()
+        for path in script.paths:
+            assert workspace.buffers[path].text() == talk.files[path]
+        assert after_patch([landing.report()]).startswith("Done.")
+
+
+def _bytes_of(files: dict[str, str], path: str) -> bytes | None:
+    return files[path].encode() if path in files else None
 
 
 def test_the_default_seed_gets_some_wrong_and_the_first_exercise_right() -> None:

@@ -17,10 +17,13 @@ To talk to a real model, start duetto with these three lines:
            --key-env NAME_OF_THE_VARIABLE_THAT_HOLDS_THE_KEY
 """
 _REFUSED = re.compile(
-    r"\bnot (?:be )?(?:placed|applied|found)\b|\brefused\b|\brejected\b|\bconflict|\bambiguous\b"
-    r"|\bfailed\b|\berror\b",
+    r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"
+    r"|\bambiguous\b|\binterrupted\b|\bfailed\b",
     re.IGNORECASE,
 )
+_PLACED = re.compile(r"\bpending review\b|\baccepted\b")
+_QUOTED = "Current text of "
+"""What follows in a report is a file's text, not what became of the patch."""
 
 
 def about(prompt: str, failed: bool, exercise: Script | None) -> str:
@@ -87,8 +90,8 @@ def solved(script: Script, *, failed: bool) -> str:
 def after_patch(outputs: Sequence[str]) -> str:
     """The closing sentence, from what became of the patch."""
     for output in outputs:
-        for line in output.splitlines():
-            if _REFUSED.search(line):
+        for line in output.split(f"\n{_QUOTED}")[0].splitlines():
+            if _REFUSED.search(line) and not _PLACED.search(line):
                 return f"Not everything found its place: {line.strip()[:300]}"
     return f"Done. {REVIEW}"
 
