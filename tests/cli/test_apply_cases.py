@@ -78,7 +78,7 @@ def test_a12_earlier_closed_hunks_stay(patched):
     """A12: unprefixed line -> error naming it; earlier closed hunks stay."""
     tree, ended = patched(one(b"a\nb\n"), update("@@\n-a\n+A\n@@\n-b\nB\n"))
     assert (tree, ended.code) == (one(b"A\nb\n"), 1)
-    assert "line 7: 'B' has no ' ', '+' or '-' prefix" in ended.err
+    assert "line 8: 'B' has no ' ', '+' or '-' prefix" in ended.err
 
 
 def test_a13_whole_lines_of_a_new_file_stay_as_partial(patched):

@@ -13,7 +13,7 @@ from typing import Literal
 import click
 import msgspec
 
-from tui.core.hunk import PLACED, Decision, Hunk, Kind
+from tui.core.hunk import PLACED, Hunk, Kind
 from tui.core.landing import Landing
 from tui.core.workspace import DiskPlan, Workspace
 from tui.effects.files import Files
@@ -76,15 +76,14 @@ class Outcome:
 @click.option("--check", is_flag=True, help="Write nothing, only say what would happen.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("file", default="-", metavar="[FILE|-]")
-@click.pass_context
-def apply_command(ctx: click.Context, **_: object) -> None:
+def apply_command(**given: object) -> int:
     """Apply a patch from FILE or standard input to the files of a folder.
 
     It is an explicit accept: what can be placed is written, with a note where a person should
     look. Exit status: 0 all placed, 1 something refused (the reasons are on standard error),
     2 a wrong command line.
     """
-    flags = msgspec.convert(ctx.params, ApplyFlags)
+    flags = msgspec.convert(given, ApplyFlags)
     patch = _patch(flags.file)
     outcome = _applied(_files(flags.root), patch, flags)
     for reason in _reasons(outcome):
@@ -94,7 +93,7 @@ def apply_command(ctx: click.Context, **_: object) -> None:
     else:
         for line in _summary(outcome, flags):
             click.echo(inert(line))
-    ctx.exit(outcome.exit_code)
+    return outcome.exit_code
 
 
 def inert(text: str) -> str:
@@ -164,6 +163,8 @@ def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
     if outcome.refusals:
         for path in reversed(done):
             _take_back(files, path, plans[path], outcome)
+        for path in plans:
+            workspace.write_failed(path)
         return
     for path, plan in plans.items():
         workspace.written(path, plan.data)
@@ -187,13 +188,6 @@ def _take_back(files: Files, path: str, plan: DiskPlan, outcome: Outcome) -> Non
         _bring(files, path, DiskPlan(expected=plan.data, data=plan.expected))
     except FileRefused as error:
         outcome.refusals[path] = f"could not be put back: {error}"
-
-
-def _decision(hunk: Hunk, outcome: Outcome) -> Decision:
-    """A hunk whose write was refused is pending again, and so are those of the other files."""
-    if outcome.refusals and hunk.decision is Decision.ACCEPTED:
-        return Decision.PENDING
-    return hunk.decision
 
 
 def _reason(hunk: Hunk, outcome: Outcome) -> str:
@@ -232,7 +226,7 @@ def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
                 "target": hunk.target,
                 "section": hunk.section,
                 "stage": hunk.stage,
-                "decision": _decision(hunk, outcome),
+                "decision": hunk.decision,
                 "flags": hunk.flags,
                 "reason": _reason(hunk, outcome),
                 "line": hunk.start.line + 1 if hunk.start is not None else None,
