@@ -111,6 +111,8 @@ class DuettoApp(App[int]):
         if self._first_file is not None:
             self.session.submit(OpenFile(self._first_file))
         self.run_worker(self.session.run(), name="session", group="session")
+        if self._frame is not None:
+            self._frame.wake()  # what was told before there was a screen
         self.set_timer(_WARM_S, _warm)
 
     def _paint(self) -> None:
@@ -169,7 +171,7 @@ class DuettoApp(App[int]):
 
 def _warm() -> None:
     """Markdown and Pygments are imported before the first token comes, not by it."""
-    from tui.ui.widgets.code import code_rows
+    from tui.ui.widgets.fences import code_rows
     from tui.ui.widgets.markdown import markdown_lines
 
     markdown_lines("**warm**", 40)
