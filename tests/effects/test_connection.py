@@ -240,6 +240,61 @@ async def test_the_round_trip_is_measured_and_silence_is_death() -> None:
         await connection.close()
 
 
+async def test_a_server_that_only_pings_is_alive() -> None:
+    async def pinging(socket: ServerConnection) -> None:
+        for _ in range(12):
+            await socket.ping()
+            await asyncio.sleep(0.05)
+        await socket.close()
+
+    async with serving(pinging) as url:
+        connection, heard = connection_to(url, ping_interval_s=0.15, silence_s=0.2)
+        await connection.open()
+        assert "no sign of life" not in await heard.closed()
+        await connection.close()
+
+
+async def test_a_handler_that_breaks_is_reported_and_the_socket_let_go() -> None:
+    reported: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda loop, context: reported.append(context))
+
+    def broken(event: events.Event, now: float) -> None:
+        raise ZeroDivisionError
+
+    async with serving(one_answer) as url:
+        connection, heard = connection_to(url)
+        connection.on_event = broken
+        await connection.open()
+        connection.create({"model": "m"})
+        assert await heard.closed() == "an internal error"
+        assert isinstance(reported[0]["exception"], ZeroDivisionError)
+        await connection.close()
+
+
+async def test_an_interrupt_before_the_server_named_the_response() -> None:
+    go = asyncio.Event()
+
+    async def slow(socket: ServerConnection) -> None:
+        await socket.recv()
+        await go.wait()
+        await say(socket, CREATED, DELTA)
+        assert json.loads(await socket.recv())["response_id"] == "resp_1"
+        await say(socket, COMPLETED)
+        await idle(socket)
+
+    async with serving(slow) as url:
+        connection, heard = connection_to(url)
+        await connection.open()
+        connection.create({"model": "m"})
+        connection.interrupt()
+        go.set()
+        await heard.has(events.Completed)
+        assert [type(event).__name__ for event in heard.events] == ["Created", "Completed"]
+        assert connection.state == "open"
+        await connection.close()
+
+
 async def test_an_old_idle_connection_is_renewed() -> None:
     dials = 0
 

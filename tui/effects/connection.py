@@ -78,6 +78,18 @@ class _Dial(connect):
         return exc
 
 
+class _Socket(ClientConnection):
+    """A socket that knows when it last heard anything, be it a ping or part of a message."""
+
+    heard_at = 0.0
+    """Loop time, in seconds."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the network."""
+        self.heard_at = self.loop.time()
+        super().data_received(data)
+
+
 class Connection:
     """A `Wire` of the engine. All methods but `open` and `close` are synchronous."""
 
@@ -98,9 +110,9 @@ class Connection:
         self.capabilities = Capabilities()
         self._address, self._clock = address, clock
         self._options = options or ConnectionOptions()
-        self._socket: ClientConnection | None = None
+        self._socket: _Socket | None = None
         self._protocol = ClientProtocol(self.capabilities)
-        self._opened_at = self._heard_at = 0.0
+        self._opened_at = 0.0
         self._dialling: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -171,12 +183,12 @@ class Connection:
             if self._socket is None:
                 self._tell("closed", reason)
 
-    async def _connected(self) -> ClientConnection:
+    async def _connected(self) -> _Socket:
         options = self._options
         address = checked(await self._address())
         headers = dict([BETA_HEADER]) | dict(address.headers)
         try:
-            return await _Dial(
+            connected = await _Dial(
                 address.url,
                 additional_headers=headers,
                 user_agent_header=options.user_agent,
@@ -187,27 +199,30 @@ class Connection:
                 max_size=options.max_message_bytes,
                 max_queue=None,
                 logger=_library_log,
+                create_connection=_Socket,
             )
+            assert isinstance(connected, _Socket)
+            return connected
         except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
             raise _explained(error, address, options.connect_timeout_s) from error
         except (ImportError, ValueError) as error:
             raise EndpointError(f"Cannot dial {shown(address.url)}: {error}.") from error
 
-    def _adopt(self, connected: ClientConnection) -> None:
+    def _adopt(self, connected: _Socket) -> None:
         self._socket = connected
         self._protocol = ClientProtocol(self.capabilities)
-        self._opened_at = self._heard_at = self._clock.now()
+        self._opened_at = self._clock.now()
         self.close_code = None
         self._tell("open", "")
         self._spawn(self._read(connected, self._protocol))
         self._spawn(self._keep_alive(connected))
 
-    async def _read(self, connected: ClientConnection, protocol: ClientProtocol) -> None:
+    async def _read(self, connected: _Socket, protocol: ClientProtocol) -> None:
         clock_now, breathed_at = self._clock.now, self._clock.now()
         try:
             while True:
                 message = await connected.recv()
-                now = self._heard_at = clock_now()
+                now = clock_now()
                 if self._protocol is not protocol or protocol.closed:
                     return
                 if isinstance(message, str):
@@ -226,7 +241,7 @@ class Connection:
                 self.close_code = closed.rcvd.code if closed.rcvd else None
             self._lost(connected, _close_words(closed))
 
-    async def _keep_alive(self, connected: ClientConnection) -> None:
+    async def _keep_alive(self, connected: _Socket) -> None:
         options = self._options
         try:
             while connected is self._socket:
@@ -234,7 +249,7 @@ class Connection:
                     pong = await connected.ping()
                 asyncio.ensure_future(pong).add_done_callback(self._ponged)
                 await asyncio.sleep(options.ping_interval_s)
-                if self._clock.now() - self._heard_at > options.silence_s:
+                if connected.loop.time() - connected.heard_at > options.silence_s:
                     break
                 self._retire_if_old()
         except ConnectionClosed:
@@ -247,7 +262,6 @@ class Connection:
     def _ponged(self, pong: asyncio.Future[float]) -> None:
         if not pong.cancelled() and pong.exception() is None:
             self.round_trip_s = pong.result()
-            self._heard_at = self._clock.now()
 
     def _serve(self) -> None:
         """Do what the protocol wants: write, drop, be woken."""
@@ -296,7 +310,7 @@ class Connection:
             connected.transport.abort()
             self._lost(connected, reason)
 
-    def _lost(self, connected: ClientConnection | None, reason: str) -> None:
+    def _lost(self, connected: _Socket | None, reason: str) -> None:
         if connected is None or connected is not self._socket:
             return
         self._socket = None
@@ -355,7 +369,7 @@ def _explained(error: Exception, address: Address, timeout_s: float) -> Endpoint
         )
     if isinstance(error, socket.gaierror):
         return EndpointError(f"The host {host} is not known: check the spelling and the network.")
-    if _is_refused(error):
+    if f"[Errno {errno.ECONNREFUSED}]" in str(error):  # or the sum of them, one per address
         return EndpointError(f"Nothing listens at {host}:{port}: is the server running?")
     if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message or "it cannot be verified"
@@ -373,11 +387,6 @@ def _refused(error: InvalidStatus, address: Address) -> EndpointError:
     return refusal(
         address, response.status_code, bytes(response.body or b""), response.headers.get("Location")
     )
-
-
-def _is_refused(error: Exception) -> bool:
-    # A host with several addresses fails with the sum of their errors.
-    return isinstance(error, ConnectionRefusedError) or f"Errno {errno.ECONNREFUSED}]" in str(error)
 
 
 def _close_words(closed: ConnectionClosed) -> str:
