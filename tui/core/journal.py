@@ -113,8 +113,12 @@ class History:
         """The last edit's start and end: where the next one joins its group."""
 
     def record(self, change: Change, group: str = "") -> None:
-        """The user did this; edits of one non-empty group join while they adjoin."""
-        joins = bool(group) and group == self._name and self._adjoins(change)
+        """The user did this; edits of one non-empty group join while they adjoin.
+
+        A name with a colon is one action (``indent:7``): its edits join wherever they are.
+        """
+        joins = bool(group) and group == self._name
+        joins = joins and (":" in group or self._adjoins(change))
         self._groups += not joins
         self._name = group
         self._tip = (change.start, change.new_end)

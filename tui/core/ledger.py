@@ -134,6 +134,8 @@ class Ledger:
     def __init__(self, read: Callable[[str], FileRead], root: str = "") -> None:
         self.read = read
         self.root = root
+        self.ask = False
+        """Somebody is there to choose: ambiguous sections stay CANDIDATES, not REFUSED."""
         self.buffers: dict[str, Buffer] = {}
         self.records: dict[str, FileRecord] = {}
         self.hunks: list[Hunk] = []

@@ -10,7 +10,7 @@ from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.painter import Painter
 from tui.core.placement import Locator, Miss, Search, Spot
 from tui.core.rows import Span, file_rows
-from tui.core.section_merge import merge_section
+from tui.core.section_merge import keep_text, merge_section
 from tui.errors import EditRefused
 
 GHOST_LINES = 40
@@ -99,7 +99,7 @@ class Section:
             self._cut(why)
         elif closed:
             self._check_context()
-        self._release()
+        self.record.landing = None
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
@@ -112,7 +112,7 @@ class Section:
         for hunk in self.hunks:
             hunk.reason = ""
         self._apply(place)
-        self._release()
+        self.record.landing = None
 
     # What a front end reads (OpenSection).
 
@@ -251,10 +251,11 @@ class Section:
             hunk.reason = miss.reason
             hunk.candidates = miss.candidates
             hunk.start = hunk.end = None
-        self.keep_text()
-        self._stage(Stage.REFUSED)
+        keep_text(self, *self.hunks)
         if miss.candidates:
             self.record.waiting.append(self)
+        asked = bool(miss.candidates) and self._ledger.ask
+        self._stage(Stage.CANDIDATES if asked else Stage.REFUSED)
 
     def _forget_unused(self) -> None:
         """Hunks for which no whole line came are none."""
@@ -292,16 +293,5 @@ class Section:
             if not whole:
                 hunk.start = hunk.end = None
                 hunk.candidates = ()
-                self.keep_text(hunk)
+                keep_text(self, hunk)
         self._ledger.bump()
-
-    def keep_text(self, only: Hunk | None = None) -> None:
-        """What was streamed stays with the hunks that are not in the buffer."""
-        for hunk in [only] if only else self.hunks:
-            mine = [(op, text) for op, text, of in self.ops if of is hunk]
-            hunk.base = "".join(text + "\n" for op, text in mine if op == "-")
-            hunk.agent = "".join(text + "\n" for op, text in mine if op == "+")
-
-    def _release(self) -> None:
-        if self.record.landing is self:
-            self.record.landing = None

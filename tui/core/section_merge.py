@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.core.hunk import Stage
+from tui.core.hunk import Hunk, Stage
 from tui.core.ledger import Author, Ledger
 from tui.core.painter import SWALLOWED, Painter
 from tui.core.patch import merge3
@@ -28,7 +28,7 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
     user = rows_text(buffer, first, last)
     if base and painter.trouble != SWALLOWED:
         merged = merge3("".join(base), user, "".join(agent))
-    section.keep_text()
+    keep_text(section, *section.hunks)
     if merged is None:
         for hunk in section.hunks:
             hunk.stage, hunk.reason = Stage.CONFLICT, painter.trouble
@@ -49,6 +49,14 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
     ledger.settle(section.record, hunk, rows)
     ledger.bump()
     return rows
+
+
+def keep_text(section: Section, *hunks: Hunk) -> None:
+    """What was streamed stays with hunks that are not in the buffer."""
+    for hunk in hunks:
+        mine = [(op, text) for op, text, of in section.ops if of is hunk]
+        hunk.base = "".join(text + "\n" for op, text in mine if op == "-")
+        hunk.agent = "".join(text + "\n" for op, text in mine if op == "+")
 
 
 def _sides(section: Section, painter: Painter) -> tuple[list[str], list[str], int]:

@@ -6,7 +6,7 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tui.core import review
 from tui.core.buffer import Buffer, Change, Position
@@ -25,12 +25,15 @@ __all__ = ["DiskPlan", "FileRead", "UserChange", "Workspace"]
 class Workspace:
     """All buffers and hunks of a session; every edit of either author goes through it."""
 
-    def __init__(self, read: Callable[[str], FileRead], root: str = "") -> None:
+    def __init__(self, read: Callable[[str], FileRead], root: str = "", ask: bool = False) -> None:
         """``read`` gives the bytes of a path relative to the root; it never raises.
 
-        ``root`` is the absolute path that absolute paths in patches may begin with.
+        ``root`` is the absolute path that absolute paths in patches may begin with. ``ask``: a
+        user is there, so a section that fits in several places ends as CANDIDATES; else as
+        REFUSED. Either way `place` puts it at one of its candidates.
         """
         self.ledger = Ledger(read, root)
+        self.ledger.ask = ask
         """The one mutator, for landings."""
         self.buffers: dict[str, Buffer] = self.ledger.buffers
         self.hunks: list[Hunk] = self.ledger.hunks
@@ -73,12 +76,12 @@ class Workspace:
     def undo(self, path: str) -> Position | None:
         """Undo the user's last group of edits; returns where, None if there is none."""
         record = self.ledger.open(path)
-        return record.history.undo(self._careful(record))
+        return record.history.undo(_careful(self.ledger, record))
 
     def redo(self, path: str) -> Position | None:
         """Redo what was undone last; returns where, None if there is nothing."""
         record = self.ledger.open(path)
-        return record.history.redo(self._careful(record))
+        return record.history.redo(_careful(self.ledger, record))
 
     def is_dirty(self, path: str) -> bool:
         """True if the user's text and accepted hunks are not on the disk."""
@@ -173,11 +176,11 @@ class Workspace:
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
-        return review.accept(self.ledger, self._chosen(hunk_ids))
+        return review.accept(self.ledger, _chosen(self.hunks, hunk_ids))
 
     def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "") -> list[str]:
         """Reject hunks (None: all decidable); returns paths to write, usually none."""
-        return review.reject(self.ledger, self._chosen(hunk_ids), words)
+        return review.reject(self.ledger, _chosen(self.hunks, hunk_ids), words)
 
     def place(self, hunk_id: int, line: int) -> None:
         """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
@@ -216,23 +219,25 @@ class Workspace:
         decided, self.ledger.decided = self.ledger.decided, []
         return list(dict.fromkeys(decided))
 
-    def _chosen(self, hunk_ids: Iterable[int] | None) -> list[Hunk]:
-        if hunk_ids is None:
-            return [hunk for hunk in self.hunks if hunk.decidable]
-        wanted = set(hunk_ids)
-        return [hunk for hunk in self.hunks if hunk.id in wanted]
 
-    def _careful(self, record: FileRecord) -> Apply:
-        """How undo changes a text: not inside a section that is landing."""
+def _chosen(hunks: Sequence[Hunk], hunk_ids: Iterable[int] | None) -> list[Hunk]:
+    if hunk_ids is None:
+        return [hunk for hunk in hunks if hunk.decidable]
+    wanted = set(hunk_ids)
+    return [hunk for hunk in hunks if hunk.id in wanted]
 
-        def apply(start: Position, end: Position, text: str) -> Change | None:
-            if record.landing is not None:
-                first, last, _ = record.landing.without()
-                if first < last and start[0] < last and end[0] >= first:
-                    return None
-            return self.ledger.apply(record, start, end, text, Author.USER)
 
-        return apply
+def _careful(ledger: Ledger, record: FileRecord) -> Apply:
+    """How undo changes a text: not inside a section that is landing."""
+
+    def apply(start: Position, end: Position, text: str) -> Change | None:
+        if record.landing is not None:
+            first, last, _ = record.landing.without()
+            if first < last and start[0] < last and end[0] >= first:
+                return None
+        return ledger.apply(record, start, end, text, Author.USER)
+
+    return apply
 
 
 def _decoration(hunk: Hunk, latest_turn: int) -> str:
