@@ -162,12 +162,9 @@ class EditorCanvas(Widget, can_focus=True):
         """Other rows fit now."""
         self.repaint()
 
-    def on_focus(self) -> None:
-        """The cursor is drawn bright."""
-        self.repaint()
-
-    def on_blur(self) -> None:
-        """The cursor is drawn dim."""
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is drawn bright with the focus, dim without."""
+        super().watch_has_focus(has_focus)
         self.repaint()
 
     def every(self, name: str, seconds: float, call: Callable[[], None]) -> None:
