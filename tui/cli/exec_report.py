@@ -186,8 +186,8 @@ class JsonReport:
             reasoning=view.reasoning,
         )
 
-    def _event(self, kind: str, **fields: object) -> None:
-        self._out.write(json.dumps({"type": kind, **fields}) + "\n")
+    def _event(self, event: str, /, **fields: object) -> None:
+        self._out.write(json.dumps({"type": event, **fields}) + "\n")
         self._out.flush()
 
 

@@ -158,7 +158,7 @@ class Pair:
     def _stop_words(self) -> str:
         view = self._kit.board.meter.view(self._kit.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
-        return f"stopped after {about}{view.tokens:,} tokens, {self._stop_ms:.1f} ms"
+        return f"stopped after {about}{view.tokens:,} tokens, {max(self._stop_ms, 0.1):.1f} ms"
 
     def _switch(self, role: Role) -> None:
         if role not in self._roles or role == self._status.role:

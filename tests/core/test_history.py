@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.core.history import History, Item, answer_item
+
+HEAD: dict[str, object] = {"model": "m", "instructions": "work", "tools": []}
+FAST = "main\tm"
+DEEP = "other\tn"
+
+
+def call(call_id: str, kind: str = "function_call") -> Item:
+    return {"type": kind, "id": f"id_{call_id}", "call_id": call_id, "name": "list"}
+
+
+def message(text: str) -> Item:
+    return {"type": "message", "id": f"msg_{text}", "status": "completed", "role": "assistant"}
+
+
+def kinds(request: dict[str, object]) -> list[object]:
+    items = request["input"]
+    assert isinstance(items, list)
+    return [item["type"] for item in items]
+
+
+def after_one_turn() -> History:
+    history = History()
+    history.context("files")
+    history.prompt("one")
+    history.request(HEAD, FAST)
+    history.output({"type": "reasoning", "id": "rs"}, FAST)
+    history.output(message("a"), FAST)
+    history.ended("resp_1", chainable=True)
+    return history
+
+
+def test_a_continuation_has_only_what_is_new() -> None:
+    history = after_one_turn()
+    history.prompt("two")
+    request = history.request(HEAD, FAST)
+    assert request["previous_response_id"] == "resp_1"
+    assert kinds(request) == ["message"]
+
+
+def test_a_changed_head_says_everything() -> None:
+    history = after_one_turn()
+    history.prompt("two")
+    request = history.request({**HEAD, "model": "other"}, FAST)
+    assert "previous_response_id" not in request
+    assert len(kinds(request)) == 5
+
+
+def test_metadata_does_not_break_the_chain() -> None:
+    history = after_one_turn()
+    assert history.continues({**HEAD, "client_metadata": {"a": "b"}})
+
+
+def test_outputs_come_after_the_parent_and_are_sent() -> None:
+    history = after_one_turn()
+    history.prompt("two")
+    history.request(HEAD, FAST)
+    history.output(call("c1"), FAST)
+    history.output(call("c2", "custom_tool_call"), FAST)
+    assert [item["call_id"] for item in history.unanswered()] == ["c1", "c2"]
+    history.ended("resp_2", chainable=True)
+    for item in history.unanswered():
+        history.answer(item, "done")
+    assert history.unanswered() == []
+    request = history.request(HEAD, FAST)
+    assert kinds(request) == ["function_call_output", "custom_tool_call_output"]
+
+
+def test_cut_calls_are_replayed_only_when_all_is_said() -> None:
+    history = after_one_turn()
+    history.prompt("two")
+    history.request(HEAD, FAST)
+    history.cut_call(call("c1", "custom_tool_call"), "cut after 3 lines")
+    history.ended("resp_2", chainable=True)
+    history.prompt("three")
+    assert kinds(history.request(HEAD, FAST)) == ["message"]
+    history.break_chain()
+    assert "custom_tool_call" in kinds(history.request(HEAD, FAST))
+
+
+def test_foreign_reasoning_is_left_out_and_ids_with_it() -> None:
+    history = after_one_turn()
+    history.prompt("two")
+    request = history.request({**HEAD, "model": "n"}, DEEP)
+    assert kinds(request) == ["message", "message", "message", "message"]
+    items = request["input"]
+    assert isinstance(items, list)
+    assert all("id" not in item and "status" not in item for item in items)
+
+
+def test_a_restart_replaces_the_quoted_files() -> None:
+    history = after_one_turn()
+    history.note("the user edited a.py")
+    history.context("newer files")
+    history.prompt("two")
+    history.restart("newest files")
+    texts = [
+        entry.item["content"][0]["text"]  # type: ignore[index]
+        for entry in history.entries
+        if entry.kind in ("context", "note", "prompt")
+    ]
+    assert texts == ["one", "the user edited a.py", "newest files", "two"]
+
+
+def test_an_unanswered_prompt_can_be_withdrawn() -> None:
+    history = after_one_turn()
+    history.note("something")
+    history.prompt("two")
+    assert history.withdraw_prompt()
+    assert [entry.kind for entry in history.entries][-1] == "note"
+    assert not history.withdraw_prompt()
+
+
+def test_hosted_calls_are_answered_with_a_status() -> None:
+    item = answer_item(call("c", "apply_patch_call"), "no", failed=True)
+    assert item["type"] == "apply_patch_call_output"
+    assert item["status"] == "failed"
+
+
+turns = st.lists(
+    st.tuples(
+        st.integers(0, 3),  # calls
+        st.booleans(),  # a call was cut
+        st.booleans(),  # the response ended well
+        st.booleans(),  # the socket broke afterwards
+    ),
+    max_size=12,
+)
+
+
+@given(turns)
+def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, bool]]) -> None:
+    """What the server holds and what is sent is always the whole conversation, in order."""
+    history = History()
+    held: list[object] = []
+    for number, (calls, cut, well, broken) in enumerate(plan):
+        if not history.unanswered():
+            history.prompt(f"prompt {number}")
+        request = history.request(HEAD, FAST)
+        sent = request["input"]
+        assert isinstance(sent, list)
+        chained = "previous_response_id" in request
+        held = [*held, *sent] if chained else list(sent)
+        kept = [entry for entry in history.entries if not chained or entry.kind != "cut"]
+        assert [item for item in held if item in [e.item for e in kept]] == held
+        assert [e.item for e in kept if e.item not in held and e.kind != "cut"] == []
+        outputs = [call(f"c{number}.{index}") for index in range(calls)]
+        for item in outputs:
+            history.output(item, FAST)
+        if cut:
+            history.cut_call(call(f"cut{number}"), "cut")
+        history.ended(f"resp_{number}", chainable=well)
+        held += outputs
+        for item in history.unanswered():
+            history.answer(item, "done")
+        if broken:
+            history.break_chain()
