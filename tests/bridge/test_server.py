@@ -345,3 +345,56 @@ async def test_a_client_that_does_not_read_makes_the_model_wait(bridge: Bridge) 
         assert max(sizes) < 1_000_000
         events = await until(socket, "response.output_text.delta")
         assert events
+
+
+async def test_a_steer_cuts_at_the_end_of_the_item_and_a_successor_follows(
+    client: ClientConnection,
+) -> None:
+    block = file_block("ledger/importer.py", fresh_files()["ledger/importer.py"])
+    prompt = user("make parse_line handle quotes, comments and blank lines")
+    model = "rehearsal-deep@300"
+    await create(client, "", input=[user(block), prompt], tools=[CUSTOM], model=model)
+    events = await until(client, "response.reasoning_summary_text.delta")
+    first = events[0]["response"]["id"]
+    text = {"type": "response.steer", "previous_response_id": first, "input": "use the csv module"}
+    await client.send(json.dumps(text))
+    events = await until(client, "response.incomplete")
+    assert "response.steer.accepted" in [e["type"] for e in events]
+    cut = events[-1]["response"]
+    assert cut["incomplete_details"] == {"reason": "steered"}
+    assert [item["type"] for item in cut["output"]] == ["reasoning"]
+    events = await until(client, "response.completed")
+    assert events[0]["response"]["previous_response_id"] == first
+    patch = events[-1]["response"]["output"][-1]
+    assert patch["type"] == "custom_tool_call"
+    assert "+import csv" in patch["input"]
+
+
+async def test_a_steer_during_a_call_waits_for_its_output(client: ClientConnection) -> None:
+    prompt = "make the cache safe for threads"
+    tools = [CUSTOM, READ]
+    await create(client, prompt, tools=tools, model="rehearsal-fast@100")
+    events = await until(client, "response.function_call_arguments.delta")
+    first = events[0]["response"]["id"]
+    text = {"type": "response.steer", "previous_response_id": first, "input": "only in put"}
+    await client.send(json.dumps(text))
+    events = await until(client, "response.steer.pending")
+    (stub,) = events[-1]["required_input"]
+    block = file_block("ledger/cache.py", fresh_files()["ledger/cache.py"])
+    output = {**stub, "output": block}
+    await create(client, "", input=[output], tools=tools, previous_response_id=first)
+    patch = (await until(client))[-1]["response"]["output"][-1]
+    assert patch["input"].count("with self._lock") == 1
+
+
+async def test_a_steer_before_the_first_token(bridge: Bridge) -> None:
+    bridge.rehearsal = Rehearsal(fast_ttft_s=0.3)
+    async with dial(bridge) as socket:
+        await create(socket, "rehearse 9000 tokens")
+        started = await until(socket, "response.in_progress")
+        first = started[0]["response"]["id"]
+        text = {"type": "response.steer", "previous_response_id": first, "input": "hello"}
+        await socket.send(json.dumps(text))
+        cut = (await until(socket))[-1]["response"]
+        assert cut["output"] == []
+        assert "rehearsal model" in prose(await until(socket))

@@ -23,6 +23,7 @@ from tui.bridge.rehearsal.director import answer
 from tui.bridge.rehearsal.player import Player
 from tui.core.run import Run
 from tui.core.server_protocol import ServerProtocol
+from tui.core.steering import required_outputs
 
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
@@ -98,7 +99,7 @@ class Stage:
     def __init__(self, socket: ServerConnection, rehearsal: Rehearsal, prefix: str) -> None:
         self._socket = socket
         self._rehearsal = rehearsal
-        self._protocol = ServerProtocol(prefix)
+        self._protocol = ServerProtocol(prefix, steering=True)
         self._players: dict[str, asyncio.Event] = {}
         """Response id -> set when its run was told something."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,10 +130,10 @@ class Stage:
             task = asyncio.create_task(self._play(run))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        for run in self._protocol.interrupted_runs():
-            event = self._players.get(run.response_id)
-            if event is not None:
-                event.set()
+        told = [run for run in self._protocol.running() if run.steered]
+        for run in [*told, *self._protocol.interrupted_runs()]:
+            if run.response_id in self._players:
+                self._players[run.response_id].set()
 
     async def _play(self, run: Run) -> None:
         """Play one run to its end, then start what waited for it."""
@@ -160,23 +161,30 @@ class Stage:
         beats = answer(run.request, run.full_input, manner)
         tokens = input_tokens(run.request, run.full_input)
         player = Player(beats, pace, seed=manner.seed, now=time.monotonic())
-        while not (player.done or run.interrupted):
+        while not (player.done or run.interrupted or (run.steered and player.at_boundary)):
             wait_s = player.due_s() - time.monotonic()
             if wait_s > 0 and await _within(told, wait_s):
-                break
-            player.play(run, time.monotonic())
+                told.clear()
+                continue
+            player.play(run, time.monotonic(), one_item=run.steered)
             await self._write()
-        usage = player.usage(*tokens)
-        if run.interrupted:
-            run.finish_interrupted(usage)
-        else:
-            run.finish("completed", usage)
+        _finish(run, player, player.usage(*tokens))
 
     async def _write(self) -> None:
         """Write what waits, in order; a client that does not read makes its runs wait here."""
         async with self._writing:
             for text in self._protocol.data_to_send():
                 await self._socket.send(text)
+
+
+def _finish(run: Run, player: Player, usage: Usage) -> None:
+    """End a run as it was stopped, or as it ended by itself."""
+    if run.interrupted:
+        run.finish_interrupted(usage)
+    elif player.done or required_outputs(run.output):
+        run.finish("completed", usage)
+    else:
+        run.finish("incomplete", usage, reason="steered")
 
 
 async def _within(event: asyncio.Event, seconds: float) -> bool:

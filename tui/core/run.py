@@ -105,6 +105,8 @@ class Run:
         """Finished items."""
         self.interrupted = False
         """The client wants it to stop, or is gone: end with `finish_interrupted`."""
+        self.steered = False
+        """The client has added input: end at the next item boundary, reason ``steered``."""
         self.done = False
         self._send = send
         self._ended = ended

@@ -18,6 +18,7 @@ from tui.core.client_events import (
     decode_client,
 )
 from tui.core.run import Run, Task, error_event, frame
+from tui.core.steering import Steering, behind_outputs, is_steerable, required_outputs
 from tui.core.usage import Usage
 
 MAX_IN_FLIGHT = 16
@@ -29,8 +30,12 @@ MAX_LANES = 32
 class ServerProtocol:
     """One connection, seen from the server."""
 
-    def __init__(self, prefix: str = "") -> None:
-        """``prefix`` makes the response ids unique over connections."""
+    def __init__(self, prefix: str = "", *, steering: bool = False) -> None:
+        """``prefix`` makes the response ids unique over connections.
+
+        With ``steering`` the owner ends a run whose `Run.steered` is set at the next item
+        boundary, as ``incomplete`` with the reason ``steered``.
+        """
         self._prefix = prefix
         self._counter = 0
         self._unix_s = 0
@@ -40,6 +45,7 @@ class ServerProtocol:
         self._interrupted: list[Run] = []
         self._ended_ids: set[str] = set()
         self._chains = Chains()
+        self._steering = Steering(prefix) if steering else None
         self._outbox: list[str] = []
 
     def receive_text(self, text: str, unix_s: int = 0) -> None:
@@ -52,7 +58,7 @@ class ServerProtocol:
             case Interrupt():
                 self._interrupt(event)
             case Steer():
-                self._refuse_steer(event)
+                self._steer(event)
             case Invalid():
                 self._error(event.code, event.message, event.param, event.stream_id)
             case _:
@@ -133,6 +139,9 @@ class ServerProtocol:
             message = f"No tool output found for function call {call_id}."
             self._error("invalid_request", message, "input", lane)
             return None
+        if parent and self._steering is not None and (owed := self._steering.take(parent)):
+            request = {**request, "input": behind_outputs(request["input"], owed)}
+            full_input = known + request["input"]
         self._counter += 1
         response_id = f"resp_{self._prefix}{self._counter:06d}"
         task = Task(response_id, lane, request, full_input, create.generate, self._unix_s)
@@ -153,6 +162,32 @@ class ServerProtocol:
             self._chains.remember(lane, run.response_id, [*run.full_input, *run.output])
         elif parent:
             self._chains.forget(lane, parent)
+        if self._steering is not None and self._steering.waiting(run.response_id):
+            self._succeed(run, self._steering, usable=remembered and not run.interrupted)
+
+    def _succeed(self, run: Run, steering: Steering, *, usable: bool) -> None:
+        """Start the successor of a steered run, or say what it waits for."""
+        lane = {} if run.lane is None else {"stream_id": run.lane}
+        stubs = required_outputs(run.output)
+        for text in steering.waiting(run.response_id):
+            if not usable:
+                steer = text.shown(with_input=True)
+                error = _steer_error("successor_creation_failed", "The response was stopped.")
+                self._say(type="response.steer.failed", steer=steer, error=error, **lane)
+            elif stubs:
+                self._say(
+                    type="response.steer.pending",
+                    steer=text.shown(),
+                    reason="waiting_for_required_input",
+                    required_input=stubs,
+                    **lane,
+                )
+        if not usable:
+            steering.take(run.response_id)
+        elif not stubs:
+            items = steering.take(run.response_id)
+            request = {**run.request, "previous_response_id": run.response_id, "input": items}
+            self._waiting.appendleft(Create(request, run.lane))
 
     def _interrupt(self, event: Interrupt) -> None:
         for run in self._running.values():
@@ -167,14 +202,31 @@ class ServerProtocol:
             error = {"code": "response_not_found", "message": "No such response is running."}
             self._say(type="response.interrupt.failed", response_id=event.response_id, error=error)
 
-    def _refuse_steer(self, event: Steer) -> None:
-        error = {
-            "type": "invalid_request_error",
-            "code": "steering_not_supported",
-            "message": "This server does not steer: interrupt and send a new request.",
-        }
+    def _steer(self, event: Steer) -> None:
+        parent = event.previous_response_id
+        run = next((r for r in self._running.values() if r.response_id == parent), None)
+        if self._steering is None:
+            words = "This server does not steer: interrupt and send a new request."
+            self._refuse_steer(event, "steering_not_supported", words)
+        elif run is None:
+            over = parent in self._ended_ids
+            code = "response_already_completed" if over else "response_not_found"
+            self._refuse_steer(event, code, "No such response is running.")
+        elif run.interrupted:
+            self._refuse_steer(event, "response_not_active", "The response is being stopped.")
+        elif not is_steerable(event.input):
+            self._refuse_steer(event, "invalid_input", "User messages are expected.")
+        elif self._steering.is_full(parent):
+            words = "Too many texts wait for this response's successor."
+            self._refuse_steer(event, "too_many_pending_steers", words)
+        else:
+            text = self._steering.accept(parent, event.input)
+            run.steered = True
+            run.emit("response.steer.accepted", steer=text.shown())
+
+    def _refuse_steer(self, event: Steer, code: str, words: str) -> None:
         steer = {"previous_response_id": event.previous_response_id, "input": event.input}
-        self._say(type="response.steer.failed", steer=steer, error=error)
+        self._say(type="response.steer.failed", steer=steer, error=_steer_error(code, words))
 
     def _error(self, code: str, message: str, param: str = "", lane: str | None = None) -> None:
         self._say(**error_event(400, code, message, param=param or None, lane=lane))
@@ -184,3 +236,7 @@ class ServerProtocol:
 
     def _outbox_append(self, text: str) -> None:
         self._outbox.append(text)
+
+
+def _steer_error(code: str, message: str) -> dict[str, str]:
+    return {"type": "invalid_request_error", "code": code, "message": message}

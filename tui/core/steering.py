@@ -1,0 +1,83 @@
+"""Steering on the server's side: texts that were accepted while a response streamed.
+
+A text is owed to the response's successor: the server starts it by itself, or, if the response
+ended with tool calls, puts the text behind the outputs that the client sends (PROTOCOL section 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MAX_PENDING = 8
+"""Texts that may wait for the successor of one response."""
+_OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+
+
+@dataclass(frozen=True, slots=True)
+class SteerText:
+    """One accepted text."""
+
+    id: str
+    previous_response_id: str
+    input: list[dict[str, Any]]
+
+    def shown(self, *, with_input: bool = False) -> dict[str, Any]:
+        """As the events carry it; ``with_input`` gives the text back."""
+        named = {"id": self.id, "previous_response_id": self.previous_response_id}
+        return {**named, "input": self.input} if with_input else named
+
+
+class Steering:
+    """The texts of one connection that no successor has taken yet."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._counter = 0
+        self._texts: dict[str, list[SteerText]] = {}
+
+    def is_full(self, response_id: str) -> bool:
+        """Whether that response may not be given another text."""
+        return len(self._texts.get(response_id, ())) >= MAX_PENDING
+
+    def accept(self, response_id: str, items: list[dict[str, Any]]) -> SteerText:
+        """Own a text."""
+        self._counter += 1
+        text = SteerText(f"steer_{self._prefix}{self._counter}", response_id, items)
+        self._texts.setdefault(response_id, []).append(text)
+        return text
+
+    def waiting(self, response_id: str) -> Sequence[SteerText]:
+        """The texts that wait for this response's successor."""
+        return self._texts.get(response_id, ())
+
+    def take(self, response_id: str) -> list[dict[str, Any]]:
+        """The items of these texts, for the successor; they wait no longer."""
+        return [item for text in self._texts.pop(response_id, ()) for item in text.input]
+
+
+def is_steerable(items: Sequence[dict[str, Any]]) -> bool:
+    """Whether an input may steer: user messages only, and at least one."""
+    return bool(items) and all(
+        item.get("type") == "message" and item.get("role") == "user" for item in items
+    )
+
+
+def required_outputs(output: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Stubs of the outputs that the client owes for a response's tool calls."""
+    return [
+        {"type": kind, "call_id": item.get("call_id")}
+        for item in output
+        if (kind := _OUTPUTS.get(str(item.get("type")), ""))
+    ]
+
+
+def behind_outputs(
+    items: Sequence[dict[str, Any]], owed: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A create's input with the owed texts behind the tool outputs that it begins with."""
+    at = 0
+    while at < len(items) and items[at].get("type") in _OUTPUTS.values():
+        at += 1
+    return [*items[:at], *owed, *items[at:]]
