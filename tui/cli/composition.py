@@ -88,8 +88,8 @@ def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:
     ]
     if rehearsal.seed is not None:
         arguments.append(f"--seed={rehearsal.seed}")
-    if not rehearsal.mistakes:
-        arguments.append("--mistakes=0")
+    if rehearsal.mistakes is not None:
+        arguments.append(f"--mistakes={rehearsal.mistakes:g}")
     return arguments
 
 
