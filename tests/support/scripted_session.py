@@ -11,10 +11,18 @@ from tui.core.events import Usage
 from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.core.meter import Meter
-from tui.core.turn import Block, BlockKind, Transcript
+from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.workspace import Workspace
 from tui.engine.board import Board
-from tui.engine.intents import Accept, Intent, Interrupt, NewConversation, Reject, Switch
+from tui.engine.intents import (
+    Accept,
+    Intent,
+    Interrupt,
+    NewConversation,
+    OpenFile,
+    Reject,
+    Switch,
+)
 from tui.engine.notices import Notices, Status
 from tui.engine.session import PromptLabel, Session
 from tui.errors import EditRefused
@@ -45,6 +53,11 @@ class ScriptedWorkspace(Workspace):
         self._files = read
         self.touched_now: set[str] = set()
         self.dirty: set[str] = set()
+        self.revision = 0
+
+    @property
+    def hunks_revision(self) -> int:
+        return self.revision
 
     def open(self, path: str) -> Buffer:
         if path not in self.buffers:
@@ -94,7 +107,8 @@ class ScriptedSession:
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files
-        self.board = Board(ScriptedWorkspace(self._read))
+        self.scripted = ScriptedWorkspace(self._read)
+        self.board = Board(self.scripted)
         self.intents: list[Intent] = []
         self.now_s = 100.0
         self.started = False
@@ -143,6 +157,9 @@ class ScriptedSession:
         self.intents.append(intent)
         if isinstance(intent, Switch):
             self.status.role = intent.role
+        elif isinstance(intent, OpenFile):
+            self.open(intent.path)
+            self.goto = (intent.path, intent.line or 0, intent.col)
         elif isinstance(intent, Interrupt):
             self.status.busy = False
             self.status.stopped = "stopped after 512 tokens, 3 ms"
@@ -151,7 +168,7 @@ class ScriptedSession:
             for hunk in self.workspace.hunks:
                 if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
                     hunk.decision = made
-            self.workspace.hunks_revision += 1
+            self.scripted.revision += 1
         elif isinstance(intent, NewConversation):
             self.transcript.blocks.clear()
         self.changed()
@@ -160,6 +177,8 @@ class ScriptedSession:
         notices = self.board.drain()
         notices.status, self.status_changed = self.status_changed, False
         notices.meter = True
+        notices.goto, self.goto = self.goto, None
+        notices.tabs = notices.tabs or notices.goto is not None
         return notices
 
     def prompt_label(self) -> PromptLabel:
@@ -189,14 +208,25 @@ class ScriptedSession:
 
     # -- what a test writes
 
+    def open(self, path: str) -> None:
+        """Open a file in a tab and make it the active one."""
+        self.workspace.open(path)
+        if path not in self.status.open_paths:
+            self.status.open_paths.append(path)
+        self.status.active_path = path
+
     def changed(self) -> None:
         """Status and all may have changed: wake the UI."""
         self.status_changed = True
         self.board.wake()
 
-    def say(self, kind: str, text: str = "", **fields: str) -> Block:
-        """Add a block; ``state`` is done unless given."""
-        block = Block(BlockKind(kind), 1, **{"state": "done", **fields})  # type: ignore[arg-type]
+    def say(
+        self, kind: str, text: str = "", *, title: str = "", speaker: str = "",
+        state: BlockState = "done",
+    ) -> Block:
+        """Add a block; a patch is that of the call ``call-1``."""
+        call_id = "call-1" if kind == "patch" else ""
+        block = Block(BlockKind(kind), 1, title, speaker, call_id, state)
         return self.board.add(block, text)
 
     def stream(self, block: Block, text: str) -> None:
@@ -204,16 +234,17 @@ class ScriptedSession:
         self.board.append(block, text)
         self.meter.delta(self.now_s, len(text))
 
-    def hunk(self, stage: Stage, line: int | None = None, **fields: object) -> Hunk:
-        """Add a hunk of the call ``call-1`` in ledger/cache.py."""
-        given: dict[str, object] = {
-            "turn": 1, "call_id": "call-1", "path": "ledger/cache.py", "stage": stage, **fields
-        }
-        hunk = Hunk(id=len(self.workspace.hunks) + 1, **given)  # type: ignore[arg-type]
+    def hunk(
+        self, stage: Stage, line: int | None = None, *, path: str = "ledger/cache.py",
+        added: int = 0, removed: int = 0,
+    ) -> Hunk:
+        """Add a hunk of the call ``call-1``; set its other fields before the next frame."""
+        number = len(self.workspace.hunks) + 1
+        hunk = Hunk(number, 1, "call-1", path, stage=stage, added=added, removed=removed)
         if line is not None:
             hunk.start, hunk.end = Mark(line), Mark(line + 1)
         self.workspace.hunks.append(hunk)
-        self.workspace.hunks_revision += 1
+        self.scripted.revision += 1
         self.changed()
         return hunk
 

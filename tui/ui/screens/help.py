@@ -48,7 +48,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         text = self.query_one("#help-text", Static)
-        text.update(help_content(max(text.size.width, 30)))
+        text.update(help_content(max(text.size.width - 2, 30)))
 
 
 def help_content(width: int) -> Content:

@@ -19,6 +19,8 @@ from tui.ui.widgets.editor_paint import gutter_width
 from tui.ui.widgets.editor_session import EditorSession
 from tui.ui.widgets.editor_view import View
 
+_NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
+"""Keys held down that make a command of a letter; terminals send the letter along."""
 _SIDE_STEP = 8
 """Cells a sideways turn of the wheel."""
 
@@ -120,7 +122,11 @@ class Editor(EditorCanvas):
             return self.copy(cut=key.endswith("x"))
         elif key in ("ctrl+v", "super+v"):
             self.paste(self.app.clipboard)
-        elif event.is_printable and event.character is not None:
+        elif (
+            event.is_printable
+            and event.character is not None
+            and not key.startswith(_NOT_TYPED)
+        ):
             self.change(editor_typing.insert(view.cursor, event.character))
         else:
             return False

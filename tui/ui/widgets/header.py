@@ -36,8 +36,7 @@ class Header(Bar):
         by_role = dict(zip(self._order(), models, strict=True))
         groups: list[Group] = []
         if self._status.rehearsal:
-            chip = " REHEARSAL " if width >= 60 else " REHEARSE "
-            groups.append((0, [(chip, palette.style("background", "warning", "bold"))]))
+            groups.append((0, [("REHEARSAL", palette.style("warning", more="bold"))]))
         groups += [(by_role[role][0] * 2, by_role[role][1]) for role in _ROLES]
         shown = fitting(groups, max(width - 8 - 14, 10))
         right: list[Piece] = []

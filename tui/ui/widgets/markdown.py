@@ -14,7 +14,7 @@ from rich.style import Style
 
 from tui.ui import theme
 from tui.ui.rows import Line, Piece, flat, inert, wrap
-from tui.ui.widgets.code import code_lines
+from tui.ui.widgets.fences import code_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tui.ui.rows import Line
-from tui.ui.widgets.code import code_lines
+from tui.ui.widgets.fences import code_lines
 from tui.ui.widgets.markdown import markdown_lines
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$")

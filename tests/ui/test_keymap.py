@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from tui.ui.commands import COMMANDS
+from tui.ui.keymap import KEYMAP, SCOPES, actions, bindings, hints, key_name, rows
+from tui.ui.screens.help import help_content
+from tui.ui.screens.workbench import Workbench
+from tui.ui.widgets.transcript import Transcript
+
+
+def test_no_key_does_two_things_in_one_scope() -> None:
+    for scope in SCOPES:
+        seen = Counter(key for row in rows(scope) for key in row.keys)
+        assert [key for key, count in seen.items() if count > 1] == []
+
+
+def test_conversation_and_review_share_a_widget_and_no_key() -> None:
+    assert not set(actions("conversation")) & set(actions("review"))
+
+
+def test_what_has_a_function_key_has_another_way_too() -> None:
+    for row in KEYMAP:
+        if any(re.fullmatch(r"f\d+", key) for key in row.keys):
+            assert any(not re.fullmatch(r"f\d+", key) for key in row.keys), row.action
+
+
+def test_every_action_has_its_method() -> None:
+    for row in rows("global"):
+        if not row.action.startswith("app."):
+            assert hasattr(Workbench, f"action_{row.action.partition('(')[0]}"), row.action
+    for scope in ("conversation", "review"):
+        for row in rows(scope):
+            assert hasattr(Transcript, f"action_{row.action}"), row.action
+
+
+def test_bindings_come_from_the_table() -> None:
+    assert len(bindings("global")) == len(list(rows("global")))
+
+
+def test_keys_are_written_as_people_write_them() -> None:
+    assert key_name("ctrl+j") == "Ctrl+J"
+    assert key_name("f2") == "F2"
+    assert key_name("alt+a") == "Alt+A"
+    assert key_name("escape") == "Esc"
+    assert key_name("a") == "a"
+    assert key_name("A") == "A"
+    assert key_name("shift+enter") == "Shift+Enter"
+
+
+def test_the_footer_says_what_works_now() -> None:
+    idle = dict(hints({"idle"}, "global"))
+    assert "Esc" not in idle
+    assert idle["F5"] == "verify"
+    busy = dict(hints({"busy"}, "global"))
+    assert busy["Esc"] == "stop"
+    assert "Alt+A" not in busy
+    assert dict(hints({"pending"}, "global"))["Alt+A"] == "accept all"
+
+
+def test_help_names_every_key_and_command() -> None:
+    text = help_content(76).plain
+    for row in KEYMAP:
+        for key in row.keys:
+            assert key_name(key) in text, key
+    for command in COMMANDS:
+        assert f"/{command.name}" in text

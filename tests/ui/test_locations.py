@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from tui.ui.locations import find_location
+
+ROOT = "/home/u/ledger"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line", "col"),
+    [
+        ('  File "/home/u/ledger/src/cache.py", line 12, in put', "src/cache.py", 11, 0),
+        ('  File "src/cache.py", line 3', "src/cache.py", 2, 0),
+        ("tests/test_cache.py:14: AssertionError", "tests/test_cache.py", 13, 0),
+        ("src/main.rs:3:9: error: oops", "src/main.rs", 2, 8),
+        ("./a.ts:1:2 - error", "a.ts", 0, 1),
+        ("FAILED tests/test_a.py::test_b - assert 1 == 2", "tests/test_a.py", 0, 0),
+        ("/home/u/ledger/a.py:7: in f", "a.py", 6, 0),
+    ],
+)
+def test_places_are_found(text: str, path: str, line: int, col: int) -> None:
+    found = find_location(text, ROOT)
+    assert found is not None
+    assert (found.path, found.line, found.col) == (path, line, col)
+    assert text[found.start : found.end]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing here",
+        'File "/usr/lib/python3.11/json/decoder.py", line 340, in decode',
+        'File "<string>", line 1',
+        "http://example.org:80/x",
+        "12:30:45",
+        "../outside.py:3",
+        "took 1.5s: fine",
+    ],
+)
+def test_what_is_no_place_in_the_workspace(text: str) -> None:
+    assert find_location(text, ROOT) is None

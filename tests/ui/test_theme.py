@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pygments.token import Token
+
+from tui.errors import SettingsError
+from tui.ui import theme
+
+MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_there_are_four_and_the_default_comes_first() -> None:
+    names = theme.theme_names()
+    assert names[0] == theme.DEFAULT_THEME
+    assert len(names) >= 4
+
+
+@pytest.mark.parametrize("name", theme.theme_names())
+def test_text_can_be_read(name: str) -> None:
+    colours = theme.read_theme(name).colours
+    back = colours["background"]
+    assert contrast(colours["foreground"], back) >= 7
+    assert contrast(colours["muted"], back) >= 4.5
+    for role in ("accent", "fast", "deep", "success", "warning", "error", "hunk-pending"):
+        assert contrast(colours[role], back) >= 3.5, role
+
+
+def test_high_contrast_means_it() -> None:
+    colours = theme.read_theme("contrast").colours
+    for name, colour in colours.items():
+        if name.startswith("syntax-") or name in ("foreground", "muted", "faint"):
+            assert contrast(colour, colours["background"]) >= 7, name
+
+
+def test_themes_differ_in_darkness() -> None:
+    assert {theme.read_theme(name).dark for name in theme.theme_names()} == {True, False}
+
+
+def test_three_colours_make_a_theme(tmp_path: Path) -> None:
+    palette = theme.read_theme("mine", write(tmp_path, MINIMAL))
+    assert palette.colours["fast"] == "#00ff00"
+    assert palette.colours["panel"] not in ("#000000", "#ffffff")
+    assert palette.textual_theme().name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[palette]\n", "lacks background, foreground, accent"),
+        (MINIMAL + 'fasst = "#ffffff"\n', "no colour 'fasst'"),
+        (MINIMAL + 'fast = "red"\n', "must look like"),
+        (MINIMAL + "[widget]\n", "unknown entry 'widget'"),
+        ("title = 3\n" + MINIMAL, "title must be a text"),
+        ("[palette\n", "line 1"),
+    ],
+)
+def test_a_broken_theme_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(SettingsError, match="mine.toml") as caught:
+        theme.read_theme("mine", write(tmp_path, text))
+    assert words in str(caught.value)
+
+
+def test_an_unknown_theme_names_those_that_there_are() -> None:
+    with pytest.raises(SettingsError, match="dusk"):
+        theme.read_theme("noon")
+
+
+def test_token_styles_come_from_the_nearest_name() -> None:
+    palette = theme.read_theme("dusk")
+    keyword = palette.colours["syntax-keyword"]
+    assert str(palette.syntax_style(Token.Keyword.Namespace).color).find(keyword) >= 0
+    assert palette.syntax_style(Token.Keyword) == palette.syntax_style(Token.Keyword.Reserved)
+    assert palette.syntax_style(Token.Comment.Single).italic
+    assert palette.syntax_style(Token.Text) == palette.style("syntax-text")
+
+
+def test_a_style_with_an_unknown_colour_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        theme.active().style("mauve")

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from tui.core.meter import MeterView
+from tui.ui.widgets.bar import fitting
+from tui.ui.widgets.meter import context_group, meter_groups
+
+
+def words(view: MeterView, width: int = 200) -> str:
+    groups = [*meter_groups(view), context_group(view)]
+    return "   ".join("".join(text for text, _ in group) for group in fitting(groups, width))
+
+
+STREAMING = MeterView(
+    "streaming", 1043.0, True, 0.084, 512, True, 0.5, (0.1, 0.5, 1.0), 0.75, 0.07,
+    "counted", 12_000, 128_000,
+)
+
+
+def test_everything_is_said() -> None:
+    shown = words(STREAMING)
+    for part in ("~1,043 tok/s", "▁▄█", "ttft 84 ms", "~512 tok", "0.5 s", "ghost 7%",
+                 "reasoning counted", "ctx 12k/128k", "delegate ├", "┤ collaborate"):
+        assert part in shown, part
+
+
+def test_a_measured_rate_has_no_tilde() -> None:
+    done = MeterView("done", 990.4, False, 1.25, 512, False, 1.5, (), 0.7, 0.9)
+    shown = words(done)
+    assert "990 tok/s" in shown
+    assert "~" not in shown
+    assert "ttft 1.2 s" in shown
+
+
+def test_slow_rates_have_a_decimal() -> None:
+    assert "~1.5 tok/s" in words(MeterView("streaming", 1.5, tokens=3))
+
+
+def test_the_mark_moves_with_the_scale() -> None:
+    low = words(MeterView("streaming", 50.0, scale=0.166, tokens=9))
+    high = words(MeterView("streaming", 4000.0, scale=0.96, tokens=9))
+    assert low.index("◆") < high.index("◆")
+
+
+def test_idle_shows_no_invented_rate() -> None:
+    shown = words(MeterView())
+    assert "-- tok/s" in shown
+    assert "◆" not in shown
+
+
+def test_the_rate_stays_when_there_is_little_room() -> None:
+    assert words(STREAMING, 16) == "~1,043 tok/s"
+    assert "collaborate" in words(STREAMING, 70)
+    assert "reasoning" not in words(STREAMING, 70)
