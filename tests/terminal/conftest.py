@@ -1,0 +1,65 @@
+"""The real binary, with a home of its own, on a pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support.sources import ROOT
+from tests.support.terminal import Terminal
+
+DUETTO = (sys.executable, "-m", "tui.cli")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What duetto sees: no keys, no settings but those in its home."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("DUETTO_", "OPENAI_"))}
+    return kept | {"DUETTO_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def practice(tmp_path: Path) -> Path:
+    """Where the practice workspace will lie."""
+    return tmp_path / "home" / "data" / "practice"
+
+
+@pytest.fixture
+def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """Starts ``duetto ARGUMENTS`` on a terminal; it is ended with the test."""
+    with ExitStack() as terminals:
+
+        def started(*arguments: str | Path, size: tuple[int, int] = (120, 36)) -> Terminal:
+            command = [*DUETTO, *arguments]
+            return terminals.enter_context(
+                Terminal(command, env=environment, cwd=tmp_path, size=size)
+            )
+
+        yield started
+
+
+@pytest.fixture
+def piped(
+    environment: dict[str, str], tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs ``duetto ARGUMENTS`` without a terminal."""
+
+    def ran(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*DUETTO, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return ran

@@ -1,0 +1,135 @@
+"""A whole exercise as a person plays it, with the real binary."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+ESC, F2, F5, ALT_A, ALT_U = "\x1b", "\x1bOQ", "\x1b[15~", "\x1ba", "\x1bu"
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=["120x36", "80x24"])
+def test_prompt_interrupt_redirect_accept_verify(
+    start: Callable[..., Terminal], practice: Path, size: tuple[int, int]
+) -> None:
+    term = start(size=size)
+    term.wait_for("Tab takes the suggestion")
+    before = (practice / "ledger/cache.py").read_text()
+
+    # the suggested prompt, and Esc as soon as something lands
+    term.type("\t")
+    term.wait_for("❯ make the cache safe for threads")
+    term.type("\r")
+    term.wait_for("landing")
+    term.type(ESC)
+    stopped = term.wait_for(re.compile(r"stopped after ~?\d+ tokens"))
+    assert "hunk" in stopped
+    assert (practice / "ledger/cache.py").read_text() == before
+
+    # another instruction; the model is told what was kept
+    term.type("make the cache safe for threads, with a plain Lock\r")
+    term.wait_for("Done.")
+    term.wait_for("pending")
+
+    # accepting writes the file
+    term.type(ALT_A)
+    term.wait_for("accepted")
+    term.wait_gone("Alt+A")
+    after = (practice / "ledger/cache.py").read_text()
+    assert "threading.Lock()" in after
+
+    # the tests judge
+    term.type(F5)
+    term.wait_for("tests passed", 60)
+    term.type("\x11")
+    assert term.wait_exit() == 0
+    assert term.trouble() == ""
+    assert (practice / "ledger/cache.py").read_text() == after
+
+
+def test_typing_redirects_while_it_streams(start: Callable[..., Terminal]) -> None:
+    term = start()
+    term.wait_for("Tab takes the suggestion")
+    term.type("\x1bOQ")
+    term.wait_for("◆ deep")
+    term.type("make the cache safe for threads\r")
+    term.wait_for("redirect")
+    term.type("make the cache safe for threads, with a plain Lock")
+    term.wait_for("❯ make the cache safe")
+    term.type("\r")
+    term.wait_for(re.compile(r"stopped after ~?\d+ tokens"))
+    term.wait_for("A plain Lock", 30)
+
+
+def test_switching_in_the_middle_of_an_answer(start: Callable[..., Terminal]) -> None:
+    term = start()
+    term.wait_for("Tab takes the suggestion")
+    term.type(F2)
+    term.settle(0.2)
+    term.type("make the cache safe for threads\r")
+    term.wait_for("landing", 30)
+    term.type(F2)
+    term.wait_for("Done.", 30)
+    assert "fast" in term.text
+
+
+def test_the_models_turn_is_taken_back_byte_for_byte(
+    start: Callable[..., Terminal], practice: Path
+) -> None:
+    term = start()
+    term.wait_for("Tab takes the suggestion")
+    before = (practice / "ledger/cache.py").read_bytes()
+    term.type("make the cache safe for threads\r")
+    term.wait_for("Done.")
+    term.type(ALT_A)
+    term.wait_for("accepted")
+    term.wait_gone("Alt+A")
+    assert (practice / "ledger/cache.py").read_bytes() != before
+    term.type(ALT_U)
+    term.wait_gone("accepted")
+    term.settle()
+    assert (practice / "ledger/cache.py").read_bytes() == before
+
+
+def test_leaving_with_pending_hunks_is_asked(
+    start: Callable[..., Terminal], practice: Path
+) -> None:
+    term = start()
+    term.wait_for("Tab takes the suggestion")
+    before = (practice / "ledger/cache.py").read_bytes()
+    term.type("make the cache safe for threads\r")
+    term.wait_for("Done.")
+    term.type("\x11")
+    term.wait_for("not decided on")
+    assert term.status is None
+    assert (practice / "ledger/cache.py").read_bytes() == before
+
+
+def test_a_shell_command(start: Callable[..., Terminal]) -> None:
+    term = start()
+    term.wait_for("send")
+    term.type("!echo it has $((40 + 2)) lines\r")
+    term.wait_for("it has 42 lines")
+    term.wait_for("exit 0")
+
+
+def test_exec_plays_it_without_a_screen(
+    piped: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, practice: Path
+) -> None:
+    piped("practice", "--help")
+    from tui.cli.practice import ensure
+
+    workspace = ensure(practice.parent)
+    ran = piped("exec", "make the cache safe for threads", "--json", "--apply", "-C", workspace)
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    kinds = {event["type"] for event in events}
+    assert {"turn.started", "text.delta", "hunk", "turn.completed"} <= kinds
+    assert "threading" in (workspace / "ledger/cache.py").read_text()
+    assert ran.returncode == 0, ran.stderr
