@@ -101,6 +101,13 @@ async def test_ctrl_c_without_a_selection_bubbles() -> None:
         assert (app.seen, app.clipboard) == (1, "d")
 
 
+async def test_a_letter_with_alt_is_not_typed() -> None:
+    async with desk() as d:
+        d.editor.post_message(events.Key("alt+g", "g"))
+        await d.pilot.pause()
+        assert d.text == TEXT
+
+
 async def test_a_bracketed_paste_is_one_edit() -> None:
     async with desk() as d:
         d.editor.post_message(events.Paste("one\r\ntwo\x1b[0m"))

@@ -166,6 +166,27 @@ async def test_follow_opens_the_file_where_the_edit_lands() -> None:
         assert "Alt+F follows" in tabs_of(p)
 
 
+async def test_the_first_file_is_followed_and_gone_to_before_it_has_a_size() -> None:
+    async with pane() as (p, pilot):
+        session_of(p).submit(OpenFile("b/main.py"))
+        p.sync(session_of(p).land("b/main.py", 1, "new\n"))
+        await pilot.pause()
+        assert p.editor.view is not None
+        assert p.editor.view.top == 0
+    async with pane() as (p, pilot):
+        session_of(p).submit(OpenFile("a.py"))
+        p.sync(session_of(p).land("a.py", 80, "new\n"))
+        await pilot.pause()
+        assert p.editor.view is not None
+        assert 60 < p.editor.view.top < 80
+    async with pane() as (p, pilot):
+        session_of(p).submit(OpenFile("a.py"))
+        p.sync(Notices(tabs=True, goto=("a.py", 90, 0)))
+        await pilot.pause()
+        assert p.editor.view is not None
+        assert 68 < p.editor.view.top <= 80
+
+
 async def test_goto_shows_the_place_the_user_asked_for() -> None:
     async with pane("b/main.py") as (p, _):
         session_of(p).submit(OpenFile("a.py"))

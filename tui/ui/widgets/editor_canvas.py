@@ -64,6 +64,7 @@ class EditorCanvas(Widget, can_focus=True):
         view = self.view
         if view is None or not height:
             self._rows = []
+            self._frame = Frame(0, 0, 0)
             self.refresh()
             return
         workspace = self.session.workspace
@@ -112,7 +113,7 @@ class EditorCanvas(Widget, can_focus=True):
         if select_to is not None:
             self.view.cursor.select(position, select_to)
         height = self.size.height
-        if not self.view.top <= position[0] < self.view.top + height:
+        if height and not self.view.top <= position[0] < self.view.top + height:
             self.view.scroll_to(position[0] - height // 2, height)
         self.moved()
 
@@ -120,7 +121,7 @@ class EditorCanvas(Widget, can_focus=True):
         """The model wrote in this line: keep it in sight."""
         if self.view is not None:
             self.view.pen_line = line
-            if self.following:
+            if self.following and self.size.height:
                 self.view.reveal(line, self.size.height, ahead=True)
 
     def scroll_lines(self, lines: int) -> None:
@@ -141,7 +142,8 @@ class EditorCanvas(Widget, can_focus=True):
         """The cursor was moved by the user: show it, tell the engine."""
         if self.view is None:
             return
-        self.view.reveal_cursor(*self.size)
+        if self.size.height:
+            self.view.reveal_cursor(*self.size)
         self.repaint()
         self.report()
 
@@ -156,10 +158,22 @@ class EditorCanvas(Widget, can_focus=True):
                 self.app.cursor_position = self.content_region.offset + Offset(x, line - view.top)
         self.post_message(self.Moved())
 
+    def _settle(self, view: View) -> None:
+        """The view had no size when it was told what to show."""
+        if self.following and view.pen_line is not None:
+            view.reveal(view.pen_line, self.size.height, ahead=True)
+        else:
+            view.reveal_cursor(*self.size)
+
     # -- events and timers ----------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Other rows fit now."""
+        """Other rows fit now; the first ones show what was gone to before there were any."""
+        view, height = self.view, self.size.height
+        if view is not None and height:
+            if not self._frame.width:
+                self._settle(view)
+            view.scroll_to(view.top, height)
         self.repaint()
 
     def watch_has_focus(self, has_focus: bool) -> None:
