@@ -67,6 +67,11 @@ class FileWork:
         self.hunks.append(hunk)
         return hunk
 
+    def refuse_if_arriving(self, path: str) -> None:
+        """Raises EditRefused if a pending move brings another file to this path."""
+        if checked_path(path, self.ledger.root) in self.ledger.arriving:
+            raise EditRefused(f"'{ascii_shown(path)}' is where an earlier hunk moves a file")
+
     def ended(self, hunk: Hunk, stage: Stage, reason: str = "") -> None:
         """Give a hunk its last stage."""
         hunk.stage, hunk.reason = stage, reason
@@ -167,6 +172,7 @@ class UpdateWork(FileWork):
     def _move(self, record: FileRecord, hunk: Hunk) -> None:
         try:
             target = checked_path(self._target, self.ledger.root)
+            self.refuse_if_arriving(target)
             if target == record.path:
                 raise EditRefused(f"'{ascii_shown(target)}' is where the file is")
             if self.ledger.find(target) is not None:
@@ -268,6 +274,7 @@ class AddWork(FileWork):
         return self.record.buffer.line_count - 1, self._lines[-40:]
 
     def _begin(self, path: str) -> None:
+        self.refuse_if_arriving(path)
         record = self.ledger.find(path)
         if record is not None and record.moving is not None:
             raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
@@ -276,6 +283,7 @@ class AddWork(FileWork):
         self._hunk.stage = Stage.READING
         self.record.landing = self
         if record is None:
+            self.ledger.layers[self._hunk.id].made_file = True
             self.record.synced = self.record.version
             self._painter = Painter(self.ledger, self.record, 0, owner=self)
             self._hunk.stage = Stage.LANDING
@@ -325,6 +333,7 @@ class DeleteWork(FileWork):
             self.ended(hunk, Stage.DROPPED, words)
             return
         try:
+            self.refuse_if_arriving(self.path)
             record = self.ledger.open(self.path)
             if record.deletion is not None or record.moving is not None:
                 raise EditRefused(f"file not found: '{ascii_shown(self.path)}' is gone already")

@@ -126,6 +126,8 @@ class Layer:
     """The file that an accepted deletion, move or a rejected addition took away."""
     over: FileRecord | None = None
     """The file that an accepted move replaced."""
+    made_file: bool = False
+    """An ADD whose file was not there: without it there is none."""
 
 
 class Ledger:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tui.core.buffer import Mark
 from tui.core.hunk import Hunk
 from tui.core.indent import SAME, IndentChange
-from tui.core.ledger import Author, FileRecord, Layer, Ledger, OpenSection
+from tui.core.ledger import Author, FileRecord, Ledger, OpenSection
 from tui.core.rows import Span, rows_range, rows_text
 
 SWALLOWED = "target deleted: the lines that it was changing are gone"
@@ -286,7 +286,8 @@ class Painter:
     def _note_layer(self, group: Group) -> None:
         """Remember which older hunks this one lies on."""
         low, high = group.old
-        layer = self._ledger.layers[group.hunk.id] = Layer()
+        layer = self._ledger.layers[group.hunk.id]
+        layer.below, layer.edges = [], []
         for hunk, start, end in self._before:
             if hunk not in self._record.live:
                 continue

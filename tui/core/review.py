@@ -104,7 +104,7 @@ def _above(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     found = {hunk.id}
     for one in live:
         on_it = any(other.id in found for other in ledger.layers[one.id].below)
-        on_file = hunk.kind is Kind.ADD and not hunk.base and one.id > hunk.id
+        on_file = ledger.layers[hunk.id].made_file and one.id > hunk.id
         if on_it or on_file:
             found.add(one.id)
     return [one for one in reversed(live) if one.id in found and one is not hunk]
@@ -180,7 +180,7 @@ def _remove(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     if not take_off(ledger, record, hunk):
         hunk.stage, hunk.reason = Stage.CONFLICT, _EDITED
         return False
-    if hunk.kind is Kind.ADD and not hunk.base and not whole_text(record.buffer):
+    if ledger.layers[hunk.id].made_file and not whole_text(record.buffer):
         ledger.layers[hunk.id].record = record
         ledger.drop(record)
     return True
@@ -216,7 +216,7 @@ def _move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     """Bring an open file to another path; what is there goes, and is remembered."""
     source, target = hunk.path, hunk.target
     over = ledger.find(target)
-    if over is not None and over.version != over.synced:
+    if over is not None and (over.version != over.synced or _has_pending(over)):
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' has unsaved edits: not moved"
         return False
     layer = ledger.layers[hunk.id]
@@ -229,6 +229,10 @@ def _move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     _put_at(ledger, record, target, over.disk if over else None)
     ledger.touched |= {source, target}
     return True
+
+
+def _has_pending(record: FileRecord) -> bool:
+    return any(hunk.decision is Decision.PENDING for hunk in record.live)
 
 
 def _move_back(ledger: Ledger, hunk: Hunk) -> list[str]:
