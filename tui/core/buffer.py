@@ -1,4 +1,4 @@
-"""The one copy of a file's text: lines, their endings, and marks that move with edits.
+r"""The one copy of a file's text: lines, their endings, and marks that move with edits.
 
 A buffer splits on ``\n`` only (form feed, NEL and U+2028 are text, EDITS.md section 5).
 There is always one more line than there are newlines, as in every editor: ``"a\n"`` is the
@@ -94,7 +94,7 @@ class Buffer:
 
     @property
     def newline(self) -> str:
-        """The file's first line ending, which new lines get; ``"\\n"`` if it has none."""
+        r"""The file's first line ending, which new lines get; ``"\\n"`` if it has none."""
         return self.endings[0] or "\n"
 
     def text(self) -> str:
@@ -173,7 +173,7 @@ class Buffer:
     def _whole_endings(
         self, start: Position, end: Position, text: str
     ) -> tuple[Position, Position, str]:
-        """Widen a change that would tear a ``\\r`` from the ``\\n`` behind it."""
+        r"""Widen a change that would tear a ``\r`` from the ``\n`` behind it."""
         before = self.lines[start[0]][: start[1]]
         bare_newline = end[1] == len(self.lines[end[0]]) and self.endings[end[0]] == "\n"
         if bare_newline and (text or before).endswith("\r"):
@@ -198,7 +198,7 @@ class Buffer:
 
 
 def split_text(text: str) -> tuple[list[str], list[str]]:
-    """Split into lines and their endings (``\\n`` or ``\\r\\n``; the last line has none)."""
+    r"""Split into lines and their endings (``\\n`` or ``\\r\\n``; the last line has none)."""
     lines = text.split("\n")
     if "\r" not in text:
         return lines, ["\n"] * (len(lines) - 1) + [""]
