@@ -107,8 +107,9 @@ def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
         term.wait_for("send")
         term.type("hello\r")
         term.wait_for("Nothing listens")
-        term.type("typed afterwards")
-        term.wait_for("❯ typed afterwards")
+        term.type(", typed afterwards")
+        # the prompt that could not be sent is back where it was typed
+        term.wait_for("❯ hello, typed afterwards")
         term.type("\x11")
         assert term.wait_exit() == 0
     assert term.trouble() == ""

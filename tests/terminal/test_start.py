@@ -47,7 +47,7 @@ def test_it_is_usable_when_small(start: Start, size: tuple[int, int]) -> None:
 def test_growing_and_shrinking(start: Start) -> None:
     term = start(size=(80, 24))
     term.wait_for(READY)
-    assert "No file is open" not in term.text
+    term.wait_gone("No file is open")
     term.resize(140, 40)
     term.wait_for("No file is open")
     term.resize(60, 15)
