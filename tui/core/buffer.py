@@ -94,14 +94,12 @@ class Buffer:
 
     @property
     def newline(self) -> str:
-        r"""The file's first line ending, which new lines get; ``"\\n"`` if it has none."""
+        r"""The file's first line ending, which new lines get; ``"\n"`` if it has none."""
         return self.endings[0] or "\n"
 
     def text(self) -> str:
         """The whole text with its line endings, without the byte order mark."""
-        return "".join(
-            part for pair in zip(self.lines, self.endings, strict=True) for part in pair
-        )
+        return "".join(part for pair in zip(self.lines, self.endings, strict=True) for part in pair)
 
     def encode(self) -> bytes:
         """The bytes of the file: UTF-8, with the byte order mark if it had one."""
