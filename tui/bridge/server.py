@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hmac
 import http
 import json
 import logging
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -24,6 +25,7 @@ from tui.bridge.rehearsal.player import Player
 from tui.core.run import Run
 from tui.core.server_protocol import ServerProtocol
 from tui.core.steering import required_outputs
+from tui.core.usage import Usage
 
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
@@ -108,15 +110,14 @@ class Stage:
     async def run(self) -> None:
         """Serve until the client is gone; then all work for it stops."""
         try:
-            async for message in self._socket:
-                if isinstance(message, str):
-                    self._protocol.receive_text(message, int(time.time()))
-                else:
-                    self._protocol.receive_binary()
-                self._wake()
-                await self._write()
-        except ConnectionClosed:
-            pass
+            with contextlib.suppress(ConnectionClosed):
+                async for message in self._socket:
+                    if isinstance(message, str):
+                        self._protocol.receive_text(message, int(time.time()))
+                    else:
+                        self._protocol.receive_binary()
+                    self._wake()
+                    await self._write()
         finally:
             self._protocol.connection_lost()
             for task in self._tasks:
@@ -124,32 +125,37 @@ class Stage:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _wake(self) -> None:
-        """Start what may start, and tell the runs that were interrupted."""
+        """Start what may start, and tell the runs that were steered or interrupted."""
         for run in self._protocol.accept():
             self._players[run.response_id] = asyncio.Event()
-            task = asyncio.create_task(self._play(run))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(self._play(run), run)
         told = [run for run in self._protocol.running() if run.steered]
         for run in [*told, *self._protocol.interrupted_runs()]:
             if run.response_id in self._players:
                 self._players[run.response_id].set()
 
-    async def _play(self, run: Run) -> None:
-        """Play one run to its end, then start what waited for it."""
-        try:
-            await self._perform(run)
-            self._players.pop(run.response_id, None)
-            self._wake()
-            await self._write()
-        except ConnectionClosed:
+    def _spawn(self, work: Coroutine[None, None, None], run: Run) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(functools.partial(self._reap, run))
+
+    def _reap(self, run: Run, task: asyncio.Task[None]) -> None:
+        """A run's task is over: if it broke, the client hears of it."""
+        self._tasks.discard(task)
+        self._players.pop(run.response_id, None)
+        if task.cancelled() or task.exception() is None:
             return
-        except Exception:  # the supervisor of this task: the client must hear of its end
-            _log.exception("a run of the rehearsal broke")
+        _log.error("a run of the rehearsal broke", exc_info=task.exception())
+        if not run.done:
             run.fail("server_error", "The rehearsal model broke; see the log.")
             self._wake()
-            with contextlib.suppress(ConnectionClosed):
-                await self._write()
+            self._spawn(self._write(), run)
+
+    async def _play(self, run: Run) -> None:
+        """Play one run to its end, then start what waited for it."""
+        await self._perform(run)
+        self._wake()
+        await self._write()
 
     async def _perform(self, run: Run) -> None:
         told = self._players[run.response_id]
@@ -171,10 +177,14 @@ class Stage:
         _finish(run, player, player.usage(*tokens))
 
     async def _write(self) -> None:
-        """Write what waits, in order; a client that does not read makes its runs wait here."""
+        """Write what waits, in order; a client that does not read makes its runs wait here.
+
+        Of a client that is gone nobody is told here: the reader ends everything then.
+        """
         async with self._writing:
-            for text in self._protocol.data_to_send():
-                await self._socket.send(text)
+            with contextlib.suppress(ConnectionClosed):
+                for text in self._protocol.data_to_send():
+                    await self._socket.send(text)
 
 
 def _finish(run: Run, player: Player, usage: Usage) -> None:

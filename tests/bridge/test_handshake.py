@@ -1,0 +1,70 @@
+"""Who may use the bridge, over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.support.bridge_client import create, dial, until
+from tui.bridge.server import Bridge
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "the-token2", "the-tokén".encode().hex()])
+async def test_a_wrong_token_is_refused_before_the_upgrade(bridge: Bridge, token: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await dial(bridge, token)
+    assert refused.value.response.status_code == 401
+
+
+async def test_no_token_and_two_tokens_are_refused(bridge: Bridge) -> None:
+    for headers in ([], [("Authorization", "Bearer the-token"), ("Authorization", "Bearer x")]):
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(bridge.url, additional_headers=headers, proxy=None)
+        assert refused.value.response.status_code == 401
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
+async def test_any_origin_is_refused_even_with_the_token(bridge: Bridge, origin: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await dial(bridge, Origin=origin)
+    assert refused.value.response.status_code == 403
+
+
+async def test_other_paths_are_not_found_and_queries_are_ignored(bridge: Bridge) -> None:
+    headers = {"Authorization": "Bearer the-token"}
+    elsewhere = bridge.url.replace("/v1/responses", "/v1/realtime")
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(elsewhere, additional_headers=headers, proxy=None)
+    assert refused.value.response.status_code == 404
+    async with connect(bridge.url + "?model=x", additional_headers=headers, proxy=None) as socket:
+        await create(socket, "hello")
+        assert (await until(socket))[-1]["type"] == "response.completed"
+
+
+async def test_models_are_listed_for_who_has_the_token(bridge: Bridge) -> None:
+    url = bridge.url.replace("ws://", "http://").replace("responses", "models")
+
+    def get(token: str) -> Any:
+        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return json.load(response)
+
+    listed = await asyncio.to_thread(get, "the-token")
+    assert [model["id"] for model in listed["data"]] == ["rehearsal-fast", "rehearsal-deep"]
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        await asyncio.to_thread(get, "wrong")
+    assert refused.value.code == 401
+    refused.value.close()
+
+
+async def test_it_listens_on_loopback_only(bridge: Bridge) -> None:
+    assert bridge.url.startswith("ws://127.0.0.1:")
+    assert bridge._server is not None
+    assert {s.getsockname()[0] for s in bridge._server.sockets} == {"127.0.0.1"}
