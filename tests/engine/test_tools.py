@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.fakes import World
+from tui.core.file_block import file_blocks
+from tui.engine.catalogue import Catalogue
+from tui.engine.tools import (
+    LIST_LIMIT,
+    MATCH_LIMIT,
+    OUTPUT_LIMIT_CHARS,
+    CallError,
+    ToolResult,
+    Tools,
+    brief_call,
+    path_filter,
+    workspace_path,
+)
+
+
+class Bench:
+    """The tools over a workspace in memory."""
+
+    def __init__(self, files: dict[str, str | bytes], *, allows: bool = False) -> None:
+        self.world = World(files)
+        self.asked: list[str] = []
+        self.allows = allows
+        self.tools = Tools(
+            self.world.session.workspace,
+            Catalogue(self.world.files),
+            self.world.ports,
+            self._consent,
+        )
+
+    async def _consent(self, path: str, reason: str) -> bool:
+        self.asked.append(path)
+        return self.allows
+
+    async def call(self, name: str, **arguments: object) -> ToolResult:
+        return await self.tools.call(name, json.dumps(arguments))
+
+
+async def test_a_file_is_read_exactly() -> None:
+    bench = Bench({"a.py": "one\r\ntwo"})
+    result = await bench.call("read_file", path="./a.py")
+    block = next(file_blocks(result.output))
+    assert (block.path, block.text, block.attributes) == ("a.py", "one\r\ntwo", {})
+    assert not result.failed
+
+
+async def test_an_open_buffer_is_read_as_it_stands() -> None:
+    bench = Bench({"a.py": "one\n"})
+    workspace = bench.world.session.workspace
+    workspace.open("a.py")
+    workspace.edit("a.py", (0, 0), (0, 3), "ONE")
+    assert next(file_blocks((await bench.call("read_file", path="a.py")).output)).text == "ONE\n"
+
+
+async def test_ranges_are_inclusive_and_told() -> None:
+    bench = Bench({"a.py": "".join(f"{n}\n" for n in range(1, 11))})
+    result = await bench.call("read_file", path="a.py", start=3, end=5)
+    block = next(file_blocks(result.output))
+    assert block.text == "3\n4\n5"
+    assert block.attributes == {"from": "3", "to": "5"}
+    assert "10 lines; go on with start=6" in result.output
+    past = await bench.call("read_file", path="a.py", start=99)
+    assert "only 10 lines" in past.output
+    backwards = await bench.call("read_file", path="a.py", start=8, end=2)
+    assert next(file_blocks(backwards.output)).text == "8"
+
+
+async def test_long_files_are_bounded_and_say_how_to_go_on() -> None:
+    bench = Bench({"a.py": "".join(f"line {n}\n" for n in range(20_000)), "b.js": "x" * 200_000})
+    result = await bench.call("read_file", path="a.py")
+    assert len(result.output) < OUTPUT_LIMIT_CHARS + 500
+    block = next(file_blocks(result.output))
+    following = int(block.attributes["to"]) + 1
+    assert f"go on with start={following}" in result.output
+    rest = await bench.call("read_file", path="a.py", start=following)
+    assert next(file_blocks(rest.output)).text.startswith(f"line {following - 1}\n")
+    minified = await bench.call("read_file", path="b.js")
+    assert len(minified.output) < OUTPUT_LIMIT_CHARS + 500
+    assert "too long" in minified.output
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("gone.py", "no file"),
+        ("folder", "folder"),
+        ("bin", "UTF-8"),
+        ("latin", "UTF-8"),
+        ("../x", "outside"),
+        ("/etc/passwd", "outside"),
+        ("a/../../x", "outside"),
+        ("~/x", "outside"),
+        (".", "list"),
+        ("", "string"),
+    ],
+)
+async def test_what_cannot_be_read_is_explained(path: str, words: str) -> None:
+    bench = Bench({"folder/a.py": "", "bin": b"\0\1", "latin": b"\xe9t\xe9"})
+    result = await bench.call("read_file", path=path)
+    assert result.failed
+    assert words in result.output
+
+
+async def test_private_files_need_a_yes() -> None:
+    bench = Bench({".env": "KEY=1"})
+    bench.world.files.private = {".env": "secrets"}
+    assert "declined" in (await bench.call("read_file", path="./.env")).output
+    bench.allows = True
+    assert "KEY=1" in (await bench.call("read_file", path=".env")).output
+    assert bench.asked == [".env", ".env"]
+    assert (await bench.call("search", pattern="KEY")).output == "no line matches"
+    assert ".env" not in (await bench.call("list")).output
+
+
+async def test_listing_by_glob_and_folder() -> None:
+    bench = Bench({"a.py": "", "src/b.py": "", "src/deep/c.py": "", "src/d.txt": ""})
+    assert (await bench.call("list")).output == "a.py\nsrc/b.py\nsrc/d.txt\nsrc/deep/c.py"
+    assert (await bench.call("list", pattern="src/*.py")).output == "src/b.py"
+    assert (await bench.call("list", pattern="src/**/*.py")).output == "src/b.py\nsrc/deep/c.py"
+    assert (await bench.call("list", pattern="*.py")).output == "a.py\nsrc/b.py\nsrc/deep/c.py"
+    assert (await bench.call("list", pattern="src/deep/")).output == "src/deep/c.py"
+    assert (await bench.call("list", pattern="nothing")).output == "no file matches"
+
+
+async def test_long_listings_are_bounded() -> None:
+    bench = Bench({f"f{n:05}.py": "" for n in range(LIST_LIMIT + 7)})
+    assert "(7 more" in (await bench.call("list")).output
+
+
+async def test_searching_text_and_patterns() -> None:
+    bench = Bench({"a.py": "def f(x):\n    return x\n", "b/c.py": "f(1)\n", "bin": b"\0f(1)"})
+    assert (await bench.call("search", pattern="f(1)")).output == "b/c.py:1: f(1)"
+    found = await bench.call("search", pattern=r"^def \w+", regex=True)
+    assert found.output == "a.py:1: def f(x):"
+    assert found.brief == "1 match"
+    assert (await bench.call("search", pattern="f(", path="b")).brief == "1 match"
+    assert (await bench.call("search", pattern="(", regex=True)).failed
+    assert (await bench.call("search", pattern="(a+)+$", regex=True)).failed
+
+
+async def test_searches_are_bounded_in_matches_line_and_time() -> None:
+    bench = Bench({"a.py": "x\n" * 5000, "b.js": "y" * 3000 + "needle" + "y" * 3000})
+    output = (await bench.call("search", pattern="x")).output
+    assert len(output.splitlines()) == MATCH_LIMIT + 1
+    assert "narrower" in output
+    assert len((await bench.call("search", pattern="needle")).output) < 600
+    now = bench.world.clock.now
+
+    def slow() -> float:
+        bench.world.clock.advance(3)
+        return now()
+
+    bench.world.clock.now = slow  # type: ignore[method-assign]
+    assert "stopped after 5 s" in (await bench.call("search", pattern="nothing")).output
+
+
+@pytest.mark.parametrize(
+    "arguments", ["not json", "[1]", '{"path": 5}', '{"path":"a","start":"x"}']
+)
+async def test_bad_arguments_are_explained(arguments: str) -> None:
+    bench = Bench({"a": "x"})
+    result = await bench.tools.call("read_file", arguments)
+    assert result.failed
+    assert result.output.startswith("error:")
+
+
+async def test_an_unknown_tool_is_explained() -> None:
+    assert "no tool 'shell'" in (await Bench({}).call("shell")).output
+
+
+def test_calls_in_brief() -> None:
+    assert brief_call("read_file", '{"path":"a.py","start":3,"end":9}') == "read_file a.py 3-9"
+    assert brief_call("search", '{"pattern":"x","path":"src"}') == "search x src"
+    assert brief_call("list", "{}") == "list"
+    assert brief_call("list", "broken") == "list"
+
+
+def test_paths_are_normalised() -> None:
+    assert workspace_path("a/./b//../c.py") == "a/c.py"
+    assert workspace_path("a\\b.py") == "a/b.py"
+    with pytest.raises(CallError):
+        workspace_path("C:/x")
+    assert path_filter("")("anything")

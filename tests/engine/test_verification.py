@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tui.core.command_run import RunResult
+from tui.core.turn import Block, BlockKind
+from tui.engine import intents
+from tui.engine.ports import VerifyCommand
+from tui.engine.verification import TAIL_CHARS, ending, verdict_of
+
+
+def runs(world: World) -> list[Block]:
+    return [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
+
+
+async def test_the_verdict_is_the_exit_status() -> None:
+    world = World()
+    world.runner.output = ["1 failed ", "(just kidding)\n"]
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "passed"
+    assert not world.session.status.can_send_failure
+    assert runs(world)[0].title == "pytest -q"
+    assert runs(world)[0].state == "done"
+    assert "(just kidding)\n" in runs(world)[0].text
+    world.runner.result = RunResult(1, 0.5)
+    world.runner.output = ["all passed\n"]
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "failed"
+    assert world.session.status.can_send_failure
+    assert runs(world)[1].state == "failed"
+
+
+async def test_a_failure_goes_to_the_model_with_its_tail() -> None:
+    world = World()
+    world.runner.result = RunResult(2, 0.5)
+    world.runner.output = ["early\n" * 4000, "E   assert 1 == 2\n"]
+    world.session.submit(intents.SendFailure())
+    assert world.session.drain().troubles
+    world.session.submit(intents.RunCommand("make check"))
+    await settle()
+    assert world.session.status.verdict == ""
+    world.session.submit(intents.SendFailure())
+    request = await world.wire.request(1)
+    text = request["input"][-1]["content"][0]["text"]
+    assert "`make check` failed (exit 2)" in text
+    assert "E   assert 1 == 2" in text
+    assert len(text) < TAIL_CHARS + 500
+    assert not world.session.status.can_send_failure
+
+
+async def test_one_command_at_a_time_and_it_can_be_stopped() -> None:
+    world = World()
+    world.runner.hold = asyncio.Event()
+    world.session.submit(intents.RunCommand("sleep 100"))
+    await settle()
+    assert world.session.status.running == "sleep 100"
+    world.session.submit(intents.RunCommand("ls"))
+    assert world.session.drain().troubles
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert world.session.status.running == ""
+    assert runs(world)[0].state == "cut"
+    assert "[stopped after" in runs(world)[0].text
+    assert not world.session.status.can_send_failure
+
+
+async def test_commands_of_the_workspace_are_asked_for() -> None:
+    world = World()
+    world.verify = VerifyCommand("rm -rf x", ".duetto/config.toml", needs_consent=True)
+    world.session.submit(intents.Verify())
+    await settle()
+    ask = world.session.status.asks[0]
+    assert ask.question == "Run rm -rf x ?"
+    world.session.submit(intents.Answer(ask.id, "whatever"))
+    await settle()
+    assert world.runner.commands == []
+    world.session.submit(intents.Verify())
+    await settle()
+    ask = world.session.status.asks[0]
+    world.session.submit(intents.Answer(ask.id, ask.choices[1]))
+    await settle()
+    assert world.runner.commands == ["rm -rf x"]
+    assert world.remembered == ["rm -rf x"]
+    world.session.submit(intents.Verify())
+    await settle()
+    assert len(world.runner.commands) == 2
+
+
+async def test_nothing_to_verify_with() -> None:
+    world = World()
+    world.verify = None
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "error"
+    assert "[verify]" in world.session.drain().troubles[0].next_step
+
+
+async def test_closing_ends_a_running_command() -> None:
+    world = World()
+    world.runner.hold = asyncio.Event()
+    world.session.submit(intents.Verify())
+    await settle()
+    await world.session.close()
+    assert runs(world)[0].state == "cut"
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict", "words"),
+    [
+        (RunResult(0, 1.0), "passed", "[exit 0 after 1.0 s]"),
+        (RunResult(5, 1.0), "failed", "[exit 5 after 1.0 s]"),
+        (RunResult(-9, 1.0), "failed", "[ended by signal 9 after 1.0 s]"),
+        (RunResult(-15, 9.0, timed_out=True), "timeout", "[stopped at its deadline of 9 s]"),
+        (RunResult(None, 0.0, error="cannot start"), "error", "[cannot start]"),
+        (RunResult(None, 2.0, stopped=True), "", "[stopped after 2.0 s]"),
+    ],
+)
+def test_endings(result: RunResult, verdict: str, words: str) -> None:
+    assert verdict_of(result) == verdict
+    assert ending(result, 9.0) == words
