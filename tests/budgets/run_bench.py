@@ -62,12 +62,14 @@ COLUMNS: dict[str, tuple[tuple[str, str, float | None], ...]] = {
 def main() -> int:
     """Run the modes and print the figures; returns the exit status."""
     parser = argparse.ArgumentParser("run_bench", description=__doc__)
-    parser.add_argument("modes", nargs="*", default=list(MODES), choices=[*MODES, []])
+    parser.add_argument("modes", nargs="*", metavar="MODE", help=", ".join(MODES))
     parser.add_argument("--rate", type=int, default=1000, help="tokens/s")
     parser.add_argument("--tokens", type=int, default=4000)
     parser.add_argument("--reps", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object a run")
     asked = parser.parse_args()
+    if unknown := set(asked.modes) - set(MODES):
+        parser.error(f"no mode {', '.join(sorted(unknown))}: {', '.join(MODES)}")
     late = 0
     with replay_server() as port, tempfile.TemporaryDirectory() as base:
         for mode in asked.modes or MODES:
