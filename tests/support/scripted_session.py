@@ -84,7 +84,8 @@ class ScriptedWorkspace(Workspace):
     def decorations(self, path: str, first: int, last: int) -> dict[int, str]:
         found: dict[int, str] = {}
         for hunk in self.hunks:
-            if hunk.path == path and hunk.start is not None and hunk.end is not None:
+            shown = hunk.path == path and hunk.decision is not Decision.REJECTED
+            if shown and hunk.start is not None and hunk.end is not None:
                 word = {Stage.LANDING: "landing", Stage.PARTIAL: "partial"}.get(
                     hunk.stage, hunk.decision.value
                 )
@@ -159,7 +160,8 @@ class ScriptedSession:
             self.status.role = intent.role
         elif isinstance(intent, OpenFile):
             self.open(intent.path)
-            self.goto = (intent.path, intent.line or 0, intent.col)
+            self.board.goto(intent.path, intent.line or 0, intent.col)
+            self.board.retabbed()
         elif isinstance(intent, Interrupt):
             self.status.busy = False
             self.status.stopped = "stopped after 512 tokens, 3 ms"
@@ -177,8 +179,6 @@ class ScriptedSession:
         notices = self.board.drain()
         notices.status, self.status_changed = self.status_changed, False
         notices.meter = True
-        notices.goto, self.goto = self.goto, None
-        notices.tabs = notices.tabs or notices.goto is not None
         return notices
 
     def prompt_label(self) -> PromptLabel:

@@ -73,7 +73,7 @@ def test_three_colours_make_a_theme(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_theme_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(SettingsError, match="mine.toml") as caught:
+    with pytest.raises(SettingsError, match=r"mine\.toml") as caught:
         theme.read_theme("mine", write(tmp_path, text))
     assert words in str(caught.value)
 

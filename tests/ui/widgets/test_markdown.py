@@ -40,7 +40,7 @@ def test_what_is_shown(source: str, rows: list[str]) -> None:
 
 
 def test_emphasis_is_a_style() -> None:
-    styles = {text: style for text, style in markdown_lines("**b** *i*", 20)[0].pieces}
+    styles = dict(markdown_lines("**b** *i*", 20)[0].pieces)
     assert styles["b"].bold
     assert styles["i"].italic
 

@@ -16,7 +16,7 @@ _TIPS = (
     "F2 or Alt+M: fast ↔ deep",
     "Shift+Tab: up into the conversation",
 )
-_COLOURS = {"send": "accent", "redirect": "fast", "queue": "deep", "run": "warning"}
+_COLOURS = {"redirect": "fast", "queue": "deep", "run": "warning", "answer": "warning"}
 
 
 class Hint(Bar):
@@ -41,6 +41,8 @@ class Hint(Bar):
     def _label(self) -> tuple[str, str]:
         """What Enter does in a word, and the rest."""
         draft = self._prompt.text
+        if self._session.status.asks and not self._prompt.has_focus:
+            return "answer", "or a number · Esc refuses · Tab: to the prompt"
         if found := completions(draft):
             first = found[0]
             if len(found) == 1 or draft[1:] == first.name:

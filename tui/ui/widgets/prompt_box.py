@@ -43,7 +43,8 @@ class PromptBox(Vertical):
         self.prompt.offer(status.prompts, status.suggestion)
         self._queue.show(status.queued)
         # a question takes the focus only from an empty prompt: nobody answers by mistake
-        if self._asks.show(status.asks) and self.prompt.has_focus and not self.prompt.text:
+        free = self.screen.focused in (None, self.prompt) and not self.prompt.text
+        if self._asks.show(status.asks) and free:
             self._asks.focus()
         elif not status.asks and self._asks.has_focus:
             self.prompt.focus()
@@ -83,6 +84,14 @@ class PromptBox(Vertical):
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """The hint follows every keystroke; the screen hears of it too."""
+        self._hint.update_bar()
+
+    def on_descendant_focus(self) -> None:
+        """The label says who gets the keys."""
+        self._hint.update_bar()
+
+    def on_descendant_blur(self) -> None:
+        """See `on_descendant_focus`."""
         self._hint.update_bar()
 
     def on_taken_back(self, message: TakenBack) -> None:

@@ -21,16 +21,16 @@ class QueueBox(RowsBox):
         """Show these messages."""
         palette = theme.active()
         lines = []
+        more = f" +{len(queued) - _MOST} more" if len(queued) > _MOST else ""
+        hint = f"{more}  Alt+↑ edits"
         for index, text in enumerate(queued[:_MOST]):
-            words = clip(one_line(text), max(self.size.width - 30, 20))
+            words = clip(one_line(text), max(self.size.width - 12 - len(hint), 12))
             lines.append(Line([
                 (f"  {index + 1} ", palette.style("accent")),
                 ("queued ", palette.style("faint")),
                 (words, palette.style("muted")),
             ]))
         if lines:
-            more = f" +{len(queued) - _MOST} more" if len(queued) > _MOST else ""
-            hint = f"{more}  Alt+↑ takes the last one back"
             lines[-1].pieces.append((hint, palette.style("faint")))
         self.show_lines(lines)
 

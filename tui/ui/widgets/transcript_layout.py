@@ -10,8 +10,10 @@ from tui.core.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
-from tui.ui.rows import Row, Target
+from tui.ui import theme
+from tui.ui.rows import Row, Target, inner_width
 from tui.ui.widgets.transcript_views import VIEWS, BlockView, PatchView, Scene
+from tui.ui.widgets.welcome import welcome_lines
 
 _NEWEST = 4
 """Cards that are looked at when only buffers changed: their line numbers move."""
@@ -40,14 +42,27 @@ class Layout:
         self._by_call: dict[str, list[Hunk]] = {}
         self._hunks_seen = (-1, -1)
         self._patches: list[int] = []
+        self._welcome: list[Row] = []
+        self._welcome_key: object = None
         scene.hunks = self._hunks_of
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
         if not 0 <= number < self.total:
-            return None
+            return self._welcome_row(number)
         view = bisect_right(self._starts, number) - 1
         return self.views[view].rows[number - self._starts[view]]
+
+    def _welcome_row(self, number: int) -> Row | None:
+        """Rows of an empty conversation."""
+        if self.views:
+            return None
+        status, width = self._session.status, self.scene.width
+        key = (status.rehearsal, status.endpoint, width, theme.active().name)
+        if key != self._welcome_key:
+            lines = welcome_lines(status, inner_width(width))
+            self._welcome_key, self._welcome = key, [Row(line, width) for line in lines]
+        return self._welcome[number] if 0 <= number < len(self._welcome) else None
 
     def rebuild(self) -> None:
         """Make everything anew: the width or the colours changed."""

@@ -61,7 +61,7 @@ class BlockView:
         self.rows: list[Row] = []
         self._parts = 0
         self._state = ""
-        if before is not None and not (before.kind is block.kind is BlockKind.TOOL):
+        if before is None or not before.kind is block.kind is BlockKind.TOOL:
             self.rows.append(self._row(Line([])))
         new_voice = before is None or before.kind in (BlockKind.USER, BlockKind.RUN)
         if block.speaker and (new_voice or (before and before.speaker != block.speaker)):

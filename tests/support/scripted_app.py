@@ -1,0 +1,75 @@
+"""The app over a scripted session, with everything that moves by itself standing still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from tests.support.scripted_session import ScriptedSession
+from tui.core.hunk import Decision, Stage
+from tui.ui.app import DuettoApp
+
+ANSWER = """I'll guard every mutation with **one lock**, and keep `put` short.
+
+1. `__init__` makes the lock
+2. `put` takes it
+
+```python
+def put(self, key: str, value: bytes) -> None:
+    with self._lock:
+        self._items[key] = value
+```
+"""
+OUTPUT = """tests/test_cache.py::test_put FAILED
+  File "ledger/cache.py", line 12, in put
+E   assert 1 == 2
+tests/test_cache.py:14: AssertionError
+1 failed, 3 passed in 0.12s
+"""
+
+
+def scripted_app(session: ScriptedSession, theme_name: str = "dusk") -> DuettoApp:
+    """The app; the cursor does not blink."""
+    app = DuettoApp(
+        session.as_session(), theme_name=theme_name, workspace="/home/u/ledger", branch="main*"
+    )
+    app.bench.prompt_box.prompt.cursor_blink = False
+    return app
+
+
+@asynccontextmanager
+async def running(
+    session: ScriptedSession, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[tuple[DuettoApp, Pilot[int]]]:
+    """The running app and its pilot."""
+    app = scripted_app(session)
+    async with app.run_test(size=size) as pilot:
+        await settled(session, pilot)
+        yield app, pilot
+
+
+async def settled(session: ScriptedSession, pilot: Pilot[int]) -> None:
+    """Have a frame and let it be painted."""
+    session.changed()
+    await pilot.pause(0.05)
+    await pilot.pause()
+
+
+def exercise(session: ScriptedSession) -> None:
+    """A turn with everything in it: reasoning, tools, an answer, a card, a failed run."""
+    session.say("user", "make the cache safe for threads; three workers share it")
+    session.say("reasoning", "Mutations first, then eviction.", speaker="fast")
+    session.say("tool", "42 lines", title="read_file ledger/cache.py", speaker="fast")
+    session.say("text", ANSWER, speaker="fast")
+    session.say("patch", speaker="fast")
+    session.hunk(Stage.LANDED, 0, added=1).decision = Decision.ACCEPTED
+    session.hunk(Stage.LANDED, 7, added=3, removed=1)
+    session.hunk(Stage.LANDED, 11, added=9, removed=2).flags.append("indentation was changed")
+    session.say("run", OUTPUT, title="python -m pytest -q", state="failed")
+    session.open("ledger/cache.py")
+    session.status.rehearsal = True
+    session.status.verdict = "failed"
+    session.status.can_send_failure = True
+    session.measured(512, 0.5)
