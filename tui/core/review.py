@@ -89,6 +89,8 @@ def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     record = ledger.records.get(hunk.path)
     if record and record.addition and hunk.kind is Kind.EDIT:
         stack.append(record.addition)
+    if record and hunk.kind is Kind.DELETE:
+        stack += record.live
     while stack:
         one = stack.pop()
         if one.id not in found:
