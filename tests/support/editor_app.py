@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import ClassVar
 
 from textual.app import App, ComposeResult
 
@@ -18,7 +19,9 @@ STYLES = Path(tui.ui.__file__).parent / "styles"
 class EditorApp(App[None]):
     """One editor pane over a fake session."""
 
-    CSS_PATH = [STYLES / f"{name}.tcss" for name in ("editor_pane", "find_bar", "file_finder")]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        STYLES / f"{name}.tcss" for name in ("editor_pane", "find_bar", "file_finder")
+    ]
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, session: FakeSession, *paths: str) -> None:

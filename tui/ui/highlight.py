@@ -7,6 +7,7 @@ raises is dropped for that file, and the text stays plain.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from pygments.lexer import Lexer
@@ -27,6 +28,17 @@ from tui.ui.highlight_lines import (
 
 MOST_LINES = 200_000
 """Longer files are not coloured."""
+LEXER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    re.error,
+)
+"""What foreign lexers raise on text they did not expect; a file without colours is still a file."""
 _SAMPLE_LINES = 40
 """Lines shown to Pygments where a file name fits several languages."""
 _LONGEST_FENCE = 200_000
@@ -58,8 +70,7 @@ class BufferColours:
         self._catch_up()
         try:
             return self._lines.advance(self._buffer.lines, until, budget_s)
-        except Exception:
-            # The plug-in edge: a lexer is foreign code; a file without colours is still a file.
+        except LEXER_ERRORS:
             self._lines = NoLines()
             return (0, self._buffer.line_count)
 
@@ -115,7 +126,6 @@ def highlight_code(text: str, language: str) -> list[Spans]:
     try:
         for token in lexer.get_tokens_unprocessed(text + "\n"):
             spans += [done for _, done in writer.write(*token)]
-    except Exception:
-        # The plug-in edge, as above.
+    except LEXER_ERRORS:
         return [()] * len(lines)
     return (spans + [()] * len(lines))[: len(lines)]

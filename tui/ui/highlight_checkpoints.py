@@ -16,13 +16,16 @@ from types import FunctionType
 from typing import Any, Protocol, cast
 
 from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, RegexLexer, RegexLexerMeta
-from pygments.token import Error, Whitespace, _TokenType
+from pygments.token import Error, Whitespace
 
 Stack = tuple[str, ...]
-Token = tuple[int, _TokenType, str]
+TokenType = tuple[str, ...]
+"""Pygments' token types are tuples of names."""
+Token = tuple[int, TokenType, str]
 Report = Callable[[int, Stack], None]
 Rule = tuple[Callable[[str, int], "re.Match[str] | None"], Any, Any]
 _ROOT: Stack = ("root",)
+_TOKEN_TYPE = type(Error)
 
 
 class CheckpointLexer(Protocol):
@@ -51,7 +54,7 @@ def _tokens(lexer: CheckpointLexer, text: str, stack: Stack = _ROOT) -> Iterator
             if match is None:
                 continue
             if action is not None:
-                if type(action) is _TokenType:
+                if type(action) is _TOKEN_TYPE:
                     yield pos, action, match.group()
                 else:
                     yield from action(lexer, match)

@@ -14,11 +14,11 @@ from time import perf_counter
 from typing import Protocol, cast
 
 from pygments.lexer import Lexer
-from pygments.token import Text, Whitespace, _TokenType
+from pygments.token import Text, Whitespace
 
-from tui.ui.highlight_checkpoints import CheckpointLexer, Pass, Stack, Token
+from tui.ui.highlight_checkpoints import CheckpointLexer, Pass, Stack, Token, TokenType
 
-Span = tuple[int, int, _TokenType]
+Span = tuple[int, int, TokenType]
 """First column, column behind the last, token type."""
 Spans = tuple[Span, ...]
 
@@ -77,7 +77,7 @@ class SpanWriter:
         self._start = line_start
         self._spans: list[Span] = []
 
-    def write(self, pos: int, kind: _TokenType, value: str) -> Iterator[tuple[int, Spans]]:
+    def write(self, pos: int, kind: TokenType, value: str) -> Iterator[tuple[int, Spans]]:
         """Take a token; yields the lines that it finished."""
         if "\n" not in value:
             self._add(pos - self._start, pos - self._start + len(value), kind)
@@ -96,7 +96,7 @@ class SpanWriter:
         """The unfinished line."""
         return self.line, tuple(self._spans)
 
-    def _add(self, start: int, end: int, kind: _TokenType) -> None:
+    def _add(self, start: int, end: int, kind: TokenType) -> None:
         if start >= end or start < 0 or kind in _PLAIN:
             return
         if self._spans and self._spans[-1][1] == start and self._spans[-1][2] is kind:

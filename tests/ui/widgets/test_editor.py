@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 import pytest
 from textual import events
+from textual.binding import BindingType
 from textual.geometry import Region
 from textual.pilot import Pilot
 
@@ -88,7 +90,7 @@ async def test_copy_cut_and_paste() -> None:
 
 async def test_ctrl_c_without_a_selection_bubbles() -> None:
     class Outer(EditorApp):
-        BINDINGS = [("ctrl+c", "seen", "")]
+        BINDINGS: ClassVar[list[BindingType]] = [("ctrl+c", "seen", "")]
         seen = 0
 
         def action_seen(self) -> None:

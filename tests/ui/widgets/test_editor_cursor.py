@@ -78,7 +78,12 @@ def test_a_cursor_never_stands_inside_a_grapheme() -> None:
 
 @pytest.mark.parametrize(
     ("line", "col", "span"),
-    [("foo = bar", 1, (0, 3)), ("foo = bar", 9, (6, 9)), ("a   b", 2, (1, 4)), ("a += 1", 3, (2, 4))],
+    [
+        ("foo = bar", 1, (0, 3)),
+        ("foo = bar", 9, (6, 9)),
+        ("a   b", 2, (1, 4)),
+        ("a += 1", 3, (2, 4)),
+    ],
 )
 def test_words(line: str, col: int, span: tuple[int, int]) -> None:
     assert word_at(line, col) == span

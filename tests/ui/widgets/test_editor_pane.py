@@ -61,7 +61,7 @@ async def test_a_refused_file_is_one_sentence() -> None:
 
 async def test_tabs_name_files_and_show_what_is_unsaved() -> None:
     async with pane("a.py", "b/main.py", "c/main.py") as (p, pilot):
-        assert [name in tabs_of(p) for name in ("a.py ×", "b/main.py ×", "c/main.py ×")] == [True] * 3
+        assert all(name in tabs_of(p) for name in ("a.py ×", "b/main.py ×", "c/main.py ×"))
         await pilot.press("x")
         assert "c/main.py ●" in tabs_of(p)
         await pilot.press("ctrl+s")

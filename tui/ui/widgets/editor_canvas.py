@@ -67,6 +67,9 @@ class EditorCanvas(Widget, can_focus=True):
             self._frame = Frame(0, 0, 0)
             self.refresh()
             return
+        if self.following:
+            # Struck lines that are gone may have left the view beyond the end.
+            view.scroll_to(view.top, height)
         workspace = self.session.workspace
         ghost = workspace.ghost(view.path)
         rows = view.rows(height, self.has_focus, workspace.decorations, ghost)

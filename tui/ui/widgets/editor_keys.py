@@ -64,6 +64,7 @@ CHANGES: dict[str, Change] = {
     "shift+tab": typing.dedent_lines,
     "backspace": typing.backspace,
     "shift+backspace": typing.backspace,
+    "ctrl+h": typing.backspace,  # what some terminals send for Backspace
     "delete": lambda cursor, indent: typing.delete(cursor),
     "ctrl+backspace": lambda cursor, indent: typing.delete_word_left(cursor),
     "alt+backspace": lambda cursor, indent: typing.delete_word_left(cursor),
