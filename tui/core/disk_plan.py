@@ -9,7 +9,7 @@ from tui.core.file_read import FileRead
 from tui.core.hunk import PLACED, Decision, Hunk
 from tui.core.ledger import Author, FileRecord, Layer, Ledger
 from tui.core.patch import merge3
-from tui.core.rows import file_rows, rows_text, whole_text
+from tui.core.rows import file_rows, keep_ends, rows_text, whole_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,22 @@ def take_off(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     text = hunk.base if current == hunk.agent else merge3(hunk.agent, current, hunk.base)
     if text is None:
         return False
-    if text and not text.endswith("\n") and hunk.end.line < file_rows(record.buffer):
-        text += record.buffer.newline
-    ledger.take_off(record, hunk, text)
+    behind = hunk.end.line < file_rows(record.buffer)
+    ended = text + record.buffer.newline if behind and text[-1:] not in ("", "\n") else text
+    ledger.take_off(record, hunk, ended)
+    if ended != text:
+        _hand_on(record, hunk.end.line - 1, keep_ends(text)[-1])
     return True
+
+
+def _hand_on(record: FileRecord, row: int, line: str) -> None:
+    """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
+    for hunk in record.live:
+        if hunk.start is not None and hunk.start.line == row + 1 and not hunk.base:
+            hunk.base = line
+            hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
+            hunk.start.line = row
+            return
 
 
 def _copied(ledger: Ledger, record: FileRecord) -> tuple[Ledger, FileRecord, dict[int, Hunk]]:

@@ -68,7 +68,8 @@ def touched_span(buffer: Buffer, change: Change) -> Span:
     old, new = change.old_text, change.new_text
     at_end = change.new_end[1] == len(buffer.lines[change.new_end[0]])
     first_kept = all(not text or text.lstrip("\r").startswith("\n") for text in (old, new))
-    if (old or new) and first_kept and ((old and new) or at_end):
+    ended = buffer.endings[row] and (old or buffer.endings[change.new_end[0]])
+    if ended and (old or new) and first_kept and ((old and new) or at_end):
         return Span(row + 1, n_old - 1, n_new - 1)
     return Span(row, n_old, n_new)
 
