@@ -6,14 +6,18 @@ import errno
 import os
 import stat
 import subprocess
+import sys
 import threading
 import unicodedata
+from pathlib import Path
 
 import pytest
 
 from tui.effects.files import LIMIT_BYTES, Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused
+
+REPOSITORY = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -244,26 +248,38 @@ def test_h07_disk_full_changes_nothing(files, root, monkeypatch, links):
     assert nothing_left(root)
 
 
-def test_h07_a_really_full_disk(tmp_path):
-    """H07: a full file system of its own, where one can be mounted."""
-    mount = tmp_path / "small"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(mount)]
-    if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
-        return
+LIMITED = """
+import resource, signal, sys
+from tui.effects.files import Files
+from tui.effects.listing import Listing
+from tui.errors import FileRefused
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+files = Files(sys.argv[1], Listing(sys.argv[1]))
+for name, expected in (("f", b"x" * 20_000), ("alone", b"y"), ("new/n", None)):
     try:
-        (mount / "f").write_bytes(b"x" * 20_000)
-        os.link(mount / "f", mount / "g")
-        files = Files(mount, Listing(mount))
-        with pytest.raises(FileRefused, match="disk is full"):
-            files.write("f", b"y" * 100_000, b"x" * 20_000)
-        os.unlink(mount / "g")
-        with pytest.raises(FileRefused, match="disk is full"):
-            files.write("f", b"y" * 60_000, b"x" * 20_000)
-        assert (mount / "f").read_bytes() == b"x" * 20_000
-        assert os.listdir(mount) == ["f"]
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
+        files.write(name, b"z" * 100_000, expected)
+    except FileRefused as error:
+        print(error)
+"""
+
+
+def test_h07_the_kernel_stops_the_write(root):
+    """H07: the system refuses more bytes in the middle of a write -> old files intact."""
+    (root / "f").write_bytes(b"x" * 20_000)
+    os.link(root / "f", root / "g")
+    (root / "alone").write_bytes(b"y")
+    ended = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(root)],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        check=True,
+    )
+    assert ended.stdout.count("is not written: file too large") == 3
+    assert (root / "f").read_bytes() == b"x" * 20_000
+    assert (root / "alone").read_bytes() == b"y"
+    assert sorted(os.listdir(root)) == ["a.txt", "alone", "f", "g"]
 
 
 def test_a_change_by_somebody_else_is_never_overwritten(files, root):
@@ -359,3 +375,39 @@ def test_listing_leaves_secrets_out(files, root):
     for name in ("server.key", "secrets.yaml", "main.py"):
         (root / name).write_text("")
     assert files.listing() == ["a.txt", "main.py"]
+
+
+KILLED = """
+import sys
+from tui.effects.files import Files
+from tui.effects.listing import Listing
+files = Files(sys.argv[1], Listing(sys.argv[1]))
+names = ["a", "b", "c"]
+old, new = b"o" * 50_000, b"n" * 70_000
+print("ready", flush=True)
+while True:
+    for name in names:
+        files.write(name, new, old)
+    old, new = new, old
+"""
+
+
+@pytest.mark.parametrize("delay_s", [0.001, 0.004, 0.011, 0.02])
+def test_h08_killed_while_writing(root, delay_s):
+    """H08: kill -9 at any step of a 3-file write -> every file is old or new."""
+    for name in "abc":
+        (root / name).write_bytes(b"o" * 50_000)
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(root)],
+        stdout=subprocess.PIPE,
+        cwd=REPOSITORY,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.wait(delay_s)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    for name in "abc":
+        assert (root / name).read_bytes() in (b"o" * 50_000, b"n" * 70_000)
