@@ -10,7 +10,7 @@ from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.core import events
 from tui.core.turn import BlockKind
-from tui.engine import intents
+from tui.engine import exchange, intents
 from tui.engine.ports import RoleSpec
 from tui.engine.session import Options
 from tui.errors import EndpointError, KeyRefused
@@ -503,3 +503,116 @@ async def test_items_only_in_the_terminal_event_count() -> None:
     message = {"type": "message", "id": "m", "role": "assistant", "content": "all at once"}
     world.wire.give(events.Completed({"id": "resp_1", "output": [message]}))
     assert world.session.transcript.blocks[-1].text == "all at once"
+
+
+async def test_esc_after_a_redirect_keeps_its_text_and_sends_nothing() -> None:
+    world = World()
+    model = await begun(world)
+    world.session.submit(intents.Prompt("no, this"))
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    await settle()
+    assert len(world.wire.requests) == 1
+    assert world.session.status.queued == ["no, this"]
+
+
+async def test_undoing_while_it_streams_stops_it_first() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    world.session.submit(intents.UndoTurn())
+    assert world.wire.interrupts == 1
+    assert world.session.workspace.buffers["cache.py"].text() == CACHE
+
+
+async def test_a_role_without_a_model_is_explained() -> None:
+    world = World(roles={"deep": RoleSpec("deep", "slow-1", "main")})
+    assert world.session.status.role == "deep"
+    world.session.submit(intents.Switch("fast"))
+    assert "No fast model" in world.session.drain().troubles[0].what
+
+
+async def test_nothing_of_a_private_file_is_quoted_in_a_report() -> None:
+    world = World({".env": "KEY=secret-value\nOTHER=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    patch = "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=secret-valu\n+KEY=\n*** End Patch\n"
+    model.patch(patch, "call_1")
+    model.complete()
+    request = await world.wire.request(2)
+    assert "secret-value" not in str(request["input"])
+
+
+async def test_open_private_buffers_are_not_sent() -> None:
+    world = World({".env": "KEY=secret-value\n", "a.py": "x = 1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    world.session.submit(intents.OpenFile(".env"))
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.cursor("a.py", (0, 2), ((0, 0), (0, 2)))
+    world.session.submit(intents.Prompt("hello"))
+    request = await world.wire.request(1)
+    said = "\n".join(texts(request))
+    assert "secret-value" not in said
+    assert ".env is open but its text is not sent" in said
+    assert '<file path="a.py" state="active" cursor="1:3" selection="1:1-1:3" chars="6">' in said
+
+
+async def test_patches_in_prose_land_and_are_reported_next_time() -> None:
+    world = World(
+        {"cache.py": CACHE},
+        roles={"fast": RoleSpec("fast", "quick-1", "main", patch_tool="text")},
+    )
+    model = await begun(world)
+    model.text(f"Here it is:\n\n{PATCH}\nThat is all.\n")
+    model.complete()
+    kinds = [b.kind.value for b in world.session.transcript.blocks]
+    assert kinds == ["user", "text", "patch", "text"]
+    assert "with self.lock" in world.session.workspace.buffers["cache.py"].text()
+    shown = "".join(b.text for b in world.session.transcript.blocks if b.kind is BlockKind.TEXT)
+    assert "*** Begin Patch" not in shown
+    assert "That is all." in shown
+    world.session.submit(intents.Prompt("and now?"))
+    said = "\n".join(texts(await world.wire.request(2)))
+    assert "pending review" in said
+
+
+async def test_patches_in_function_arguments_and_hosted_calls() -> None:
+    world = World({"cache.py": CACHE, "b.txt": "one\ntwo\n"})
+    model = await begun(world)
+    model.call("apply_patch", {"input": PATCH}, "call_1")
+    operation = {"type": "update_file", "path": "b.txt", "diff": ""}
+    item = {"type": "apply_patch_call", "id": "apc", "call_id": "call_2", "operation": operation}
+    diff = "@@\n one\n-two\n+TWO"
+    world.wire.give(
+        events.ItemAdded(1, item),
+        events.PatchDelta("apc", diff),
+        events.ItemDone(1, {**item, "operation": {**operation, "diff": diff}}),
+    )
+    model.complete()
+    request = await world.wire.request(2)
+    assert all("pending review" in output for output in outputs(request).values())
+    hosted = next(i for i in request["input"] if i["type"] == "apply_patch_call_output")
+    assert hosted["status"] == "completed"
+    assert world.session.workspace.buffers["b.txt"].text() == "one\nTWO\n"
+    assert "with self.lock" in world.session.workspace.buffers["cache.py"].text()
+
+
+async def test_the_smallest_stream_is_enough() -> None:
+    """No deltas at all: items come whole (PROTOCOL section 3)."""
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "apply_patch"}
+    world.wire.give(
+        events.ItemDone(0, {**item, "input": PATCH}), events.Completed({"id": "resp_1"})
+    )
+    assert "pending review" in outputs(await world.wire.request(2))["c"]
+
+
+async def test_a_lane_that_never_gets_free_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "STOP_LIMIT_S", 0.0)
+    world = World()
+    await begun(world)
+    world.session.submit(intents.Prompt("again"))
+    assert world.wire.interrupts == 1
+    assert texts(await world.wire.request(2))[-1] == "again"
+    assert world.wire.drops == 1

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from tui.cli import verify_command
 from tui.cli.options import REHEARSAL, ResolvedEndpoint, ResolvedModels
+from tui.core.address import Address
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
-from tui.effects.connection import Address, Connection
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.verifier import Verifier
-from tui.effects.watcher import Watcher
 from tui.engine.ports import Ports, Wire
 from tui.engine.session import Options, Session
 from tui.settings import Paths, RehearsalSettings, Settings
@@ -54,7 +53,7 @@ class Composition:
             remember_consent=consents.remember,
             consents=consents.known(),
             agents_md=self._agents_md,
-            watch=Watcher(root).watch if watched else None,
+            watch=self._watch if watched else None,
         )
         self.session = Session(ports, workplace.models.roles, options)
 
@@ -63,7 +62,15 @@ class Composition:
         await self.session.close()
         await self._bridge.close()
 
+    async def _watch(self, callback: Callable[[set[str]], None]) -> None:
+        from tui.effects.watcher import Watcher
+
+        await Watcher(str(self._workplace.root)).watch(callback)
+
     def _wire(self, endpoint: str) -> Wire:
+        # imported after the first paint
+        from tui.effects.connection import Connection
+
         if endpoint == REHEARSAL:
             return Connection(self._bridge.address, self._clock)
         return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)

@@ -182,6 +182,7 @@ class Exchange:
         self.sent = True
         self._reply = Reply(kit.board, errand.number, errand.spec.role, self._landing)
         self._reply.on_call = self._bench.run
+        self._reply.privacy = kit.desk.privacy
         kit.board.meter.start(kit.ports.clock.now(), errand.spec.model, fresh=fresh)
         kit.board.metered()
         self._in_flight = True

@@ -62,7 +62,7 @@ class Pair:
             case intents.Unqueue(index):
                 self._unqueue(index)
             case intents.Interrupt():
-                self._handover = ""
+                self._handover, self._redirects = "", 0
                 self._interrupt()
             case intents.Switch(role):
                 self._switch(role)
@@ -161,7 +161,11 @@ class Pair:
         return f"stopped after {about}{view.tokens:,} tokens, {max(self._stop_ms, 0.1):.1f} ms"
 
     def _switch(self, role: Role) -> None:
-        if role not in self._roles or role == self._status.role:
+        if role not in self._roles:
+            step = f"start with --{role} MODEL, or set [models.{role}] in config.toml"
+            self._kit.board.trouble(Trouble(f"No {role} model is set up", "", step))
+            return
+        if role == self._status.role:
             return
         self._status.role = role
         self._describe()

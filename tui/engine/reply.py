@@ -90,6 +90,8 @@ class Reply:
         self.response_id = ""
         self.on_call: Callable[[Call], None] = lambda call: None
         """A call other than apply_patch is complete: run it."""
+        self.privacy: Callable[[str], str] = lambda path: ""
+        """Why nothing of a file may be quoted to the model; empty if it may."""
         self._board = board
         self._meter: Meter = board.meter
         self._turn = turn
@@ -200,18 +202,26 @@ class Reply:
             kind = call.item.get("type")
             whole = call.text[: call.text.rfind("\n") + 1]
             if kind == "custom_tool_call":
-                found.append(({**call.item, "input": whole}, call.landing.report()))
+                found.append(({**call.item, "input": whole}, self._report(call.landing)))
             elif kind == "function_call":
                 whole = call.text[: call.text.rfind("\\n") + 2] if "\\n" in call.text else ""
                 arguments = _closed_json(whole)
                 if arguments:
                     item = {**call.item, "arguments": arguments}
-                    found.append((item, call.landing.report()))
+                    found.append((item, self._report(call.landing)))
         return found
 
     def prose_report(self) -> str:
         """What became of the patches in the prose, for the model; empty if there were none."""
-        return "\n".join(p.landing.report() for p in self._prose.values() if p.patch is not None)
+        patched = [prose.landing for prose in self._prose.values() if prose.patch is not None]
+        return "\n".join(map(self._report, patched))
+
+    def _report(self, landing: Landing) -> str:
+        """What became of a patch, for the model; of private files nothing is quoted."""
+        hunks = landing.hunks
+        if not any(self.privacy(hunk.path) for hunk in hunks):
+            return landing.report()
+        return "\n".join(f"{hunk.path}: hunk {hunk.id} {hunk.stage.value}" for hunk in hunks)
 
     def _count(self, now: float, delta: str, *, reasoning: bool = False) -> None:
         self._meter.delta(now, len(delta), reasoning)
@@ -313,7 +323,7 @@ class Reply:
                 call.landing.feed("\n*** End Patch\n")
             call.landing.finish(cut=False)
             self._show(call.landing, call.block, tail=False)
-        call.output = call.landing.report()
+        call.output = self._report(call.landing)
         call.failed = not call.landing.placed_all
         self._board.close(call.block, "failed" if call.failed else "done")
 

@@ -111,6 +111,8 @@ class Session:
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
+        if isinstance(intent, intents.UndoTurn) and self.status.busy:
+            self._pair.handle(intents.Interrupt())
         if self._pair.handle(intent) or self._saving.handle(intent):
             return
         if not self._verification.handle(intent):
