@@ -64,10 +64,12 @@ def test_read_gives_bytes_missing_and_kinds(files, root):
         (".GIT/config", ".git"),
         ("sub/.git/config", ".git"),
         ("hooks/x", ".git"),
-        ("", "no path"),
-        ("a\0b", "control characters"),
-        ("a\nb", "control characters"),
-        (".", "directory"),
+        ("", "not a usable path"),
+        ("a\0b", "not a usable path"),
+        ("a\nb", "not a usable path"),
+        ("a\udc80b", "not a usable path"),
+        (".", "is not a file"),
+        ("hooks", ".git"),
     ],
 )
 def test_h01_paths_that_are_refused(files, root, path, words):

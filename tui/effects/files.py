@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
+from tui.core.file_read import FileRead, checked_path
 from tui.core.privacy import why_private
-from tui.core.workspace import FileRead
-from tui.errors import FileRefused
+from tui.errors import EditRefused, FileRefused
 
 LIMIT_BYTES = 8 * 1024 * 1024
 """A larger file is not edited live."""
@@ -70,19 +70,17 @@ class Files:
         Raises:
             FileRefused: it is none, or it leads outside or into ``.git``.
         """
-        if not path or any(unicodedata.category(char) in ("Cc", "Cs") for char in path):
-            raise FileRefused(f"{path!r} is no path: it is empty or holds control characters")
-        if path.startswith("~"):
-            raise FileRefused(f"'{path}' is outside the workspace")
         if "\\" in path and not os.path.lexists(os.path.join(self.root, path)):
             path = path.replace("\\", "/")
-        if os.path.isabs(path):
-            path = self._below_root(path)
-        normal = os.path.normpath(path).replace(os.sep, "/")
-        if normal == ".." or normal.startswith("../"):
-            raise FileRefused(f"'{path}' is outside the workspace")
-        _refuse_git(normal, path)
-        return normal
+        for root in (self._named_root, self.root):
+            path = path.removeprefix(root.rstrip("/") + "/")
+        try:
+            path.encode()
+            return checked_path(path)
+        except UnicodeEncodeError:
+            raise FileRefused(f"{path!a} is not a usable path") from None
+        except EditRefused as error:
+            raise FileRefused(str(error)) from None
 
     def read(self, path: str) -> FileRead:
         """The bytes of a file, or why it is not to be had. Never raises."""
@@ -154,15 +152,6 @@ class Files:
             reason = "it is ignored by the workspace's ignore files"
         return reason
 
-    def _below_root(self, path: str) -> str:
-        """An absolute path relative to the root, as it was named or as it really is."""
-        normal = os.path.normpath(path)
-        for root in (self._named_root, self.root):
-            below = os.path.relpath(normal, root)
-            if below != ".." and not below.startswith(".." + os.sep):
-                return below
-        raise FileRefused(f"'{path}' is outside the workspace")
-
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""
         real = os.path.realpath(os.path.join(self.root, self.relative(path)))
@@ -171,8 +160,10 @@ class Files:
             raise FileRefused(f"'{path}' leads outside the workspace through a symlink")
         if below == ".":
             raise FileRefused(f"'{path}' is a directory")
-        _refuse_git(below.replace(os.sep, "/"), path)
-        return below.split(os.sep)
+        try:
+            return checked_path(below.replace(os.sep, "/")).split("/")
+        except EditRefused as error:
+            raise FileRefused(f"'{path}' leads elsewhere: {error}") from None
 
     @contextmanager
     def _parent(self, parts: list[str], made: list[str] | None = None) -> Iterator[int]:
@@ -216,10 +207,10 @@ class _Target:
             return self._create(data)
         there = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         if there.st_nlink > 1:
-            return self._write_in_place(data)
+            return self._write_in_place(data, expected)
         temporary = self._temporary(data, 0o600, there)
         if temporary is None:
-            return self._write_in_place(data)
+            return self._write_in_place(data, expected)
         try:
             self._check(expected)
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
@@ -316,23 +307,22 @@ class _Target:
             os.close(source)
         return True
 
-    def _write_in_place(self, data: bytes) -> None:
+    def _write_in_place(self, data: bytes, expected: bytes) -> None:
         """Overwrite a file that must stay the same one (hard links, a foreign owner).
 
-        The space is reserved first, so that a full disk changes nothing.
+        The space is reserved first; if it fails all the same, the old bytes are put back.
         """
         descriptor = os.open(self._name, os.O_RDWR | _NOFOLLOW, dir_fd=self._folder)
         try:
-            size = os.fstat(descriptor).st_size
-            if len(data) > size and hasattr(os, "posix_fallocate"):
-                try:
-                    os.posix_fallocate(descriptor, 0, len(data))
-                except OSError:
-                    os.ftruncate(descriptor, size)
-                    raise
+            _reserve(descriptor, len(data))
             _write_all(descriptor, data)
             os.ftruncate(descriptor, len(data))
             os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, len(expected))
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            _write_all(descriptor, expected)
+            raise
         finally:
             os.close(descriptor)
 
@@ -383,9 +373,15 @@ def _twin(folder: int, name: str, found: bool) -> str:
     return ""
 
 
-def _refuse_git(normal: str, path: str) -> None:
-    if any(part.casefold().rstrip(". ") == ".git" for part in normal.split("/")):
-        raise FileRefused(f"'{path}' lies in .git, which is never touched")
+def _reserve(descriptor: int, size: int) -> None:
+    """Make room for a file; where the file system cannot, nothing happens."""
+    if not size or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
