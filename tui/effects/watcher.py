@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import watchfiles
-
 BURST_MS = 100
 """Changes that follow each other faster than this are told together."""
 MAX_BURST_MS = 500
@@ -36,6 +34,9 @@ class Watcher:
         """
         if not self._root.is_dir():
             return
+        # imported when it is needed: the first paint does not wait for it
+        import watchfiles
+
         changes = watchfiles.awatch(
             self._root,
             watch_filter=None,
