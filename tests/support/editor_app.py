@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 
 import tui.ui
 from tests.support.fake_session import FakeSession
@@ -23,6 +24,12 @@ class EditorApp(App[None]):
         STYLES / f"{name}.tcss" for name in ("editor_pane", "find_bar", "file_finder")
     ]
     ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("ctrl+s", "pane('save')", ""),
+        ("ctrl+o", "pane('open_file')", ""),
+        ("alt+f", "pane('follow')", ""),
+    ]
+    """What the workbench does from everywhere."""
 
     def __init__(self, session: FakeSession, *paths: str) -> None:
         super().__init__()
@@ -36,6 +43,9 @@ class EditorApp(App[None]):
 
     def compose(self) -> ComposeResult:
         yield self.pane
+
+    def action_pane(self, name: str) -> None:
+        getattr(self.pane, f"action_{name}")()
 
     def on_mount(self) -> None:
         self.pane.focus_editor()

@@ -117,6 +117,18 @@ class WorkbenchKeys(Screen[None]):
         """Tell the model what failed."""
         self.submit(SendFailure())
 
+    def action_save(self) -> None:
+        """Write the file that the editor shows."""
+        self.editor.action_save()
+
+    def action_open_file(self) -> None:
+        """Open a file by a few letters of its name."""
+        self.editor.action_open_file()
+
+    def action_follow(self) -> None:
+        """Follow the landing edit, or let go of it."""
+        self.editor.action_follow()
+
     def action_next_pane(self) -> None:
         """From the conversation to the editor and back."""
         inside = self.focused is not None and self.editor in self.focused.ancestors_with_self
