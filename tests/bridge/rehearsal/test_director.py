@@ -234,3 +234,40 @@ def test_lines_are_written_into_a_new_file_and_behind_an_old_one() -> None:
     assert "line 40: " in talk.files["notes.txt"]
     talk.ask("write 5 lines to ledger/money.py")
     compile(talk.files["ledger/money.py"], "money.py", "exec")
+
+
+def test_what_the_client_tells_between_the_prompts_changes_no_wish() -> None:
+    """An interrupted turn as duetto tells it: reports that name other exercises' files."""
+    talk = Conversation(shown=("ledger/cache.py",))
+    report = (
+        "Your last answer was interrupted by the user after 300 characters.\n"
+        "Do not send kept hunks again. What stands in the buffers now:\n"
+        "ledger/cache.py: hunk 1 placed, pending review, line 3: import threading"
+    )
+    edited = "The user edited meanwhile:\nledger/report.py line 9: amount format, total, report"
+    for prompt in ("make the cache safe for threads", "use a plain Lock", "and only in put"):
+        talk.ask(prompt)
+        talk.items += [user(report), user(edited)]
+    talk.ask("continue")
+    assert talk.patches == []
+    assert "already done" in talk.said[0]
+    after = talk.files["ledger/cache.py"]
+    assert after.count("with self._lock") == 1
+    assert "threading.Lock()" in after
+
+
+def test_a_prompt_that_was_interrupted_before_any_output_is_still_the_exercise() -> None:
+    talk = Conversation(shown=("ledger/cache.py",))
+    talk.items.append(user("make the cache safe for threads"))
+    talk.ask("use a plain Lock, and only in put")
+    assert "threading.Lock()" in talk.files["ledger/cache.py"]
+
+
+@pytest.mark.parametrize(
+    "opening", ["`pytest` failed (exit 1). Find the cause", "`pytest` ran into its deadline. Find"]
+)
+def test_a_failure_as_duetto_sends_it(opening: str) -> None:
+    talk = Conversation(Manner(mistakes=1), shown=("ledger/cache.py",))
+    talk.ask("make the cache safe for threads")
+    talk.ask(f"{opening} and fix it. Its output:\n\ntests/test_cache.py ..")
+    assert "RLock" in talk.files["ledger/cache.py"]

@@ -58,7 +58,7 @@ def answer(
     wanted = free_form(scene.prompt)
     if wanted is not None:
         return _free(scene, wanted, manner)
-    last = _last_worked(scene.said[:-1], scene.patched)
+    last = _last_worked(scene)
     choice = choose(scene.prompt, last)
     if choice is None:
         known = last.script if last is not None else None
@@ -88,18 +88,27 @@ def best_match(prompt: str) -> Script | None:
     return ranked[0] if ranked and ranked[0].matches(prompt) > 0 else None
 
 
-def _last_worked(said: Sequence[str], patched: set[str]) -> Choice | None:
+def _last_worked(scene: Scene) -> Choice | None:
     """The exercise that the conversation was about, and the wishes told since."""
-    for at in range(len(said) - 1, -1, -1):
-        script = None if shows_failure(said[at]) else best_match(said[at])
-        if script is None:
+    last = _followed(scene.answered) or _followed(scene.said[:-1])
+    if last is None:
+        touched = [s for s in load_scripts() if scene.patched.intersection(s.paths)]
+        last = Choice(touched[-1]) if touched else None
+    return last
+
+
+def _followed(said: Sequence[str]) -> Choice | None:
+    """Follow a conversation from exercise to exercise, from wish to wish."""
+    last: Choice | None = None
+    for text in said:
+        if shows_failure(text):
             continue
-        wishes: frozenset[str] = frozenset()
-        for text in said[at:]:
-            wishes = script.asked(text, wishes)
-        return Choice(script, wishes)
-    touched = [script for script in load_scripts() if patched.intersection(script.paths)]
-    return Choice(touched[-1]) if touched else None
+        found = best_match(text)
+        if found is not None and (last is None or found is not last.script):
+            last = Choice(found)
+        if last is not None:
+            last = Choice(last.script, last.script.asked(text, last.wishes))
+    return last
 
 
 def _failed_exercise(output: str, last: Choice | None) -> Choice | None:

@@ -17,10 +17,11 @@ _PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.
 _FAILURE = re.compile(
     r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
     r"|^Traceback \(most recent|\b(?:it|that|tests?) (?:still )?fails\b"
-    r"|\btests? (?:still )?fail(?:ed)?\b",
+    r"|\btests? (?:still )?fail(?:ed)?\b|` failed \(exit |` ran into its deadline",
     re.MULTILINE,
 )
 _CALLS = {"function_call", "custom_tool_call"}
+_SPOKEN = {*_CALLS, "reasoning"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 
 
@@ -43,7 +44,12 @@ class Scene:
     can_read: bool = False
     """A read_file function is declared."""
     said: list[str] = field(default_factory=list)
-    """What the user said, oldest first, quoted files left out."""
+    """What the user's messages say, oldest first, quoted files left out.
+
+    Some are not from the user's hand: a client tells in them what changed meanwhile.
+    """
+    answered: list[str] = field(default_factory=list)
+    """Those of them that the model answered at once: the prompts of the turns before."""
     files: dict[str, str] = field(default_factory=dict)
     """Path -> its newest text in the request."""
     stale: set[str] = field(default_factory=set)
@@ -58,6 +64,8 @@ class Scene:
     """Failing tests were shown since the last patch."""
     listed: frozenset[str] = frozenset()
     """Lines of the instructions, where the workspace's paths are listed."""
+    _answered_count: int = 0
+    """Of `said`, when the model last spoke."""
     _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
@@ -75,6 +83,13 @@ class Scene:
         self.unreadable.clear()
         self.answers.clear()
 
+    def speak(self) -> None:
+        """The model begins or goes on to answer."""
+        if len(self.said) > self._answered_count:
+            self.answered.append(self.said[-1])
+            self._answered_count = len(self.said)
+        self.answers.clear()
+
     def recall(self, text: str) -> None:
         """The model's own patch or prose: the files that it patched are no longer as quoted."""
         paths = set(_PATCHED_PATH.findall(text))
@@ -82,7 +97,6 @@ class Scene:
             self.patched |= paths
             self.failed = False
             self.stale |= paths
-        self.answers.clear()
 
     def call(self, item: Mapping[str, Any]) -> None:
         """A call that the model made."""
@@ -91,7 +105,6 @@ class Scene:
         self._calls[str(item.get("call_id", ""))] = (name, text)
         if "*** Begin Patch" in text:
             self.recall(text.replace("\\n", "\n") if item["type"] == "function_call" else text)
-        self.answers.clear()
 
     def answer(self, item: Mapping[str, Any]) -> None:
         """A call's output."""
@@ -121,6 +134,8 @@ def read_scene(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -
     _read_tools(scene, request.get("tools"))
     for item in items:
         kind = item.get("type", "message")
+        if kind in _SPOKEN or (kind == "message" and item.get("role") == "assistant"):
+            scene.speak()
         if kind == "message" and item.get("role") == "assistant":
             scene.recall(text_of(item.get("content")))
         elif kind == "message" and item.get("role") == "user":
