@@ -13,6 +13,10 @@ import pytest
 
 from tests.support.apply_runs import runner
 from tests.support.scenarios import LINK, Scenario, scenarios, tree_of
+from tui.core.landing import Landing
+from tui.core.workspace import Workspace
+from tui.effects.files import Files
+from tui.effects.listing import Listing
 
 SCENARIOS = scenarios("v4a")
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -245,14 +249,18 @@ def test_all_files_or_none_are_written(apply, root):
     assert tree_of(root) == {"a.txt": b"a\n", "z.txt": b"z\n"}
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a01_random_splits_of_all_scenarios_in_one_process(seed, tmp_path):
-    """A01: random splits give the tree that the whole gives."""
-    from tui.core.landing import Landing
-    from tui.core.workspace import Workspace
-    from tui.effects.files import Files
-    from tui.effects.listing import Listing
+def wrapped(scenario: Scenario, channel: str) -> str:
+    """The patch as it comes on a channel; cut where the patch ends."""
+    if channel == "function":
+        text = json.dumps({"input": scenario.patch})
+        return text[:-2] if scenario.cut else text
+    return f"Here it is:\n\n{scenario.patch}" if channel == "text" else scenario.patch
 
+
+@pytest.mark.parametrize("channel", ["custom", "function", "text"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a01_random_splits_of_all_scenarios_on_all_channels(seed, channel, tmp_path):
+    """A01: random splits give the tree that the whole gives, however the patch is wrapped."""
     draw = random.Random(seed)
     for number, scenario in enumerate(SCENARIOS):
         root = tmp_path / str(number)
@@ -260,8 +268,8 @@ def test_a01_random_splits_of_all_scenarios_in_one_process(seed, tmp_path):
         scenario.make(root)
         files = Files(root, Listing(root))
         workspace = Workspace(files.read, root=files.root)
-        landing = Landing(workspace, turn=1, call_id="x")
-        text = scenario.patch
+        landing = Landing(workspace, turn=1, call_id="x", channel=channel)
+        text = wrapped(scenario, channel)
         while text:
             size = draw.choice([1, 1, 2, 3, 8, 40])
             landing.feed(text[:size])
@@ -269,6 +277,8 @@ def test_a01_random_splits_of_all_scenarios_in_one_process(seed, tmp_path):
             if draw.random() < 0.5:
                 landing.tail()
         landing.finish(scenario.cut)
+        assert landing.placed_all is not bool(scenario.error)
+        assert ("Here it is:" in "".join(landing.prose)) == (channel == "text")
         for path in workspace.accept(None):
             plan = workspace.disk_plan(path)
             if plan.data is None:
