@@ -25,7 +25,10 @@ class Entered(Message):
 
 
 class PromptWanted(Message):
-    """The focus goes back to the prompt; ``text`` was typed elsewhere and belongs there."""
+    """The focus goes back to the prompt; ``text`` was typed elsewhere and belongs there.
+
+    A newline is the Enter key.
+    """
 
     def __init__(self, text: str = "") -> None:
         super().__init__()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
@@ -219,10 +220,10 @@ async def test_hunks_are_reviewed_in_the_conversation() -> None:
         assert app.focused is app.bench.transcript
         await pilot.press("a")
         assert session.intents == [Accept((2,))]
-        await pilot.press("r")
-        assert session.intents[-1] == Reject((3,))
         await pilot.press("p", "enter")
         assert session.intents[-1] == OpenFile("ledger/cache.py", 7)
+        await pilot.press("alt+j", "r")
+        assert session.intents[-1] == Reject((3,))
 
 
 async def test_a_traceback_opens_the_editor() -> None:
@@ -324,3 +325,25 @@ def row(app: object, name: str) -> str:
 
     assert isinstance(app, DuettoApp)
     return app.bench.query_one(f"#{name}", Bar).render_line(0).text
+
+
+async def test_keys_that_come_before_the_focus_has_moved_are_text_too() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        app.bench.transcript.focus()
+        await pilot.pause()
+        transcript = app.bench.transcript
+        for key in ("x", "e", "a", "r", "enter"):
+            transcript.post_message(events.Key(key, None if key == "enter" else key))
+        await pilot.pause(0.1)
+        assert session.intents == [Prompt("xear")]
+
+
+async def test_the_last_decision_leads_back_to_the_prompt() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("alt+j", "alt+a")
+        await settled(session, pilot)
+        assert app.focused is app.bench.prompt_box.prompt

@@ -87,6 +87,8 @@ class Workbench(WorkbenchKeys):
             self._status.sync(only_meter=not notices.status)
         if notices.status or notices.hunks:
             self.update_keys()
+        if notices.hunks:
+            self._after_review()
         if notices.goto is not None:
             self.show_pane("editor")
             self.editor.focus_editor()
@@ -186,6 +188,12 @@ class Workbench(WorkbenchKeys):
             return
         line = hunk.start.line if hunk.start is not None else None
         self.submit(OpenFile(hunk.path, line))
+
+    def _after_review(self) -> None:
+        """Nothing is left to decide on: back to the prompt."""
+        reviewing = self.focused is self.transcript and self.transcript.selected_hunk() is not None
+        if reviewing and not self.transcript.has_waiting():
+            self.prompt_box.focus_prompt()
 
     def _after_turn(self) -> None:
         """The turn ended: whoever stopped it goes on typing."""

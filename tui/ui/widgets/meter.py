@@ -68,7 +68,7 @@ def _rate(view: MeterView) -> list[Piece]:
 def _spark(view: MeterView) -> list[Piece]:
     palette = theme.active()
     marks = "".join(_SPARKS[round(min(max(value, 0.0), 1.0) * 8)] for value in view.spark[-12:])
-    return [(marks.rjust(12), palette.style("meter-spark"))] if marks.strip() else []
+    return [(marks.ljust(12), palette.style("meter-spark"))] if marks.strip() else []
 
 
 def _scale(view: MeterView, cells: int = 13) -> list[Piece]:

@@ -37,7 +37,7 @@ class Prompt(TextArea):
         self._offer = 0
         self._had_text = False
         self._do: dict[str, Callable[[], bool]] = {
-            "send": self._send,
+            "send": self.send,
             "newline": self._newline,
             "complete": self._complete,
             "older": self._older,
@@ -108,7 +108,8 @@ class Prompt(TextArea):
         """Others need to know whether there is a draft."""
         self.post_message(DraftChanged())
 
-    def _send(self, *, queue: bool = False) -> bool:
+    def send(self, *, queue: bool = False) -> bool:
+        """Hand the draft up, if there is one; True: the key is taken."""
         text = self.text.strip()
         if text:
             self.past.add(self.text)
@@ -127,7 +128,7 @@ class Prompt(TextArea):
             row, col = self.cursor_location
             self.replace(f"{matches[0]} ", (row, col - len(word)), (row, col))
         elif not self._take_offer() and self.busy and self.text.strip():
-            self._send(queue=True)
+            self.send(queue=True)
         return True
 
     def _take_offer(self) -> bool:

@@ -51,9 +51,11 @@ class PromptBox(Vertical):
         self._hint.update_bar()
 
     def focus_prompt(self, text: str = "") -> None:
-        """Give the prompt the focus; ``text`` was typed elsewhere."""
-        self.prompt.focus()
-        if text:
+        """Give the prompt the focus at once; ``text`` was typed elsewhere."""
+        self.screen.set_focus(self.prompt)
+        if text == "\n":
+            self.prompt.send()
+        elif text:
             self.prompt.insert(text)
 
     def focus_ask(self) -> bool:

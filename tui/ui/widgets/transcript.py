@@ -32,6 +32,8 @@ class Transcript(TranscriptPane, can_focus=True):
         self._row = 0
         """The selected stop's row when it was selected: where moving goes on from."""
         self._candidate = 0
+        self._leaving = False
+        """Something was typed: the focus is on its way to the prompt."""
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
@@ -42,6 +44,10 @@ class Transcript(TranscriptPane, can_focus=True):
         self._select(next((stop for stop in stops if stop.row > here), stops[0]))
         return True
 
+    def has_waiting(self) -> bool:
+        """True if a hunk waits for the user."""
+        return any(self._waits(Target("hunk", h.id)) for h in self._session.workspace.hunks)
+
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
         if self.marked is None or self.marked.kind != "hunk":
@@ -50,6 +56,7 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def on_focus(self) -> None:
         """The keys need something to act on: the next pending hunk, else the last stop."""
+        self._leaving = False
         if self.marked is None and not self.select_pending() and (stops := self.rows.stops()):
             self._select(stops[-1])
 
@@ -66,10 +73,18 @@ class Transcript(TranscriptPane, can_focus=True):
             self.action_activate()
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed here belongs into the prompt."""
-        if event.is_printable and event.character and event.key not in _RESERVED:
+        """What is typed here belongs into the prompt.
+
+        Keys that come before the focus has moved go there too, whatever they mean here.
+        """
+        typed = event.character if event.is_printable else None
+        if self._leaving and event.key == "enter":
+            typed = "\n"
+        if typed and (self._leaving or event.key not in _RESERVED):
+            self._leaving = True
             event.stop()
-            self.post_message(PromptWanted(event.character))
+            event.prevent_default()
+            self.post_message(PromptWanted(typed))
 
     # -- actions of the scope "conversation"
 

@@ -261,7 +261,7 @@ class RunView(BlockView):
         palette = theme.active()
         words, colour = {
             "open": ("running…", "warning"),
-            "done": ("✓ passed", "success"),
+            "done": ("✓ ok", "success"),
             "failed": ("✗ failed", "error"),
         }.get(self.block.state, ("■ stopped", "warning"))
         left: list[Piece] = [

@@ -8,11 +8,11 @@ from tui.ui.rows import Line, Piece, one_line, wrap
 
 _KEYS = (
     ("Enter", "sends the prompt below"),
-    ("Esc", "stops an answer at once and keeps what has landed"),
-    ("Alt+J", "reviews the hunks: a accept, r reject"),
-    ("F2 Alt+M", "switches between the fast and the deep model"),
+    ("Esc", "stops it; what landed stays"),
+    ("Alt+J", "reviews: a accept, r reject"),
+    ("F2 Alt+M", "fast model ↔ deep model"),
     ("F5 Alt+V", "runs the tests"),
-    ("F1 Alt+H", "shows all keys and commands"),
+    ("F1 Alt+H", "all keys and commands"),
 )
 _CONNECT = (
     "export OPENAI_API_KEY=…",
@@ -26,7 +26,7 @@ def welcome_lines(status: Status, width: int) -> list[Line]:
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
     lines = [Line([]), Line([("duetto", palette.style("accent", more="bold")),
-                             ("  a pair-programmer that you can interrupt", muted)]), Line([])]
+                             ("  pair-programming, interruptible", muted)]), Line([])]
     lines += [Line(_key(key, words)) for key, words in _KEYS]
     if status.rehearsal:
         lines.append(Line([]))

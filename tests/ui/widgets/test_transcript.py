@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.core.hunk import Stage
+from tui.engine.intents import OpenFile, Place
+from tui.ui.app import DuettoApp
+
+
+def shown(app: DuettoApp) -> list[str]:
+    """The rows of the conversation that are in sight, without the scroll bar."""
+    pane = app.bench.transcript
+    rows = (pane.render_line(y).text for y in range(pane.size.height))
+    return [row[:-1].rstrip() for row in rows]
+
+
+async def test_everything_of_a_turn_is_there() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, (120, 60)) as (app, _):
+        text = "\n".join(shown(app))
+    for part in (
+        "▌ make the cache safe", "↯ fast", "∴ thought ▸ Mutations first", "one lock",
+        "→ read_file ledger/cache.py", "1. __init__ makes the lock", "with self._lock:",
+        "✎ ledger/cache.py", "✓ accepted L1", "⚑ indentation was changed",
+        "$ python -m pytest -q", "✗ failed", "tests/test_cache.py:14",
+    ):
+        assert part in text, part
+
+
+async def test_an_answer_grows_at_its_end_and_stays_in_sight() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        block = session.say("text", speaker="fast", state="open")
+        for number in range(60):
+            session.stream(block, f"Paragraph {number}.\n\n")
+        await settled(session, pilot)
+        assert "  Paragraph 59." in shown(app)
+        assert app.bench.transcript.follows
+
+
+async def test_it_stands_still_while_the_user_reads_further_up() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        block = session.say("text", "line\n\n" * 60, speaker="fast", state="open")
+        await settled(session, pilot)
+        pane = app.bench.transcript
+        await pilot.press("pageup")
+        top = pane.top
+        session.stream(block, "more\n\n" * 10)
+        await settled(session, pilot)
+        assert pane.top == top
+        assert "↓ new" in shown(app)[-1]
+        await pilot.click("#transcript", offset=(5, pane.size.height - 1))
+        assert pane.follows
+        assert "↓ new" not in shown(app)[-1]
+
+
+async def test_the_wheel_scrolls_and_at_the_end_it_follows_again() -> None:
+    session = ScriptedSession()
+    session.say("text", "line\n\n" * 60, speaker="fast")
+    async with running(session, (80, 24)) as (app, _):
+        pane = app.bench.transcript
+        pane.scroll_pages(-1)
+        assert not pane.follows
+        pane.scroll_pages(9)
+        assert pane.follows
+
+
+async def test_reasoning_unfolds() -> None:
+    session = ScriptedSession()
+    session.say("reasoning", "First the mutations.\nThen the eviction.", speaker="fast")
+    async with running(session) as (app, pilot):
+        app.bench.transcript.focus()
+        await pilot.press("enter")
+        rows = shown(app)
+        assert "  ▎ First the mutations." in rows
+        assert "  ▎ Then the eviction." in rows
+        await pilot.press("enter")
+        assert "  ▎ Then the eviction." not in shown(app)
+
+
+async def test_long_output_is_folded_to_its_end() -> None:
+    session = ScriptedSession()
+    output = "".join(f"line {number}\n" for number in range(40))
+    session.say("run", output, title="make test")
+    async with running(session, (120, 60)) as (app, pilot):
+        rows = shown(app)
+        assert "  │ line 39" in rows
+        assert "  │ line 3" not in rows
+        assert any("28 more lines" in row for row in rows)
+        app.bench.transcript.focus()
+        await pilot.press("enter")
+        assert "  │ line 3" in shown(app)
+
+
+async def test_a_click_on_a_traceback_opens_the_file() -> None:
+    session = ScriptedSession()
+    session.say("run", "ledger/cache.py:8: boom\n", title="pytest", state="failed")
+    async with running(session) as (app, pilot):
+        at = next(y for y, row in enumerate(shown(app)) if "boom" in row)
+        await pilot.click("#transcript", offset=(8, at))
+        await pilot.pause()
+        assert session.intents == [OpenFile("ledger/cache.py", 7)]
+
+
+async def test_an_ambiguous_hunk_is_placed() -> None:
+    session = ScriptedSession()
+    session.say("patch", speaker="fast")
+    session.hunk(Stage.CANDIDATES).candidates = (3, 9)
+    async with running(session) as (app, pilot):
+        await pilot.press("alt+j", "right")
+        assert OpenFile("ledger/cache.py", 9) in session.intents
+        app.bench.transcript.focus()
+        await pilot.press("a")
+        assert session.intents[-1] == Place(1, 9)
+
+
+async def test_a_new_width_wraps_everything_anew() -> None:
+    session = ScriptedSession()
+    session.say("text", "word " * 40, speaker="fast")
+    async with running(session, (120, 36)) as (app, pilot):
+        narrow = len([row for row in shown(app) if "word" in row])
+        await pilot.resize_terminal(90, 36)
+        await pilot.pause(0.1)
+        assert len([row for row in shown(app) if "word" in row]) < narrow
+        assert all(len(row) <= 90 for row in shown(app))
+
+
+async def test_nothing_that_a_model_or_a_program_says_acts() -> None:
+    session = ScriptedSession()
+    evil = "\x1b]0;owned\x07 [red]x[/red] \x9b2J \u202e"
+    for kind in ("user", "text", "reasoning", "note"):
+        session.say(kind, evil, speaker="fast")
+    session.say("tool", evil, title=evil, speaker="fast")
+    session.say("run", evil, title=evil)
+    async with running(session, (120, 60)) as (app, _):
+        text = "\n".join(shown(app))
+        for character in "\x1b\x07\x9b\u202e":
+            assert character not in text
+        assert "[red]x[/red]" in text
+
+
+async def test_a_new_conversation_is_empty_and_says_welcome() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        session.transcript.blocks.clear()
+        session.board.hunks_changed()
+        await settled(session, pilot)
+        assert any("interruptible" in row for row in shown(app))
+
+
+async def test_wide_characters_keep_the_columns() -> None:
+    session = ScriptedSession()
+    session.say("text", "日本語のテキスト" * 20, speaker="fast")
+    async with running(session) as (app, _):
+        pane = app.bench.transcript
+        widths = {pane.render_line(y).cell_length for y in range(pane.size.height)}
+        assert widths == {pane.size.width}
