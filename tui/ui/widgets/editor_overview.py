@@ -43,17 +43,19 @@ class Overview(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._cells: list[tuple[bool, str]] = []
-        self._total = 1
+        self._shown: tuple[int, int, int] = (0, 1, 1)
+        self._marks: list[Mark] = []
         self._held = False
 
     def show(self, top: int, shown: int, total: int, marks: Iterable[Mark]) -> None:
         """Lines ``top .. top + shown`` of ``total`` are in sight."""
-        height = self.size.height
-        self._total = max(total, 1)
-        cells = overview_cells(height, (top, shown, self._total), marks)
-        if cells != self._cells:
-            self._cells = cells
-            self.refresh()
+        self._shown = (top, shown, max(total, 1))
+        self._marks = list(marks)
+        self._update()
+
+    def on_resize(self) -> None:
+        """The same on more or fewer cells."""
+        self._update()
 
     def render_line(self, y: int) -> Strip:
         """One cell: the thumb's shade, a mark's colour."""
@@ -86,7 +88,14 @@ class Overview(Widget):
 
     def _choose(self, y: int) -> None:
         height = max(self.size.height, 1)
-        self.post_message(self.Chosen(self._total * max(min(y, height - 1), 0) // height))
+        total = max(self._shown[2], height)
+        self.post_message(self.Chosen(total * max(min(y, height - 1), 0) // height))
+
+    def _update(self) -> None:
+        cells = overview_cells(self.size.height, self._shown, self._marks)
+        if cells != self._cells:
+            self._cells = cells
+            self.refresh()
 
 
 def overview_cells(
