@@ -26,9 +26,7 @@ def streams(draw: st.DrawFn) -> tuple[list[str], str, list[Edit], list[str]]:
 
 def far(edits: list[Edit], count: int, reach: int = 4) -> list[int]:
     """Lines that no section of the patch reads or writes."""
-    near = {
-        line for edit in edits for line in range(edit.first - reach, edit.last + reach)
-    }
+    near = {line for edit in edits for line in range(edit.first - reach, edit.last + reach)}
     return [line for line in range(count) if line not in near]
 
 
@@ -114,7 +112,9 @@ def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
         if free and data.draw(st.booleans()):
             line = free.pop()
             row = buffer.lines.index(f"line {line}")
-            disk.workspace.edit("a.txt", (row, 0), (row, 2), data.draw(st.sampled_from(["x", newline])))
+            disk.workspace.edit(
+                "a.txt", (row, 0), (row, 2), data.draw(st.sampled_from(["x", newline]))
+            )
     landing.finish(cut=False)
     both = buffer.text()
     while disk.workspace.undo("a.txt"):

@@ -30,8 +30,10 @@ def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
     data: bytes | None = None
     if not record.gone:
         buffer = backed_out(ledger, record)
-        made_by_model = record.addition is not None and record.disk is None
-        if not made_by_model or whole_text(buffer):
+        untouched = record.version == record.synced or (
+            record.addition is not None and not whole_text(buffer)
+        )
+        if record.disk is not None or not untouched:
             data = buffer.encode()
     record.planned = (data, record.version)
     return DiskPlan(record.disk, data)

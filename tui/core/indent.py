@@ -67,7 +67,7 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
     if changes[0] is not None and all(change == changes[0] for change in rest):
         return changes[0]
     if rest and rest[0] is not None and changes[0] is not None and not pairs[0][1]:
-        if all(change == rest[0] for change in rest):
+        if not rest[0].remove and all(change == rest[0] for change in rest):
             return IndentChange(rest[0].add, rest[0].remove, first=changes[0])
         return None
     return _tabs_change(pairs)

@@ -1,0 +1,467 @@
+"""Landings of V4A patches, case by case (EDIT-CASES.md, groups A and B)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.patches import Disk, disk, patch
+from tui.core.hunk import Decision, Kind, Stage
+from tui.core.landing import Landing
+
+BEGIN, END = "*** Begin Patch\n", "*** End Patch\n"
+
+
+def stages(landing: Landing) -> list[str]:
+    return [hunk.stage.value for hunk in landing.hunks]
+
+
+def only(landing: Landing):
+    assert len(landing.hunks) == 1
+    return landing.hunks[0]
+
+
+def test_a_change_is_in_the_buffer_and_pending():
+    place = disk(a="one\ntwo\nthree\n")
+    hunk = only(place.land(patch("@@", " one", "-two", "+2", "+zwei", " three")))
+    assert place.text("a.txt") == "one\n2\nzwei\nthree\n"
+    assert (hunk.stage, hunk.decision, hunk.flags) == (Stage.LANDED, Decision.PENDING, [])
+    assert (hunk.base, hunk.agent, hunk.added, hunk.removed) == ("two\n", "2\nzwei\n", 2, 1)
+    assert (hunk.start.line, hunk.end.line) == (1, 3)
+    assert place.workspace.decorations("a.txt", 0, 9) == {1: "pending", 2: "pending"}
+    assert place.workspace.hunk_at("a.txt", 2) is hunk
+
+
+def test_one_section_with_two_groups_is_two_hunks():
+    place = disk(a="one\ntwo\nthree\n")
+    landing = place.land(patch("@@", "-one", "+1", " two", "-three", "+3"))
+    assert [hunk.section for hunk in landing.hunks] == [1, 1]
+    place.workspace.reject([landing.hunks[0].id])
+    assert place.text("a.txt") == "one\ntwo\n3\n"
+
+
+def test_a_unique_place_is_painted_line_by_line_and_struck_lines_stay():
+    place = disk(a="one\ntwo\nthree\n")
+    landing = place.start()
+    landing.feed(BEGIN + "*** Update File: a.txt\n@@\n one\n")
+    assert stages(landing) == ["located"]
+    landing.feed("-two\n+2\n+half")
+    assert place.text("a.txt") == "one\ntwo\n2\nthree\n"
+    assert stages(landing) == ["landing"]
+    assert place.workspace.decorations("a.txt", 0, 9) == {1: "struck", 2: "landing"}
+    landing.tail()
+    assert place.text("a.txt") == "one\ntwo\n2\nhalf\nthree\n"
+    assert landing.last_line == ("a.txt", 3)
+    landing.feed(" way\n")
+    assert place.text("a.txt") == "one\ntwo\n2\nhalf way\nthree\n"
+    landing.feed(" three\n" + END)
+    landing.finish(cut=False)
+    assert place.text("a.txt") == "one\n2\nhalf way\nthree\n"
+    assert landing.placed_all
+
+
+def test_candidates_are_shown_until_one_is_left():
+    place = disk(a="x\na\nx\nb\n")
+    landing = place.start()
+    landing.feed(BEGIN + "*** Update File: a.txt\n@@\n x\n+new\n")
+    assert landing.hunks[0].candidates == (0, 2)
+    assert place.workspace.decorations("a.txt", 0, 9) == {0: "candidate", 2: "candidate"}
+    assert place.workspace.ghost("a.txt") == (0, ["new"])
+    landing.feed(" b\n")
+    assert place.text("a.txt") == "x\na\nx\nnew\nb\n"
+    assert place.workspace.ghost("a.txt") is None
+    landing.feed(END)
+    landing.finish(cut=False)
+    assert landing.placed_all
+
+
+def test_b02_add_over_existing_is_flagged_and_recoverable():
+    place = disk(d="old\n")
+    landing = place.land(BEGIN + "*** Add File: d.txt\n+fresh\n" + END)
+    assert only(landing).flags == ["overwrites an existing file"]
+    place.write(place.workspace.accept())
+    assert place.files == {"d.txt": b"fresh\n"}
+    place.write(place.workspace.undo_turn())
+    assert place.files == {"d.txt": b"old\n"}
+
+
+def test_b02_add_without_lines_is_an_empty_file():
+    place = disk()
+    place.land(BEGIN + "*** Add File: e.txt\n" + END)
+    place.write(place.workspace.accept())
+    assert place.files == {"e.txt": b""}
+
+
+def test_b01_an_added_file_grows_as_it_comes_and_is_written_when_accepted():
+    place = disk()
+    landing = place.start()
+    landing.feed(BEGIN + "*** Add File: docs/n.md\n+one\n+tw")
+    assert place.text("docs/n.md") == "one\n"
+    landing.tail()
+    assert place.text("docs/n.md") == "one\ntw\n"
+    assert place.workspace.decorations("docs/n.md", 0, 5) == {0: "landing", 1: "landing"}
+    assert not place.workspace.is_dirty("docs/n.md")
+    assert place.workspace.disk_plan("docs/n.md").data is None
+    landing.feed("o\n" + END)
+    landing.finish(cut=False)
+    assert only(landing).kind is Kind.ADD
+    place.write(place.workspace.accept())
+    assert place.files == {"docs/n.md": b"one\ntwo\n"}
+
+
+def test_b04_delete_missing_is_refused_and_files_before_it_stay():
+    place = disk(a="a\n")
+    landing = place.land(
+        BEGIN + "*** Update File: a.txt\n@@\n-a\n+A\n*** Delete File: gone.txt\n" + END
+    )
+    assert stages(landing) == ["landed", "refused"]
+    assert "file not found" in landing.hunks[1].reason
+    assert place.text("a.txt") == "A\n"
+
+
+def test_b04_update_missing_counts_its_lines_and_says_why():
+    landing = disk().land(patch("@@", "-a", "+b", "+c"))
+    hunk = only(landing)
+    assert (hunk.stage, hunk.added, hunk.removed) == (Stage.REFUSED, 2, 1)
+    assert "file not found: 'a.txt'" in landing.report()
+
+
+def test_b06_move_with_edit_over_an_existing_file():
+    place = disk(a="one\n", b="other\n")
+    landing = place.land(patch("*** Move to: b.txt", "@@", "-one", "+ONE"))
+    move = landing.hunks[1]
+    assert (move.kind, move.target) == (Kind.MOVE, "b.txt")
+    assert move.flags == ["moves over an existing file"]
+    place.write(place.workspace.accept())
+    assert place.files == {"b.txt": b"ONE\n"}
+    assert set(place.workspace.buffers) == {"b.txt"}
+    place.write(place.workspace.undo_turn())
+    assert place.files == {"a.txt": b"one\n", "b.txt": b"other\n"}
+
+
+def test_b06_a_rejected_move_keeps_the_edits_at_the_old_path():
+    place = disk(a="one\n")
+    landing = place.land(patch("*** Move to: b.txt", "@@", "-one", "+ONE"))
+    place.workspace.reject([landing.hunks[1].id])
+    place.write(place.workspace.accept())
+    assert place.files == {"a.txt": b"ONE\n"}
+
+
+def test_b06_the_move_is_refused_when_a_hunk_failed():
+    landing = disk(a="one\n").land(patch("*** Move to: b.txt", "@@", "-gone", "+ONE"))
+    assert stages(landing) == ["refused", "refused"]
+    assert landing.hunks[1].reason.startswith("not moved")
+
+
+def test_b06_later_operations_find_the_moved_file():
+    place = disk(a="one\ntwo\n")
+    body = "*** Update File: a.txt\n*** Move to: b.txt\n*** Update File: b.txt\n@@\n-one\n+1\n"
+    landing = place.land(BEGIN + body + "*** Update File: a.txt\n@@\n-two\n+2\n" + END)
+    assert stages(landing) == ["landed", "landed", "refused"]
+    place.write(place.workspace.accept())
+    assert place.files == {"b.txt": b"1\ntwo\n"}
+
+
+def test_b07_same_file_twice_is_sequential():
+    place = disk(a="a\nb\n")
+    body = "*** Update File: a.txt\n@@\n-b\n+B\n*** Update File: a.txt\n@@\n-a\n+A\n"
+    assert place.land(BEGIN + body + END).placed_all
+    assert place.text("a.txt") == "A\nB\n"
+
+
+def test_b07_add_then_update():
+    place = disk()
+    body = "*** Add File: n.txt\n+one\n*** Update File: n.txt\n@@\n-one\n+ONE\n"
+    landing = place.land(BEGIN + body + END)
+    assert landing.placed_all
+    place.write(place.workspace.accept([landing.hunks[1].id]))
+    assert place.files == {"n.txt": b"ONE\n"}
+    assert landing.hunks[0].decision is Decision.ACCEPTED
+
+
+def test_b07_rejecting_the_added_file_rejects_its_update():
+    place = disk()
+    body = "*** Add File: n.txt\n+one\n*** Update File: n.txt\n@@\n-one\n+ONE\n"
+    landing = place.land(BEGIN + body + END)
+    place.workspace.reject([landing.hunks[0].id])
+    assert place.workspace.buffers == {}
+    assert {hunk.decision for hunk in landing.hunks} == {Decision.REJECTED}
+
+
+def test_b07_delete_then_add_replaces_the_file():
+    place = disk(a="old\n")
+    body = "*** Delete File: a.txt\n*** Add File: a.txt\n+new\n"
+    landing = place.land(BEGIN + body + END)
+    assert only(landing).flags == ["replaces the file that it deleted"]
+    place.write(place.workspace.accept())
+    assert place.files == {"a.txt": b"new\n"}
+
+
+def test_b07_an_update_after_the_delete_finds_no_file():
+    place = disk(a="old\n")
+    body = "*** Delete File: a.txt\n*** Update File: a.txt\n@@\n-old\n+new\n"
+    landing = place.land(BEGIN + body + END)
+    assert stages(landing) == ["landed", "refused"]
+    assert place.workspace.decorations("a.txt", 0, 0) == {0: "struck"}
+
+
+def test_b09_only_added_lines_go_to_the_end_or_behind_their_anchor():
+    place = disk(a="def a():\n    pass\n\ndef b():\n    pass\n")
+    landing = place.land(patch("@@ def a():", "+    log()"))
+    assert place.text("a.txt").startswith("def a():\n    log()\n    pass\n")
+    assert only(landing).flags == ["only added lines: put after its anchor"]
+    assert only(place.land(patch("@@", "+# end"))).flags == []
+    assert place.text("a.txt").endswith("    pass\n# end\n")
+
+
+def test_b09_a_missing_anchor_refuses_added_lines():
+    landing = disk(a="x\n").land(patch("@@ def nowhere():", "+y"))
+    assert only(landing).reason == "anchor not found: 'def nowhere():' is not in the file"
+
+
+def test_b10_end_of_file_picks_the_last_copy():
+    place = disk(a="x\nstop\nmid\nx\nstop\n")
+    landing = place.land(patch("@@", " x", "-stop", "+STOP", "*** End of File"))
+    assert place.text("a.txt") == "x\nstop\nmid\nx\nSTOP\n"
+    assert only(landing).flags == []
+
+
+def test_b10_a_unique_place_before_the_end_is_flagged():
+    place = disk(a="x\nstop\nmid\n")
+    landing = place.land(patch("@@", " x", "-stop", "+STOP", "*** End of File"))
+    assert only(landing).flags == ["not at the end of the file"]
+    assert place.text("a.txt") == "x\nSTOP\nmid\n"
+
+
+def test_b12_stacked_anchors_lead_into_the_right_class():
+    text = "class A:\n    def f():\n        a\nclass B:\n    def f():\n        a\n"
+    place = disk(a=text)
+    landing = place.land(patch("@@ class B:", "@@     def f():", "-        a", "+        b"))
+    assert only(landing).flags == []
+    assert place.text("a.txt") == text[::-1].replace("a", "b", 1)[::-1]
+
+
+def test_b12_an_anchor_may_be_repeated_as_context():
+    place = disk(a="def f():\n    a\n")
+    assert place.land(patch("@@ def f():", " def f():", "-    a", "+    b")).placed_all
+
+
+def test_b12_a_missing_anchor_is_flagged_if_the_lines_are_unique():
+    landing = disk(a="x\ny\n").land(patch("@@ def gone():", "-y", "+Y"))
+    assert only(landing).flags == ["anchor not found"]
+
+
+def test_b12_a_partial_anchor_must_be_unique():
+    place = disk(a="def make(x):\n    a\ndef take(x):\n    a\n")
+    assert place.land(patch("@@ def take", "-    a", "+    b")).placed_all
+    assert place.text("a.txt").endswith("def take(x):\n    b\n")
+
+
+def test_b13_a_line_number_breaks_ties_only():
+    place = disk(a="v\nk\nv\nk\nv\n")
+    landing = place.land(patch("@@ -3,1 +3,1 @@", "-v", "+V"))
+    assert place.text("a.txt") == "v\nk\nV\nk\nv\n"
+    assert only(landing).flags == ["several places fit: the nearest to its line number"]
+    missing = place.land(patch("@@ -2,1 +2,1 @@", "-gone", "+x"))
+    assert only(missing).stage is Stage.REFUSED
+
+
+def test_b14_out_of_order_is_placed_when_unique_and_flagged():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", "-c", "+C", "@@", "-a", "+A"))
+    assert place.text("a.txt") == "A\nb\nC\n"
+    assert [hunk.flags for hunk in landing.hunks] == [[], ["out of order"]]
+
+
+def test_b15_a_hunk_that_quotes_removed_lines_fails_alone():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", " a", "-b", "+B", "@@", "-b", "+BB"))
+    assert stages(landing) == ["landed", "refused"]
+    assert landing.hunks[1].reason.startswith("context not found")
+    assert place.text("a.txt") == "a\nB\nc\n"
+
+
+def test_b15_a_hunk_does_not_change_what_an_earlier_one_made():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", "-b", "+B", "@@", "-B", "+BB"))
+    assert stages(landing) == ["landed", "refused"]
+
+
+def test_b16_a_section_of_context_is_no_review_item():
+    landing = disk(a="a\nb\n").land(patch("@@", " a", " b"))
+    assert landing.hunks == []
+    assert landing.placed_all
+
+
+def test_b16_context_that_is_not_there_is_told():
+    landing = disk(a="a\nb\n").land(patch("@@", " a", " gone"))
+    assert stages(landing) == ["refused"]
+
+
+def test_b17_repeated_lines_keep_their_order():
+    place = disk(a="a\nb\n")
+    place.land(patch("@@", "-a", "-b", "+b", "+b", "+a"))
+    assert place.text("a.txt") == "b\nb\na\n"
+
+
+def test_b18_a_clean_end_without_marker_is_flagged():
+    place = disk(a="a\nb\n")
+    landing = place.land(BEGIN + "*** Update File: a.txt\n@@\n-a\n+A\n b\n")
+    assert landing.placed_all
+    assert only(landing).flags == ["no End Patch"]
+
+
+def test_b18_a_delete_needs_what_follows_it():
+    place = disk(a="a\n")
+    landing = place.land(BEGIN + "*** Delete File: a.txt\n")
+    assert "no End Patch after the delete" in landing.failure
+    assert only(landing).stage is Stage.DROPPED
+    cut = place.land(BEGIN + "*** Delete File: a.txt\n", cut=True)
+    assert only(cut).reason == "interrupted before the delete"
+    assert place.workspace.disk_plan("a.txt").data in (None, b"a\n")
+    assert not place.workspace.accept()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [("", "no file operations"), ("*** Update File: a.txt\n", "has no hunks")],
+)
+def test_b19_an_empty_patch_fails_and_changes_nothing(body, words):
+    place = disk(a="a\n")
+    landing = place.land(BEGIN + body + END)
+    assert words in landing.failure
+    assert not landing.placed_all
+    assert place.files == {"a.txt": b"a\n"}
+
+
+def test_a12_an_error_drops_the_open_section_and_keeps_closed_ones():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", "-a", "+A", "@@", " b", "-c", "c"))
+    assert stages(landing) == ["landed", "dropped"]
+    assert "the patch broke off at line 9" in landing.hunks[1].reason
+    assert place.text("a.txt") == "A\nb\nc\n"
+
+
+def test_a17_a_second_call_waits_for_the_first_ones_file():
+    place = disk(a="a\nb\n")
+    first, second = place.start(), place.start()
+    first.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n")
+    second.feed(patch("@@", "-b", "+B"))
+    assert second.hunks == []
+    assert place.text("a.txt") == "a\nb\n"
+    first.feed("+A\n" + END)
+    assert place.text("a.txt") == "A\nB\n"
+    second.finish(cut=False)
+    first.finish(cut=False)
+    assert first.placed_all
+    assert second.placed_all
+
+
+def test_a17_a_second_call_that_ends_while_it_waits_still_lands():
+    place = disk(a="a\nb\n")
+    first, second = place.start(), place.start()
+    first.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n")
+    second.feed(patch("@@", "-b", "+B"))
+    second.finish(cut=False)
+    assert second.placed_all
+    first.feed("+A\n" + END)
+    first.finish(cut=False)
+    assert place.text("a.txt") == "A\nB\n"
+
+
+def test_a18_the_same_call_again_is_told_as_already_applied():
+    place = disk(a="a\nb\nc\n")
+    again = patch("@@", " a", "-b", "+B", " c")
+    assert place.land(again).placed_all
+    landing = place.land(again)
+    assert "already applied" in only(landing).reason
+    assert place.text("a.txt") == "a\nB\nc\n"
+
+
+def test_text_around_patches_is_prose():
+    place = disk(a="a\n", b="b\n")
+    landing = Landing(place.workspace, turn=1, call_id="text", channel="text")
+    two = patch("@@", "-b", "+B", file="b.txt")
+    for char in "First\n" + patch("@@", "-a", "+A") + "then\n" + two + "done":
+        landing.feed(char)
+    landing.finish(cut=False)
+    assert "".join(landing.prose).split() == ["First", "then", "done"]
+    assert [hunk.call_id for hunk in landing.hunks] == ["text", "text"]
+    assert (place.text("a.txt"), place.text("b.txt")) == ("A\n", "B\n")
+
+
+def test_patches_in_json_arguments_land_too():
+    place = disk(a='say("hi")\n')
+    landing = Landing(place.workspace, turn=1, call_id="c", channel="function")
+    body = patch("@@", '-say("hi")', '+say("hé")')
+    import json
+
+    for char in json.dumps({"input": body}):
+        landing.feed(char)
+    landing.finish(cut=False)
+    assert place.text("a.txt") == 'say("hé")\n'
+
+
+def test_the_report_says_what_is_where_and_what_is_not():
+    place = disk(a="a\nb\nc\n", d="d\n")
+    landing = place.land(patch("@@", " a", "-b", "+B", "+BB", "@@", "-nope", "+x"))
+    assert landing.report().splitlines() == [
+        "the patch was read: 1 of 2 hunks placed",
+        "a.txt:",
+        "  hunk 1 placed, pending review, lines 2-3",
+        "  hunk 2 NOT applied: context not found: no line of it is in the file, first 'nope'",
+        "Do not resend the hunks that are placed.",
+    ]
+
+
+def test_the_report_quotes_regions_that_were_placed_loosely():
+    place = disk(a="class K:\n    def f(self):\n        a = 1\n")
+    landing = place.land(patch("@@", " def f(self):", "-    a = 1", "+    a = 2"))
+    report = landing.report()
+    assert "re-indented +4" in report
+    assert "Current text of a.txt" in report
+    assert "        a = 2" in report
+
+
+def test_i05_nothing_is_ever_called_reverted():
+    place = disk(a="a\nb\n")
+    landing = place.start()
+    landing.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n+A\n")
+    landing.finish(cut=True)
+    assert "revert" not in landing.report()
+    assert "interrupted" in landing.report()
+
+
+def test_paths_are_checked_before_anything_is_read():
+    read: list[str] = []
+    place = Disk({})
+    place.workspace.ledger.read = lambda path: read.append(path) or place.read(path)
+    for path, words in [
+        ("/etc/passwd", "outside the workspace"),
+        ("../up.txt", "outside the workspace"),
+        ("~/x", "outside the workspace"),
+        ("a/../../x", "outside the workspace"),
+        (".git/hooks/pre-commit", ".git"),
+        ("sub/.GIT/config", ".git"),
+        ("a\x07b", "not a usable path"),
+    ]:
+        landing = place.land(BEGIN + f"*** Add File: {path}\n+x\n" + END)
+        assert words in only(landing).reason
+    assert read == []
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(b"caf\xe9\n", "not UTF-8"), (b"a\0b\n", "binary"), (b"x" * 9_000_000, "larger than 8 MB")],
+)
+def test_h06_bytes_that_are_no_text_are_refused(data, words):
+    place = Disk({"a.txt": data})
+    landing = place.land(patch("@@", "-b", "+B"))
+    assert words in only(landing).reason
+    assert place.files == {"a.txt": data}
+
+
+def test_h02_an_absolute_path_inside_and_a_backslash_are_accepted():
+    place = Disk({"sub/a.txt": b"a\n"})
+    assert place.land(patch("@@", "-a", "+b", file="/root/sub/a.txt")).placed_all
+    assert place.land(patch("@@", "-b", "+c", file="sub\\a.txt")).placed_all
+    assert place.text("sub/a.txt") == "c\n"
