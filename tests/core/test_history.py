@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +102,7 @@ def test_a_restart_replaces_the_quoted_files() -> None:
     history.prompt("two")
     history.restart("newest files")
     texts = [
-        entry.item["content"][0]["text"]  # type: ignore[index]
+        json.loads(json.dumps(entry.item))["content"][0]["text"]
         for entry in history.entries
         if entry.kind in ("context", "note", "prompt")
     ]

@@ -21,16 +21,11 @@ def test_a_long_path_list_is_cut_with_a_sentence() -> None:
 
 
 def test_the_patch_tool_has_three_forms() -> None:
-    custom = tools("custom")[-1]
+    custom = json.loads(json.dumps(tools("custom")))[-1]
     assert custom["type"] == "custom"
-    assert custom["format"]["syntax"] == "lark"  # type: ignore[index]
-    function = tools("function")[-1]
+    assert custom["format"]["syntax"] == "lark"
+    function = json.loads(json.dumps(tools("function")))[-1]
     assert function["type"] == "function"
-    assert function["parameters"]["required"] == ["input"]  # type: ignore[index]
+    assert function["parameters"]["required"] == ["input"]
     assert [tool["name"] for tool in tools("text")] == ["read_file", "list", "search"]
     assert "in your answer" in instructions([], "", "text")
-
-
-def test_tools_are_plain_json() -> None:
-    for form in ("custom", "function", "text"):
-        assert json.loads(json.dumps(tools(form))) == tools(form)

@@ -21,8 +21,11 @@ class FakeClock:
 
     def __init__(self) -> None:
         self.seconds = 100.0
+        self.step_s = 0.0
+        """So much passes at every look."""
 
     def now(self) -> float:
+        self.seconds += self.step_s
         return self.seconds
 
     def advance(self, seconds: float) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from typing import TypedDict, Unpack
 
 import click
 
@@ -28,6 +29,15 @@ from tui.settings import Paths
 FRAME_S = 0.01
 
 
+class Choices(TypedDict):
+    """The options of the command."""
+
+    role: Role | None
+    as_json: bool
+    apply: bool
+    folder: str
+
+
 @click.command("exec")
 @click.argument("prompt", metavar="PROMPT")
 @click.option("--role", type=click.Choice(["fast", "deep"]), help="Who answers.")
@@ -37,24 +47,24 @@ FRAME_S = 0.01
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
 )
 @model_options
-def exec_command(
-    prompt: str, role: Role | None, as_json: bool, apply: bool, folder: str, flags: ModelFlags
-) -> int:
+def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
 
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
     2 usage, 3 endpoint unreachable, 130 interrupted.
     """
-    workplace = _workplace(folder, flags)
+    workplace = _workplace(choices["folder"], flags)
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
-    chosen = role or workplace.models.first_role
+    chosen = choices["role"] or workplace.models.first_role
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
     composition = Composition(workplace, Options(first_role=chosen), watched=False)
-    report: Report = JsonReport(sys.stdout) if as_json else TextReport(sys.stdout, sys.stderr)
-    return asyncio.run(_run(composition, text, report, apply=apply))
+    report: Report = TextReport(sys.stdout, sys.stderr)
+    if choices["as_json"]:
+        report = JsonReport(sys.stdout)
+    return asyncio.run(_run(composition, text, report, apply=choices["apply"]))
 
 
 def _workplace(folder: str, flags: ModelFlags) -> Workplace:

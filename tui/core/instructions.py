@@ -127,9 +127,8 @@ def _function(
     }
 
 
-def tools(patch_tool: PatchTool) -> list[dict[str, object]]:
-    """The tools that a model may call."""
-    offered = [
+def _reading_tools() -> list[dict[str, object]]:
+    return [
         _function(
             "read_file",
             "Read a text file of the workspace, or lines of it. Open files are read as they "
@@ -154,21 +153,18 @@ def tools(patch_tool: PatchTool) -> list[dict[str, object]]:
             regex="boolean: the pattern is a Python regular expression",
         ),
     ]
+
+
+def tools(patch_tool: PatchTool) -> list[dict[str, object]]:
+    """The tools that a model may call."""
+    offered = _reading_tools()
     if patch_tool == "custom":
+        grammar = {"type": "grammar", "syntax": "lark", "definition": APPLY_PATCH_GRAMMAR}
+        words = "Edit files. The input is the patch itself, not JSON."
         offered.append(
-            {
-                "type": "custom",
-                "name": "apply_patch",
-                "description": "Edit files. The input is the patch itself, not JSON.",
-                "format": {
-                    "type": "grammar",
-                    "syntax": "lark",
-                    "definition": APPLY_PATCH_GRAMMAR,
-                },
-            }
+            {"type": "custom", "name": "apply_patch", "description": words, "format": grammar}
         )
     elif patch_tool == "function":
-        offered.append(
-            _function("apply_patch", "Edit files.", ["input"], input="string: the whole patch")
-        )
+        member = "string: the whole patch"
+        offered.append(_function("apply_patch", "Edit files.", ["input"], input=member))
     return offered

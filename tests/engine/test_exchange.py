@@ -1,0 +1,255 @@
+"""Requests, tool rounds and recovery, stepped event by event over a fake wire."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import CACHE, begun, notes, outputs, texts
+from tui.core import events
+from tui.core.turn import BlockKind
+from tui.engine import exchange, intents
+from tui.engine.session import Options
+
+
+async def test_a_turn_of_text() -> None:
+    world = World({"cache.py": CACHE})
+    world.session.submit(intents.Prompt("hello"))
+    assert world.session.status.busy
+    request = await world.wire.request(1)
+    assert request["model"] == "quick-1"
+    assert request["store"] is False
+    assert request["include"] == ["reasoning.encrypted_content"]
+    assert request["prompt_cache_key"] == "conversation-1"
+    assert request["parallel_tool_calls"] is True
+    assert "reasoning" not in request
+    assert "previous_response_id" not in request
+    assert "cache.py" in request["instructions"]
+    assert {tool["name"] for tool in request["tools"]} == {
+        "read_file", "list", "search", "apply_patch",
+    }  # fmt: skip
+    assert texts(request)[-1] == "hello"
+    model = SteppedRehearsal(world.wire)
+    model.begin("quick-1-served")
+    model.reason("thinking")
+    model.text("Hi there, **friend**.")
+    model.complete(12)
+    blocks = world.session.transcript.blocks
+    assert [(b.kind.value, b.text, b.state) for b in blocks] == [
+        ("user", "hello", "done"),
+        ("reasoning", "thinking", "done"),
+        ("text", "Hi there, **friend**.", "done"),
+    ]
+    assert not world.session.status.busy
+    assert world.session.status.outcome == "completed"
+    assert world.session.status.served_model == "quick-1-served"
+    assert world.session.meter.view(world.clock.now()).tokens == 12
+
+
+async def test_the_next_turn_continues_the_chain() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert request["previous_response_id"] == "resp_1"
+    assert texts(request) == ["two"]
+
+
+async def test_changed_settings_say_everything_again() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.session.submit(intents.SetEffort("high"))
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    assert request["reasoning"]["effort"] == "high"
+    assert texts(request) == ["one", "two"]
+    assert request["input"][1]["role"] == "assistant"
+
+
+async def test_reading_tools_are_answered_together() -> None:
+    world = World({"a.py": "one\n", "b.py": "two\n"})
+    model = await begun(world)
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    model.call("search", {"pattern": "two"}, "call_b")
+    model.complete()
+    answers = outputs(await world.wire.request(2))
+    assert "one\n" in answers["call_a"]
+    assert answers["call_b"] == "b.py:1: two"
+    tools = [b for b in world.session.transcript.blocks if b.kind is BlockKind.TOOL]
+    assert [t.title for t in tools] == ["read_file a.py", "search two"]
+    assert all(t.state == "done" for t in tools)
+
+
+async def test_private_files_are_asked_for() -> None:
+    world = World({".env": "KEY=secret\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    model.call("read_file", {"path": ".env"}, "call_a")
+    model.complete()
+    await settle()
+    ask = world.session.status.asks[0]
+    assert ".env" in ask.question
+    world.session.submit(intents.Answer(ask.id, ask.choices[-1]))
+    answer = outputs(await world.wire.request(2))["call_a"]
+    assert "declined" in answer
+    assert "secret\n" not in answer
+    assert world.session.status.asks == []
+    model.begin()
+    model.call("read_file", {"path": ".env"}, "call_b")
+    model.complete()
+    await settle()
+    ask = world.session.status.asks[0]
+    world.session.submit(intents.Answer(ask.id, ask.choices[0]))
+    assert "KEY=secret" in outputs(await world.wire.request(3))["call_b"]
+
+
+async def test_esc_while_a_question_waits_ends_the_turn() -> None:
+    world = World({".env": "KEY=secret\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    model.call("read_file", {"path": ".env"}, "call_a")
+    model.complete()
+    await settle()
+    world.session.submit(intents.Interrupt())
+    await settle()
+    assert not world.session.status.busy
+    assert world.session.status.asks == []
+    assert world.wire.interrupts == 0
+    world.session.submit(intents.Prompt("go on without it"))
+    assert "interrupted" in outputs(await world.wire.request(2))["call_a"]
+
+
+async def test_rounds_are_limited() -> None:
+    world = World({"a.py": "one\n"}, options=Options(round_limit=2))
+    model = await begun(world)
+    for number in (1, 2):
+        model.call("list", {}, f"call_{number}")
+        model.complete()
+        if number == 1:
+            await world.wire.request(2)
+            model.begin()
+    await settle()
+    assert not world.session.status.busy
+    assert world.session.status.outcome == "failed"
+    assert any("2 rounds" in note for note in notes(world))
+    world.session.submit(intents.Prompt("go on"))
+    assert "call_2" in outputs(await world.wire.request(3))
+
+
+async def test_lost_before_the_first_event_is_silent() -> None:
+    world = World()
+    world.session.submit(intents.Prompt("hello"))
+    await world.wire.request(1)
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert texts(request) == ["hello"]
+    assert notes(world) == []
+    assert world.session.drain().troubles == []
+
+
+async def test_lost_in_the_middle_keeps_what_is_finished(quick_retries: None) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.reason("hm")
+    model.text("I will look.")
+    model.call("read_file", {"path": "cache.py"}, "call_a")
+    await settle()
+    key = model.open_text()
+    model.say(key, "half a sen")
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    kinds = [item["type"] for item in request["input"]]
+    assert kinds == [
+        "message", "reasoning", "message", "function_call", "function_call_output",
+    ]  # fmt: skip
+    assert any("trying again" in note for note in notes(world))
+    cut = [b for b in world.session.transcript.blocks if b.state == "cut"]
+    assert [b.text for b in cut] == ["half a sen"]
+
+
+async def test_a_forgotten_parent_is_resent_once() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.session.submit(intents.Prompt("two"))
+    await world.wire.request(2)
+    lost = events.ErrorEvent(400, "previous_response_not_found", "not found")
+    world.wire.give(lost)
+    request = await world.wire.request(3)
+    assert "previous_response_id" not in request
+    assert texts(request) == ["one", "two"]
+    assert notes(world) == []
+    world.wire.give(lost)
+    assert world.session.status.outcome == "failed"
+
+
+async def test_a_server_error_is_tried_again_on_a_new_socket(quick_retries: None) -> None:
+    world = World()
+    await begun(world)
+    world.wire.give(events.ErrorEvent(500, "server_error", "oops"))
+    await world.wire.request(2)
+    assert world.wire.drops == 1
+    assert world.wire.dials == 2
+
+
+async def test_an_answer_at_the_output_limit_says_so() -> None:
+    world = World()
+    model = await begun(world)
+    model.text("as far as it goes")
+    model.cut_short("max_output_tokens")
+    assert world.session.status.outcome == "failed"
+    assert any("output limit" in note for note in notes(world))
+
+
+async def test_the_throttle_does_not_break_the_chain() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.session.submit(intents.Throttle(50))
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert request["client_metadata"] == {"duetto_tokens_s": "50"}
+    assert request["previous_response_id"] == "resp_1"
+
+
+async def test_a_call_that_finishes_after_esc_is_not_run() -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    world.session.submit(intents.Prompt("never mind"))
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    model.interrupted()
+    request = await world.wire.request(2)
+    assert "not run" in outputs(request)["call_a"]
+
+
+async def test_open_private_buffers_are_not_sent() -> None:
+    world = World({".env": "KEY=secret-value\n", "a.py": "x = 1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    world.session.submit(intents.OpenFile(".env"))
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.cursor("a.py", (0, 2), ((0, 0), (0, 2)))
+    world.session.submit(intents.Prompt("hello"))
+    request = await world.wire.request(1)
+    said = "\n".join(texts(request))
+    assert "secret-value" not in said
+    assert ".env is open but its text is not sent" in said
+    assert '<file path="a.py" state="active" cursor="1:3" selection="1:1-1:3" chars="6">' in said
+
+
+async def test_a_lane_that_never_gets_free_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "STOP_LIMIT_S", 0.0)
+    world = World()
+    await begun(world)
+    world.session.submit(intents.Prompt("again"))
+    assert world.wire.interrupts == 1
+    assert texts(await world.wire.request(2))[-1] == "again"
+    assert world.wire.drops == 1

@@ -1,0 +1,54 @@
+"""A small workspace, a patch for it, and what tests look for in requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.fakes import World
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tui.core.turn import BlockKind
+from tui.engine import intents
+
+CACHE = "class Cache:\n    def put(self, key):\n        self.items[key] = 1\n        return key\n"
+PATCH = """*** Begin Patch
+*** Update File: cache.py
+@@
+ class Cache:
+     def put(self, key):
+-        self.items[key] = 1
++        with self.lock:
++            self.items[key] = 1
+         return key
+*** End Patch
+"""
+
+
+def texts(request: dict[str, Any]) -> list[str]:
+    """The user messages of a request."""
+    return [
+        item["content"][0]["text"]
+        for item in request["input"]
+        if item.get("type") == "message" and item.get("role") == "user"
+    ]
+
+
+def outputs(request: dict[str, Any]) -> dict[str, str]:
+    """Call id -> output."""
+    return {
+        item["call_id"]: item["output"]
+        for item in request["input"]
+        if str(item.get("type", "")).endswith("_output")
+    }
+
+
+def notes(world: World) -> list[str]:
+    return [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.NOTE]
+
+
+async def begun(world: World, text: str = "make it safe") -> SteppedRehearsal:
+    """A prompt is sent and its response has begun."""
+    world.session.submit(intents.Prompt(text))
+    await world.wire.request(len(world.wire.requests) + 1)
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    return model
