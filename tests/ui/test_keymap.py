@@ -32,7 +32,7 @@ def test_every_action_has_its_method() -> None:
             assert hasattr(Workbench, f"action_{row.action.partition('(')[0]}"), row.action
     for scope in ("conversation", "review"):
         for row in rows(scope):
-            assert hasattr(Transcript, f"action_{row.action}"), row.action
+            assert hasattr(Transcript, f"action_{row.action.partition('(')[0]}"), row.action
 
 
 def test_bindings_come_from_the_table() -> None:

@@ -119,7 +119,7 @@ KEYMAP: tuple[Key, ...] = (
     Key("next_hunk", ("n",), "review", "Next hunk", "next", "pending"),
     Key("previous_hunk", ("p",), "review", "Previous hunk"),
     Key("edit_hunk", ("e",), "review", "Edit the hunk's text in the editor, then accept"),
-    Key("previous_candidate", ("left",), "review", "Previous place of an ambiguous hunk"),
+    Key("next_candidate(-1)", ("left",), "review", "Previous place of an ambiguous hunk"),
     Key("next_candidate", ("right",), "review", "Next place of an ambiguous hunk"),
     Key("undo", ("ctrl+z",), "editor", "Undo your own last edit, never the model's", "undo"),
     Key("redo", ("ctrl+y",), "editor", "Redo your own edit"),

@@ -186,10 +186,6 @@ class Transcript(TranscriptPane, can_focus=True):
             line = hunk.candidates[self._candidate]
             self.post_message(Wanted(OpenFile(hunk.path, line)))
 
-    def action_previous_candidate(self) -> None:
-        """The candidate before."""
-        self.action_next_candidate(-1)
-
     def _hunk(self, hunk_id: int) -> Hunk | None:
         hunks = self._session.workspace.hunks
         return next((hunk for hunk in reversed(hunks) if hunk.id == hunk_id), None)
