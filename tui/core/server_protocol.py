@@ -25,6 +25,8 @@ MAX_IN_FLIGHT = 16
 """Responses that run at a time on one connection; more wait."""
 MAX_LANES = 32
 """Distinct names on one connection; the default lane is not counted."""
+MAX_WAITING = 64
+"""Requests that wait for their lane on one connection; more are refused."""
 
 
 class ServerProtocol:
@@ -120,6 +122,10 @@ class ServerProtocol:
                 self._error("websocket_stream_limit_reached", message, "stream_id", lane)
                 return
             self._names.add(lane)
+        if len(self._waiting) >= MAX_WAITING:
+            message = f"At most {MAX_WAITING} requests may wait on one connection."
+            self._say(**error_event(429, "websocket_queue_full", message, lane=lane))
+            return
         self._waiting.append(create)
 
     def _start(self, create: Create) -> Run | None:
