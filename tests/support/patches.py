@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -112,4 +113,4 @@ def patch_of(lines: Sequence[str], edits: Iterable[Edit], context: int, file: st
 def pieces(text: str, cuts: Iterable[int]) -> list[str]:
     """A text cut at these places."""
     at = [0, *sorted({cut % (len(text) + 1) for cut in cuts}), len(text)]
-    return [text[a:b] for a, b in zip(at, at[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(at)]

@@ -12,7 +12,7 @@ from tui.core.buffer import Buffer
 from tui.core.rows import file_rows
 
 _DIRTY_ROWS = 1000
-"""More changed rows than this, and the index is built anew."""
+"""More changed rows than this (or an eighth of all), and the index is built anew."""
 
 _PUNCTUATION = str.maketrans(
     {
@@ -74,7 +74,8 @@ class LineIndex:
             return
         for row, n_old, n_new in changes:
             self._note(row, row + n_old, n_new - n_old)
-        if sum(last - first for _, _, first, last in self._dirty) > _DIRTY_ROWS:
+        limit = max(_DIRTY_ROWS, self._buffer.line_count // 8)
+        if sum(last - first for _, _, first, last in self._dirty) > limit:
             self._build()
 
     def _build(self) -> None:

@@ -201,7 +201,7 @@ class Painter:
                 self.trouble = self.trouble or EDITED[author]
             self.row = min(first, row)
             self._splice(at, to, span.n_new)
-        self._show()
+        self._show(every=True)
 
     def _put_in(self, at: int, count: int, author: Author) -> None:
         if set(self.tags[at - 1 : at + 1]) <= {"-"}:
@@ -298,9 +298,9 @@ class Painter:
             if max(start, low) < min(end, high) or start < low == high < end or low < start < high:
                 layer.below.append(hunk)
 
-    def _show(self) -> None:
-        """Let the open hunks say where they are."""
-        for group in self.groups:
+    def _show(self, every: bool = False) -> None:
+        """Let the open hunk say where it is; every one after somebody else's change."""
+        for group in self.groups if every else self.groups[-1:]:
             group.hunk.start = Mark(self.row + group.first)
             group.hunk.end = Mark(self.row + group.last, right=True)
 

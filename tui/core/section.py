@@ -41,6 +41,8 @@ class Section:
         self._painter: Painter | None = None
         self._open = False
         """A change group is open: the next changed line belongs to it."""
+        self._changes = False
+        """A change group has been there: the next one is another hunk."""
         self._partial = ""
         record.landing = self
 
@@ -162,10 +164,10 @@ class Section:
             self._open = False
             return None
         if not self._open:
-            if any(hunk for _, _, hunk in self.ops):
+            if self._changes:
                 self.hunks.append(self._new_hunk())
                 self.hunks[-1].stage = self.hunks[0].stage
-            self._open = True
+            self._open = self._changes = True
         return self.hunks[-1]
 
     def _add_old(self, op: str, text: str) -> None:
@@ -259,8 +261,8 @@ class Section:
 
     def _forget_unused(self) -> None:
         """Hunks for which no whole line came are none."""
-        used = [hunk for _, _, hunk in self.ops if hunk is not None]
-        for hunk in [h for h in self.hunks if h not in used]:
+        used = {hunk.id for _, _, hunk in self.ops if hunk is not None}
+        for hunk in [h for h in self.hunks if h.id not in used]:
             if self._painter is not None:
                 for group in [g for g in self._painter.groups if g.hunk is hunk]:
                     self._painter.take_back(group)
