@@ -75,6 +75,9 @@ def test_the_deep_model_thinks_longer() -> None:
     for talk in (fast, deep):
         talk.ask("make the cache safe for threads")
     assert len(deep.thought[0]) > 2 * len(fast.thought[0])
+    unread = Conversation(DEEP)
+    unread.ask("make the cache safe for threads")
+    assert unread.thought[-1] == deep.thought[0]
 
 
 @pytest.mark.parametrize(("effort", "count"), [("none", 0), ("low", 1), ("high", 3)])

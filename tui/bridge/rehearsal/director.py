@@ -174,8 +174,7 @@ def _patch(scene: Scene, script: Script, version: Version, manner: Manner) -> li
     told: Version | Fix = version
     if version is script.versions["solution"] and _slipped(scene, script):
         told = script.fix
-    thinking = [] if scene.answers else _reasoning(told.reasoning, manner)
-    return [*thinking, *deliver(scene, told.prose, patch)]
+    return [*_reasoning(told.reasoning, manner), *deliver(scene, told.prose, patch)]
 
 
 def _plan(scene: Scene, script: Script, version: Version, path: str) -> FilePlan:
