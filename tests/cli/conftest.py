@@ -10,8 +10,9 @@ import pytest
 def logger() -> Iterator[logging.Logger]:
     """Ours, without the handlers of other tests, and so afterwards."""
     ours = logging.getLogger("tui")
-    before, ours.handlers = ours.handlers, []
+    before = ours.handlers, ours.propagate, ours.level
+    ours.handlers = []
     yield ours
     for handler in ours.handlers:
         handler.close()
-    ours.handlers = before
+    ours.handlers, ours.propagate, ours.level = before
