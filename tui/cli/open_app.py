@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ import click
 from tui.cli.options import ModelFlags, model_options, resolve, settings_for
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
-from tui.errors import EXIT_OK
+from tui.errors import EXIT_FAILED, EXIT_OK
 from tui.settings import Paths, Settings, load_project, with_project
 
 if TYPE_CHECKING:
@@ -92,7 +91,9 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
         code = await app.run_async()
     finally:
         await composition.close()
-    return code if isinstance(code, int) else (app.return_code or EXIT_OK)
+    if getattr(app, "broken", False):
+        return EXIT_FAILED
+    return code if isinstance(code, int) else EXIT_OK
 
 
 def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
@@ -102,15 +103,14 @@ def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
     class App(DuettoApp):
         """The app with a last handler: what breaks is logged, and said in one sentence."""
 
-        def panic(self, *renderables: object) -> None:
-            """Leave the screen; the traceback goes to the log."""
-            error = sys.exception()
+        broken = False
+
+        def _handle_exception(self, error: Exception) -> None:
+            """Textual's last handler (tests/cli/test_open_app.py notices if it moves)."""
+            self.broken = True
             log.error("the app broke", exc_info=error)
-            where = Paths.find().log_file
-            super().panic(
-                f"duetto: internal error ({type(error).__name__}); files are as last saved; "
-                f"see {where}"
-            )
+            name, where = type(error).__name__, Paths.find().log_file
+            self.panic(f"duetto: internal error ({name}); files are as last saved; see {where}")
 
     return App(
         composition.session,

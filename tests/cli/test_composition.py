@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from tui.cli.composition import Composition, Consents, Workplace, bridge_arguments
+from tui.cli.options import ModelFlags, resolve
+from tui.engine import intents
+from tui.engine.session import Options
+from tui.settings import Paths, RehearsalSettings, Settings
+
+
+def workplace(root: Path, home: Path) -> Workplace:
+    paths = Paths.find({"DUETTO_HOME": str(home)})
+    settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=20_000, mistakes=0.0))
+    return Workplace(root, settings, resolve(settings, ModelFlags(), {}), paths)
+
+
+def test_the_bridge_is_told_the_rates() -> None:
+    assert bridge_arguments(RehearsalSettings()) == ["--fast-rate=1000", "--deep-rate=65"]
+    chosen = RehearsalSettings(fast_tokens_s=50, seed=3, mistakes=0.0)
+    assert bridge_arguments(chosen)[-2:] == ["--seed=3", "--mistakes=0"]
+
+
+def test_consents_outlive_the_process(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    Consents(paths, "/one").remember("make test")
+    Consents(paths, "/one").remember("make lint")
+    Consents(paths, "/two").remember("tox")
+    assert Consents(paths, "/one").known() == {"make test", "make lint"}
+    assert Consents(paths, "/two").known() == {"tox"}
+    (paths.state_dir / "consents.json").write_text("broken")
+    assert Consents(paths, "/one").known() == set()
+
+
+async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    root.mkdir()
+    (root / "AGENTS.md").write_text("Use tabs.\n")
+    composition = Composition(workplace(root, tmp_path / "home"), Options())
+    session = composition.session
+    woken = asyncio.Event()
+    session.on_wake = woken.set
+    try:
+        await session.run()
+        session.submit(intents.Prompt("hello"))
+        async with asyncio.timeout(20):
+            while session.status.busy:
+                await woken.wait()
+                woken.clear()
+                session.drain()
+                await asyncio.sleep(0)
+        assert session.status.outcome == "completed"
+        assert session.status.rehearsal
+        assert session.status.connection == "ready"
+        assert session.listing() == ["AGENTS.md"]
+    finally:
+        await composition.close()
+
+
+async def test_a_change_on_disk_reaches_the_open_buffer(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    root.mkdir()
+    (root / "a.py").write_text("one\n")
+    composition = Composition(workplace(root, tmp_path / "home"), Options())
+    session = composition.session
+    woken = asyncio.Event()
+    session.on_wake = woken.set
+    try:
+        session.submit(intents.OpenFile("a.py"))
+        await session.run()
+        buffer = session.workspace.buffers["a.py"]
+        async with asyncio.timeout(20):
+            count = 0
+            while buffer.text() == "one\n" or count == 0:
+                count += 1
+                # the watcher may not have begun when the first one is written
+                (root / "a.py").write_text(f"two {count}\n")
+                await asyncio.sleep(0.2)
+        assert buffer.text().startswith("two ")
+    finally:
+        await composition.close()

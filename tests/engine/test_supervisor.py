@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from tests.support.fakes import settle
+from tui.core.workspace import FileRead, Workspace
+from tui.engine.board import Board
+from tui.engine.supervisor import Supervisor
+from tui.errors import WireError
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board(Workspace(lambda path: FileRead(None)))
+
+
+async def test_what_breaks_is_told_and_a_bug_is_logged(
+    board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(error: Exception) -> None:
+        raise error
+
+    supervisor = Supervisor(board)
+    supervisor.start(fails(WireError("the line is cut")), "calling")
+    with caplog.at_level(logging.ERROR):
+        supervisor.start(fails(ZeroDivisionError("a bug")), "counting")
+        await settle()
+    what = [(trouble.what, trouble.why) for trouble in board.drain().troubles]
+    assert what[0] == ("calling failed", "the line is cut")
+    assert what[1][0] == "counting broke off"
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_closing_ends_what_runs(board: Board) -> None:
+    ended: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("yes")
+
+    supervisor = Supervisor(board)
+    supervisor.start(waits(), "waiting")
+    await settle()
+    supervisor.start(waits(), "not even begun").cancel()
+    await supervisor.close()
+    assert ended == ["yes"]
+    assert not board.drain().troubles
