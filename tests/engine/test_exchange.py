@@ -253,3 +253,39 @@ async def test_a_lane_that_never_gets_free_is_dropped(monkeypatch: pytest.Monkey
     assert world.wire.interrupts == 1
     assert texts(await world.wire.request(2))[-1] == "again"
     assert world.wire.drops == 1
+
+
+async def test_a_message_that_is_too_big_is_not_sent_again() -> None:
+    world = World()
+    world.session.submit(intents.Prompt("hello"))
+    await world.wire.request(1)
+    world.wire.close_code = 1009
+    world.wire.lose("the message was too big")
+    await settle()
+    assert len(world.wire.requests) == 1
+    assert world.session.status.unsent == "hello"
+    assert "too big" in world.session.drain().troubles[0].why
+
+
+async def test_it_stops_trying_in_the_end(quick_retries: None) -> None:
+    world = World()
+    world.session.submit(intents.Prompt("hello"))
+    for number in range(1, 7):
+        await world.wire.request(number)
+        world.wire.lose()
+    await settle()
+    assert len(world.wire.requests) == 6
+    assert world.session.status.outcome == "failed"
+    assert world.session.status.unsent == "hello"
+
+
+async def test_esc_ends_the_waiting_between_tries() -> None:
+    world = World()
+    model = await begun(world)
+    model.text("something")
+    world.wire.give(events.ErrorEvent(429, "rate_limit_exceeded", headers={"retry-after": "60"}))
+    assert world.session.status.busy
+    world.session.submit(intents.Interrupt())
+    assert not world.session.status.busy
+    world.session.submit(intents.Prompt("go on"))
+    assert texts(await world.wire.request(2))[-1] == "go on"

@@ -42,6 +42,7 @@ class FakeWire:
         self.on_event: Callable[[Event, float], None] = lambda event, now: None
         self.on_state: Callable[[WireState, str], None] = lambda state, why: None
         self.requests: list[dict[str, Any]] = []
+        self.close_code: int | None = None
         self.interrupts = 0
         self.drops = 0
         self.dials = 0

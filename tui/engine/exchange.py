@@ -15,7 +15,7 @@ from tui.engine.intents import Effort, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.engine.ports import RoleSpec, Wire
-from tui.engine.recovery import MAX_TRIES, Remedy, backoff_s, remedy_for
+from tui.engine.recovery import HOPELESS_CLOSES, MAX_TRIES, Remedy, backoff_s, remedy_for
 from tui.engine.reply import Reply
 from tui.engine.requests import origin
 from tui.errors import DuettoError, KeyRefused
@@ -117,7 +117,7 @@ class Exchange:
             self._settle()
             return
         self._tries += 1
-        if self._tries > MAX_TRIES:
+        if self._tries > MAX_TRIES or self.wire.close_code in HOPELESS_CLOSES:
             self._fail(Trouble("The connection was lost", why, "send it again", retryable=True))
             return
         silent = unheard and self._tries == 1

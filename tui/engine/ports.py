@@ -42,6 +42,8 @@ class Wire(Protocol):
 
     state: WireState
     round_trip_s: float | None
+    close_code: int | None
+    """Of the last socket that was lost, if its server gave one."""
     on_event: Callable[[Event, float], None]
     """Called for each event in order with the monotonic time of its frame, in seconds."""
     on_state: Callable[[WireState, str], None]

@@ -12,6 +12,9 @@ MAX_TRIES = 5
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 120.0
 
+HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
+"""Close codes after which the same request would end the same way (1009: it is too big)."""
+
 Action = Literal["resend", "redial", "give up"]
 
 

@@ -73,7 +73,7 @@ class Session:
             kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
         self._saving = Saving(kit, self.options.save)
-        self._verification = Verification(kit, self._pair.prompt)
+        self._verification = Verification(kit, self._send)
 
     @property
     def workspace(self) -> Workspace:
@@ -148,6 +148,10 @@ class Session:
         """End tasks, commands and sockets."""
         await self._pair.close()
         await self._supervisor.close()
+
+    def _send(self, text: str) -> None:
+        """Send a failure to the model, without interrupting it."""
+        self.submit(intents.Queue(text) if self.status.busy else intents.Prompt(text))
 
     def _look(self, intent: Intent) -> None:
         match intent:
