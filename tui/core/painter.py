@@ -55,6 +55,8 @@ class Painter:
         self._record = record
         self._indent = indent
         self._owner = owner
+        self._newline = record.buffer.newline
+        """Fixed now: the user may change the file's first line ending meanwhile."""
         self.row = row
         """The first row, as it is now."""
         self.tags: list[str] = []
@@ -102,12 +104,11 @@ class Painter:
         """The model's next added line."""
         group = self._group(hunk)
         line = self._indented(text)
-        newline = self._record.buffer.newline
         if self._partial is not None:
             self._finish_partial(line)
         else:
             self._insert(group, line)
-        group.agent.append(line + newline)
+        group.agent.append(line + self._newline)
         group.last = len(self.tags)
         self._show()
 
@@ -236,7 +237,7 @@ class Painter:
 
     def _insert(self, group: Group, line: str) -> None:
         buffer = self._record.buffer
-        newline = buffer.newline
+        newline = self._newline
         if self.end < buffer.line_count:
             here = (self.end, 0)
             self._replace((here, here), line + newline)
@@ -257,7 +258,7 @@ class Painter:
         if self.tags[-1] == "=":
             group.first = len(self.tags) - 1
             group.base.append(self.base[-1])
-            group.agent.append(self.base[-1] + self._record.buffer.newline)
+            group.agent.append(self.base[-1] + self._newline)
             group.old = (len(self.base) - 1, len(self.base))
 
     def _retype(self, line: str) -> None:
