@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 
 from tui.engine.intents import OpenFile
@@ -66,6 +68,15 @@ class DuettoApp(App[int]):
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the bottom screen."""
         return self.bench
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice, with our input loop on Linux and macOS."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ == "LinuxDriver":
+            from tui.ui.driver import TerminalDriver
+
+            return TerminalDriver
+        return chosen
 
     def on_mount(self) -> None:
         """Wire the frame; the session starts when the first frame is on the screen."""
@@ -170,9 +181,15 @@ class DuettoApp(App[int]):
 
 
 def _warm() -> None:
-    """Markdown and Pygments are imported before the first token comes, not by it."""
+    """Markdown and Pygments are imported before the first token comes, not by it.
+
+    What lives now lives until the end: the garbage collector need not look at it again, which
+    would stop the screen for tens of milliseconds in the middle of a stream.
+    """
     from tui.ui.widgets.fences import code_rows
     from tui.ui.widgets.markdown import markdown_lines
 
     markdown_lines("**warm**", 40)
     code_rows("def warm(): ...", "python")
+    gc.collect()
+    gc.freeze()

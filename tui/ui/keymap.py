@@ -183,10 +183,15 @@ def key_name(key: str) -> str:
 
 
 def hints(states: set[When], *scopes: Scope) -> list[tuple[str, str]]:
-    """Key and label of what the footer shows in these states, in the order of ``scopes``."""
-    return [
-        (key_name(key.keys[0]), key.footer)
+    """Key and label of what the footer shows in these states, in the order of ``scopes``.
+
+    What stops an answer comes first, always.
+    """
+    shown = [
+        key
         for scope in scopes
         for key in rows(scope)
         if key.footer and (key.when == "always" or key.when in states)
     ]
+    shown.sort(key=lambda key: key.action != "interrupt")
+    return [(key_name(key.keys[0]), key.footer) for key in shown]

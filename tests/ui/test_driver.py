@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+import time
+
+from textual import constants
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+
+from tests.support.scripted_app import scripted_app
+from tests.support.scripted_session import ScriptedSession
+from tui.ui.driver import TerminalDriver, wait_after
+
+
+class Recorder(TerminalDriver):
+    """Reads from a pipe, keeps the messages and when they came."""
+
+    def __init__(self, fileno: int) -> None:
+        self.fileno = fileno
+        self.exit_event = threading.Event()
+        self.keys: list[tuple[str, float]] = []
+
+    def process_message(self, message: object) -> None:
+        if isinstance(message, Key):
+            self.keys.append((message.key, time.monotonic()))
+
+
+def typed(*chunks: bytes) -> list[tuple[str, float]]:
+    """What the driver makes of these bytes, and seconds since the last one was written."""
+    reader, writer = os.pipe()
+    driver = Recorder(reader)
+    thread = threading.Thread(target=driver.run_input_thread)
+    thread.start()
+    for chunk in chunks:
+        os.write(writer, chunk)
+    start = time.monotonic()
+    while not driver.keys and time.monotonic() - start < 2:
+        time.sleep(0.001)
+    driver.exit_event.set()
+    thread.join()
+    os.close(reader)
+    os.close(writer)
+    return [(key, at - start) for key, at in driver.keys]
+
+
+def test_a_lone_esc_is_a_key_without_waiting_for_the_poll() -> None:
+    ((key, seconds),) = typed(b"\x1b")
+    assert key == "escape"
+    assert seconds < constants.ESCAPE_DELAY + 0.06
+
+
+def test_sequences_and_text_are_what_they_were() -> None:
+    assert [key for key, _ in typed(b"\x1b[A")] == ["up"]
+    assert [key for key, _ in typed(b"\x1ba")] == ["alt+a"]
+    assert len(typed("é".encode())) == 1
+    assert typed(b"\x03")[0][0] == "ctrl+c"
+
+
+def test_it_waits_long_when_nothing_is_open() -> None:
+    assert wait_after("abc") == 0.1
+    assert wait_after("abc\x1b") == constants.ESCAPE_DELAY + 0.001
+
+
+def test_textual_still_has_what_the_driver_leans_on() -> None:
+    source = inspect.getsource(LinuxDriver)
+    for name in ("def run_input_thread", "self.exit_event", "self.fileno", "process_message",
+                 "XTermParser(", "tick()"):
+        assert name in source, name
+
+
+def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
+    app = scripted_app(ScriptedSession())
+    assert app.get_driver_class() is TerminalDriver

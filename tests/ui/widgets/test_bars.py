@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.core.hunk import Stage
+from tui.ui.app import DuettoApp
+from tui.ui.widgets.bar import Bar
+
+
+def row(app: DuettoApp, name: str) -> str:
+    return app.bench.query_one(f"#{name}", Bar).render_line(0).text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50), (41, 12)])
+async def test_bars_are_exactly_one_row(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, size) as (app, _):
+        for name in ("header", "status", "keys", "hint"):
+            bar = app.bench.query_one(f"#{name}", Bar)
+            assert bar.render_line(0).cell_length == bar.size.width
+
+
+async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
+    session = ScriptedSession()
+    session.status.rehearsal = True
+    async with running(session) as (app, pilot):
+        shown = row(app, "header")
+        for part in ("duetto", "ledger/", "main*", "REHEARSAL", "fast rehearsal-fast · low",
+                     "deep rehearsal-deep"):
+            assert part in shown, part
+        await pilot.press("f2")
+        await settled(session, pilot)
+    async with running(session, (80, 24)) as (app, _):
+        assert "deep rehearsal-deep" in row(app, "header")
+        assert "fast" not in row(app, "header")
+
+
+async def test_the_status_line_says_how_it_ended() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        session.status.stopped = "stopped after 512 tokens, 3 ms"
+        session.status.verdict = "failed"
+        await settled(session, pilot)
+        assert "■ stopped after 512 tokens, 3 ms" in row(app, "status")
+        assert "✗ tests failed" in row(app, "status")
+        session.status.connection = "lost"
+        session.status.running = "pytest -q"
+        await settled(session, pilot)
+        assert "○ connection lost" in row(app, "status")
+        assert "$ pytest -q …" in row(app, "status")
+
+
+async def test_the_footer_follows_the_state_and_the_focus() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        assert "Esc stop" not in row(app, "keys")
+        session.status.busy = True
+        session.say("patch", speaker="fast")
+        session.hunk(Stage.LANDED, 3)
+        await settled(session, pilot)
+        assert "Esc stop" in row(app, "keys")
+        assert "Alt+A accept all" in row(app, "keys")
+        await pilot.press("alt+j")
+        assert row(app, "keys").startswith(" Esc stop  a accept  r reject")
+        await pilot.press("f6")
+        assert "Ctrl+Z undo" in row(app, "keys")
+
+
+@pytest.mark.parametrize(
+    ("draft", "label"),
+    [
+        ("", "send"),
+        ("words", "send"),
+        ("/fa", "run  /fast"),
+        ("/nonsense", "run  unknown command"),
+        ("!ls", "run  as a command"),
+        ("see @cac", "Tab: @ledger/cache.py"),
+    ],
+)
+async def test_the_label_says_what_enter_does(draft: str, label: str) -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore(draft)
+        await pilot.pause()
+        assert label in row(app, "hint")

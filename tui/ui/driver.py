@@ -1,0 +1,72 @@
+"""Textual's terminal driver with an Esc key that does not wait for the next poll.
+
+Textual's own input thread looks for an overdue ESC byte every 0.1 s, whatever ESCDELAY says.
+This one waits exactly that long, and only while an ESC byte is open. It leans on names of
+Textual's (`LinuxDriver.fileno`, ``exit_event``, `XTermParser`): ``tests/ui/test_driver.py``
+fails when Textual moves them.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from textual import constants
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+
+class _Parser(Protocol):
+    """Textual's parser of terminal input."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Take in what was read."""
+
+    def tick(self) -> Iterable[Message]:
+        """Look whether an open ESC byte is overdue."""
+
+
+_new_parser: Callable[[], _Parser] = vars(linux_driver)["XTermParser"]
+
+_POLL_S = 0.1
+"""How soon the thread sees that the app has ended."""
+_CHUNK_BYTES = 4096
+_ESC = "\x1b"
+
+
+class TerminalDriver(LinuxDriver):
+    """`LinuxDriver` with its input loop replaced."""
+
+    def run_input_thread(self) -> None:
+        """Read keys and hand them to the app until it ends."""
+        selector = selectors.DefaultSelector()
+        selector.register(self.fileno, selectors.EVENT_READ)
+        parser = _new_parser()
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        wait_s = _POLL_S
+        try:
+            while not self.exit_event.is_set():
+                if selector.select(wait_s):
+                    text = decode(os.read(self.fileno, _CHUNK_BYTES))
+                    wait_s = wait_after(text)
+                    self._process(parser.feed(text) if text else ())
+                else:
+                    wait_s = _POLL_S
+                self._process(parser.tick())
+        finally:
+            selector.close()
+
+    def _process(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+
+
+def wait_after(text: str) -> float:
+    """Seconds to wait for more input: short while an ESC byte may be a key of its own."""
+    return constants.ESCAPE_DELAY + 0.001 if text.endswith(_ESC) else _POLL_S
