@@ -103,7 +103,6 @@ class Saving:
                     f"{path} was not saved",
                     "it was changed outside and does not fit your changes",
                     "save again to overwrite it",
-                    retryable=True,
                 )
             )
             return

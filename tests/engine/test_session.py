@@ -1,0 +1,102 @@
+"""The facade: what a front end relies on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.turns import begun
+from tui.core.hunk import Hunk
+from tui.engine import intents
+from tui.engine.intents import Intent
+from tui.engine.session import Options, Session
+
+EVERYTHING: list[Intent] = [
+    intents.Prompt("hello"),
+    intents.Queue("later"),
+    intents.Unqueue(7),
+    intents.Interrupt(),
+    intents.Accept(),
+    intents.Accept((99,)),
+    intents.Reject((99,), "no"),
+    intents.Place(99, 3),
+    intents.UndoTurn(),
+    intents.Switch("deep"),
+    intents.SetEffort("high"),
+    intents.Throttle(50),
+    intents.Throttle(None),
+    intents.OpenFile("gone.py"),
+    intents.CloseFile("gone.py"),
+    intents.SaveFile("gone.py"),
+    intents.Verify(),
+    intents.RunCommand("ls"),
+    intents.StopCommand(),
+    intents.SendFailure(),
+    intents.Answer(99, "yes"),
+    intents.NewConversation(),
+]
+
+
+def test_every_intent_is_known() -> None:
+    named = {type(intent) for intent in EVERYTHING}
+    assert named == set(intents.Intent.__args__)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.parametrize("intent", EVERYTHING, ids=lambda intent: type(intent).__name__)
+async def test_no_intent_raises(intent: Intent, busy: bool) -> None:
+    world = World({"a.py": "one\n"})
+    if busy:
+        await begun(world)
+    world.session.submit(intent)
+    await settle()
+    world.session.drain()
+    await world.session.close()
+
+
+async def test_what_is_not_an_intent_is_a_bug() -> None:
+    with pytest.raises(TypeError):
+        World().session.submit("stop")  # type-checked callers cannot do this
+
+
+async def test_running_dials_ahead_and_closing_ends_everything() -> None:
+    world = World()
+    await world.session.run()
+    await settle()
+    await asyncio.to_thread(lambda: None)
+    await settle()
+    assert world.wire.dials == 1
+    assert world.session.status.connection == "ready"
+    assert world.session.drain().status
+    assert world.session.status.round_trip_ms == 3.0
+    await begun(world)
+    world.session.submit(intents.Queue("never sent"))
+    await world.session.close()
+    await settle()
+    assert world.wire.state == "closed"
+    assert len(world.wire.requests) == 1
+
+
+async def test_a_session_offers_the_first_prompt_that_was_not_asked() -> None:
+    world = World(options=Options(prompts=("one", "two")))
+    session: Session = world.session
+    assert session.status.suggestion == "one"
+    model = await begun(world, "one")
+    assert session.status.suggestion == "two"
+    model.complete()
+    assert session.status.prompts == ["one", "two"]
+
+
+async def test_the_front_end_may_come_late() -> None:
+    world = World({"a.py": "one\n"})
+    world.session.submit(intents.OpenFile("a.py"))
+    wakes: list[int] = []
+    world.session.on_wake = lambda: wakes.append(1)
+    assert wakes == [1]
+    assert world.session.drain().tabs
+
+
+def test_hunks_know_what_can_be_decided() -> None:
+    assert not Hunk(1, 1, "call", "a.py").decidable
