@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import pairwise
 
 from tui.ui.tick import FRAME_S, Frame
 
@@ -40,7 +41,7 @@ async def test_frames_keep_their_distance() -> None:
     frame = Frame(paint, post)
     frame.wake()
     await done.wait()
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     assert min(gaps) >= FRAME_S * 0.9
 
 
