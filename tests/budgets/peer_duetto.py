@@ -19,6 +19,8 @@ class Duetto(pty_bench.Peer):
     submit = b"\r"
     interrupt = b"\x1b"
     quit = b"\x11"
+    settle = 0.3
+    """Seconds of silence that mean it is ready; its cursor blinks twice a second."""
 
     def setup(self) -> None:
         """Give it a home of its own, and an empty workspace."""
