@@ -6,7 +6,7 @@ Each row with a function key has a second way without one, since not every keybo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -182,10 +182,13 @@ def key_name(key: str) -> str:
     return "+".join([*(_NAMES.get(name, name.title()) for name in modifiers), plain])
 
 
-def hints(states: set[When], *scopes: Scope) -> list[tuple[str, str]]:
+def hints(
+    states: set[When], *scopes: Scope, labels: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Key and label of what the footer shows in these states, in the order of ``scopes``.
 
-    What stops an answer comes first, always.
+    ``labels`` says by action what it does now, where the table's word is not enough. What
+    stops an answer comes first, always.
     """
     shown = [
         key
@@ -194,4 +197,5 @@ def hints(states: set[When], *scopes: Scope) -> list[tuple[str, str]]:
         if key.footer and (key.when == "always" or key.when in states)
     ]
     shown.sort(key=lambda key: key.action != "interrupt")
-    return [(key_name(key.keys[0]), key.footer) for key in shown]
+    said = labels or {}
+    return [(key_name(key.keys[0]), said.get(key.action, key.footer)) for key in shown]

@@ -8,11 +8,19 @@ from tui.engine.intents import Intent
 
 
 class Wanted(Message):
-    """The user wants the engine to do something; the screen submits it."""
+    """The user wants the engine to do something; the screen submits it.
 
-    def __init__(self, intent: Intent) -> None:
+    ``enter``: and go on in the editor, where it shows.
+    """
+
+    def __init__(self, intent: Intent, *, enter: bool = False) -> None:
         super().__init__()
         self.intent = intent
+        self.enter = enter
+
+
+class EditorWanted(Message):
+    """The focus goes into the editor, which may be out of sight."""
 
 
 class Entered(Message):

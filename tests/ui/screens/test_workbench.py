@@ -249,19 +249,6 @@ async def test_typing_in_the_conversation_goes_to_the_prompt() -> None:
         assert app.focused is app.bench.prompt_box.prompt
 
 
-async def test_panes_take_turns_where_it_is_narrow() -> None:
-    session = ScriptedSession()
-    async with running(session, (80, 24)) as (app, pilot):
-        bench = app.bench
-        assert bench.query_one("#conversation").display
-        assert not bench.query_one("#editor-side").region
-        await pilot.press("f6")
-        assert bench.query_one("#editor-side").region.width == 80
-        await pilot.press("alt+1")
-        assert bench.query_one("#conversation").region.width == 80
-        assert app.focused is bench.prompt_box.prompt
-
-
 async def test_a_tiny_terminal_gets_one_sentence() -> None:
     session = ScriptedSession()
     async with running(session, (39, 11)) as (app, pilot):

@@ -1,14 +1,15 @@
 """The one main screen: header, conversation and prompt left, editor right, status and keys below.
 
 It routes: widgets' messages become intents, the session's notices become `sync` calls. Below
-100 columns one pane at a time takes the width; below 40 x 12 one sentence takes the screen.
+100 columns one pane at a time takes the width, with the prompt under it, whichever it is; below
+40 x 12 one sentence takes the screen.
 """
 
 from __future__ import annotations
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -19,6 +20,7 @@ from tui.ui.keymap import Scope, When
 from tui.ui.messages import (
     ConversationWanted,
     DraftChanged,
+    EditorWanted,
     Entered,
     HunkShown,
     PromptWanted,
@@ -26,19 +28,19 @@ from tui.ui.messages import (
     Wanted,
 )
 from tui.ui.rows import inert
-from tui.ui.screens.workbench_keys import WorkbenchKeys
+from tui.ui.screens.workbench_commands import WorkbenchCommands
 from tui.ui.widgets.editor_pane import EditorPane
 from tui.ui.widgets.footer import KeysLine
 from tui.ui.widgets.header import Header
+from tui.ui.widgets.panes import Panes
 from tui.ui.widgets.prompt_box import PromptBox
 from tui.ui.widgets.status import StatusLine
 from tui.ui.widgets.transcript import Transcript
 
-NARROW_COLUMNS = 100
 SMALLEST = (40, 12)
 
 
-class Workbench(WorkbenchKeys):
+class Workbench(WorkbenchCommands):
     """The workbench of one session."""
 
     def __init__(self, session: Session, *, workspace: str = "", branch: str = "") -> None:
@@ -50,6 +52,7 @@ class Workbench(WorkbenchKeys):
         self.transcript = Transcript(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
+        self.panes = Panes(self.transcript, self.prompt_box, self.editor, id="panes")
         self._status = StatusLine(session, id="status")
         self._keys = KeysLine(id="keys")
         self._was_busy = False
@@ -60,18 +63,15 @@ class Workbench(WorkbenchKeys):
         yield Static(id="too-small", markup=False)
         with Vertical(id="whole"):
             yield self._header
-            with Horizontal(id="panes"):
-                with Vertical(id="conversation"):
-                    yield self.transcript
-                    yield self.prompt_box
-                with Vertical(id="editor-side"):
-                    yield self.editor
+            yield self.panes
             yield self._status
             yield self._keys
 
     def on_mount(self) -> None:
-        """The prompt has the focus at the start."""
+        """The prompt has the focus at the start, also over a file."""
         self.prompt_box.focus_prompt()
+        if self.session.status.open_paths:
+            self.panes.show("editor")
         self.sync(Notices(status=True, meter=True, hunks=True))
 
     def sync(self, notices: Notices) -> None:
@@ -89,9 +89,10 @@ class Workbench(WorkbenchKeys):
             self.update_keys()
         if notices.hunks:
             self._after_review()
-        if notices.goto is not None:
-            self.show_pane("editor")
-            self.editor.focus_editor()
+        if notices.landing is not None and self.editor.editor.following:
+            self.panes.landed()
+        if notices.goto is not None and self.focused is not self.transcript:
+            self.panes.show("editor")
         for trouble in notices.troubles:
             self._tell(trouble)
 
@@ -102,28 +103,37 @@ class Workbench(WorkbenchKeys):
         self.refresh(layout=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """One pane or two, or a sentence."""
+        """All of it, or a sentence."""
         width, height = event.size
         small = width < SMALLEST[0] or height < SMALLEST[1]
         self.set_class(small, "-small")
-        self.set_class(width < NARROW_COLUMNS, "-narrow")
         if small:
             words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
             self.query_one("#too-small", Static).update(words)
 
-    def show_pane(self, name: str) -> None:
-        """Where one pane takes the width: this one."""
-        self.set_class(name == "editor", "-editor")
-
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The pane with the focus is the one that is seen, and its keys are in the footer."""
-        in_editor = self.in_editor(event.widget)
-        self.show_pane("editor" if in_editor else "conversation")
+        """The pane with the focus is seen; the prompt is under either. The footer follows."""
+        if self.in_editor(event.widget):
+            self.panes.show("editor")
+        elif event.widget is self.transcript:
+            self.panes.choose("conversation")
         self.update_keys()
 
     def in_editor(self, widget: Widget | None) -> bool:
         """True if a widget is part of the editor pane."""
         return widget is not None and self.editor in widget.ancestors_with_self
+
+    def enter_editor(self) -> None:
+        """Show the editor and put the cursor into it."""
+        self.panes.choose("editor")
+        self.editor.focus_editor()
+
+    def where_next(self) -> str:
+        """Where the key for the next pane leads, for the footer."""
+        if self.in_editor(self.focused):
+            return "conversation" if self.panes.narrow else "prompt"
+        seen = self.panes.narrow and self.panes.shown == "editor"
+        return "into the editor" if seen else "editor"
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
@@ -141,13 +151,19 @@ class Workbench(WorkbenchKeys):
             scopes.insert(0, "review")
         elif self.in_editor(focused):
             scopes.insert(0, "editor")
-        self._keys.show(states, scopes)
+        self._keys.show(states, scopes, {"next_pane": self.where_next()})
 
     # -- messages of the widgets
 
     def on_wanted(self, message: Wanted) -> None:
         """A widget asks for something."""
         self.submit(message.intent)
+        if message.enter:
+            self.enter_editor()
+
+    def on_editor_wanted(self, message: EditorWanted) -> None:
+        """The user goes into the editor."""
+        self.enter_editor()
 
     def on_entered(self, message: Entered) -> None:
         """The prompt was sent: a command, a shell command, or words for the model."""
@@ -161,6 +177,7 @@ class Workbench(WorkbenchKeys):
             intent = Queue(text) if message.queue else Prompt(text)
             self._last_prompt = text
         self.transcript.action_scroll_end()
+        self.panes.sent()
         self.submit(intent)
 
     def on_prompt_wanted(self, message: PromptWanted) -> None:
@@ -188,6 +205,7 @@ class Workbench(WorkbenchKeys):
             return
         line = hunk.start.line if hunk.start is not None else None
         self.submit(OpenFile(hunk.path, line))
+        self.enter_editor()
 
     def _after_review(self) -> None:
         """Nothing is left to decide on: back to the prompt."""

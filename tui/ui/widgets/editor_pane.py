@@ -6,6 +6,7 @@ from textual import on
 
 from tui.engine.intents import OpenFile, SaveFile
 from tui.ui.keymap import bindings
+from tui.ui.messages import EditorWanted
 from tui.ui.widgets.editor_files import EditorFiles
 from tui.ui.widgets.editor_search import MOST_MATCHES
 from tui.ui.widgets.file_finder import FileFinder, Wish
@@ -156,4 +157,4 @@ class EditorPane(EditorFiles):
             self.session.submit(OpenFile(wish.path, wish.line, wish.col))
             self.show(wish.path, None if wish.line is None else (wish.line, wish.col))
             self._sync_tabs()
-            self.focus_editor()
+            self.post_message(EditorWanted())

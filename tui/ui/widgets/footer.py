@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -18,8 +18,16 @@ class KeysLine(Bar):
     _states: frozenset[When] = frozenset()
     _scopes: tuple[Scope, ...] = ("global",)
 
-    def show(self, states: set[When], scopes: Sequence[Scope]) -> None:
-        """These states hold now; the keys of these scopes work now, the nearest first."""
+    _labels: Mapping[str, str] = {}
+
+    def show(
+        self, states: set[When], scopes: Sequence[Scope], labels: Mapping[str, str]
+    ) -> None:
+        """These states hold now; the keys of these scopes work now, the nearest first.
+
+        ``labels``: words for actions that do not always do the same.
+        """
+        self._labels = dict(labels)
         self._states, self._scopes = frozenset(states), tuple(scopes)
         self.update_bar()
 
@@ -28,7 +36,7 @@ class KeysLine(Bar):
         palette = theme.active()
         pieces: list[Piece] = []
         room = width - 1
-        for key, label in hints(set(self._states), *self._scopes):
+        for key, label in self._hints():
             room -= cell_len(key) + cell_len(label) + 3
             if room < 0:
                 break
@@ -37,3 +45,6 @@ class KeysLine(Bar):
                 (f" {label} ", palette.style("muted")),
             ]
         return pieces
+
+    def _hints(self) -> list[tuple[str, str]]:
+        return hints(set(self._states), *self._scopes, labels=self._labels)

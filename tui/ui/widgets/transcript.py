@@ -101,7 +101,8 @@ class Transcript(TranscriptPane, can_focus=True):
             self.rows.toggle(target.key)
             self.go_to(self.top)
         elif target.kind == "place":
-            self.post_message(Wanted(OpenFile(target.path, target.line, target.col)))
+            opened = OpenFile(target.path, target.line, target.col)
+            self.post_message(Wanted(opened, enter=True))
         else:
             self.post_message(HunkShown(target.key))
 

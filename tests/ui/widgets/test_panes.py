@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.engine.intents import OpenFile
+from tui.ui.app import DuettoApp
+
+NARROW = (80, 24)
+
+
+def seen(app: DuettoApp) -> str:
+    """Which pane is on the screen; the prompt must always be."""
+    bench = app.bench
+    assert bench.prompt_box.prompt.region.height, "the prompt is out of sight"
+    assert bench.prompt_box.region.bottom <= bench.query_one("#status").region.y
+    parts = {"editor": bench.editor.region, "conversation": bench.transcript.region}
+    return " ".join(name for name, region in parts.items() if region)
+
+
+async def test_where_there_is_room_both_are_seen() -> None:
+    async with running(ScriptedSession(), (100, 30)) as (app, _):
+        assert seen(app) == "editor conversation"
+        assert app.bench.transcript.region.width == 46
+        assert app.bench.editor.region.right == 100
+        assert app.bench.prompt_box.region.width == 46
+
+
+async def test_a_pane_that_comes_into_sight_leaves_the_focus_in_the_prompt() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, NARROW) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        await pilot.press("alt+1")
+        assert (seen(app), app.focused) == ("conversation", prompt)
+        await pilot.press("f6")
+        assert (seen(app), app.focused) == ("editor", prompt)
+        assert app.bench.editor.region.width == 80
+        await pilot.press("f6")
+        assert (seen(app), app.focused) == ("editor", app.bench.editor.editor)
+        await pilot.press("f6")
+        assert (seen(app), app.focused) == ("conversation", prompt)
+
+
+async def test_each_pane_has_its_key() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, NARROW) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        await pilot.press("alt+1", "alt+2")
+        assert (seen(app), app.focused) == ("editor", prompt)
+        await pilot.press("alt+2")
+        assert app.focused is app.bench.editor.editor
+        await pilot.press("escape")
+        assert (seen(app), app.focused) == ("editor", prompt)
+        await pilot.press("alt+1")
+        assert (seen(app), app.focused) == ("conversation", prompt)
+
+
+async def test_the_first_edit_that_lands_is_seen() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        await pilot.press("h", "i", "enter")
+        assert seen(app) == "conversation"
+        await landed(session, app, pilot)
+        assert (seen(app), app.focused) == ("editor", app.bench.prompt_box.prompt)
+        await pilot.press("n", "o", "enter")
+        assert seen(app) == "conversation", "the next answer begins with words"
+
+
+async def test_a_pane_that_was_chosen_stays() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        await pilot.press("h", "i", "enter", "alt+1")
+        await landed(session, app, pilot)
+        assert seen(app) == "conversation"
+
+
+async def test_nothing_changes_for_who_does_not_follow() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        await pilot.press("h", "i", "enter", "alt+f")
+        await landed(session, app, pilot)
+        assert seen(app) == "conversation"
+
+
+@pytest.mark.parametrize("line", [None, 3])
+async def test_over_a_file_the_prompt_has_the_focus(line: int | None) -> None:
+    session = ScriptedSession()
+    if line is None:
+        session.open("ledger/cache.py")
+    else:
+        session.submit(OpenFile("ledger/cache.py", line))
+    async with running(session, NARROW) as (app, pilot):
+        await settled(session, pilot)
+        assert (seen(app), app.focused) == ("editor", app.bench.prompt_box.prompt)
+
+
+async def test_the_finder_leads_into_the_editor() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        await pilot.press("ctrl+o", *"cache", "enter")
+        await settled(session, pilot)
+        assert (seen(app), app.focused) == ("editor", app.bench.editor.editor)
+
+
+async def test_the_pane_with_the_focus_stays_when_it_gets_narrow() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("f6")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert (seen(app), app.focused) == ("editor", app.bench.editor.editor)
+
+
+async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
+    """The model writes a line."""
+    session.status.busy = True
+    session.open("ledger/cache.py")
+    session.board.landed("ledger/cache.py", 4)
+    await settled(session, pilot)

@@ -1,0 +1,101 @@
+"""What the slash commands of the workbench do."""
+
+from __future__ import annotations
+
+from tui.engine.intents import NewConversation, Role, SetEffort, Switch, Throttle
+from tui.ui import theme
+from tui.ui.commands import find_command, split_command, unknown_command
+from tui.ui.rows import inert
+from tui.ui.screens.workbench_keys import EFFORTS, WorkbenchKeys
+
+
+class WorkbenchCommands(WorkbenchKeys):
+    """Commands that have a key do what the key does."""
+
+    def run_slash(self, text: str) -> bool:
+        """Run a slash command; False if the text is none."""
+        parts = split_command(text)
+        if parts is None:
+            return False
+        name, argument = parts
+        if find_command(name) is None:
+            self.notify(unknown_command(name), severity="warning", markup=False)
+            self.prompt_box.prompt.restore(text)
+            return True
+        if problem := self._slash(name, argument):
+            self.notify(inert(problem), severity="warning", markup=False)
+            self.prompt_box.prompt.restore(text)
+        return True
+
+    def _slash(self, name: str, argument: str) -> str:
+        """Run a known command; returns what is wrong with it, empty if nothing is."""
+        simple = {
+            "undo": self.action_undo_turn,
+            "verify": self.action_verify,
+            "review": self.action_review,
+        }
+        if name in simple:
+            simple[name]()
+        elif name in ("fast", "deep") or (name == "model" and argument in ("fast", "deep")):
+            role: Role = "fast" if "fast" in (name, argument) else "deep"
+            self.submit(Switch(role))
+        elif name in ("status", "model"):
+            self.notify(self._status_words(), timeout=10, markup=False)
+        elif name == "clear":
+            self.submit(NewConversation())
+        elif name == "effort":
+            return self._set_effort(argument)
+        elif name == "throttle":
+            return self._throttle(argument)
+        elif name == "theme":
+            return self._set_theme(argument)
+        else:
+            self.app.call_later(self.app.run_action, name)
+        return ""
+
+    def _set_effort(self, argument: str) -> str:
+        for effort in EFFORTS:
+            if argument == effort:
+                self.submit(SetEffort(effort))
+                return ""
+        if argument:
+            return f"Effort is one of {', '.join(EFFORTS)}."
+        self.action_effort()
+        return ""
+
+    def _throttle(self, argument: str) -> str:
+        if argument in ("", "off"):
+            self.submit(Throttle(None))
+            return ""
+        try:
+            rate = float(argument)
+        except ValueError:
+            rate = 0.0
+        if not 1 <= rate <= 20_000:
+            return "The throttle is a number of tokens/s from 1 to 20000, or off."
+        self.submit(Throttle(rate))
+        return ""
+
+    def _set_theme(self, name: str) -> str:
+        names = theme.theme_names()
+        wanted = name or names[(names.index(theme.active().name) + 1) % len(names)]
+        if wanted not in names:
+            return f"There is no theme {wanted}; there are {', '.join(names)}."
+        self.app.theme = wanted
+        return ""
+
+    def _status_words(self) -> str:
+        """Models, endpoint and connection in words."""
+        status = self.session.status
+        lines = [
+            f"{role}: {name or 'none'}"
+            + (f", effort {effort}" if (effort := status.efforts.get(role)) else "")
+            + (" (answers now)" if role == status.role else "")
+            for role, name in status.models.items()
+        ]
+        served = status.served_model or "not said yet"
+        lines.append(f"served: {served}" + (f" ({status.served_tier})" * bool(status.served_tier)))
+        lines.append(f"endpoint: {status.endpoint or 'none'}, {status.connection}")
+        if status.rehearsal:
+            lines.append("This is a rehearsal: scripted answers, no model.")
+        return inert("\n".join(lines))

@@ -1,0 +1,85 @@
+"""Conversation, editor and prompt: beside each other, or one pane at a time over the prompt.
+
+Where it is narrow one of conversation and editor takes the width and the prompt stays under it,
+with the focus, whichever it is. The pane changes by itself at two moments only: a prompt that is
+sent shows the conversation, and the first edit of its answer that lands shows the editor, where
+it stays. A pane that the user chose stays until the next prompt.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from tui.ui.widgets.editor_pane import EditorPane
+from tui.ui.widgets.prompt_box import PromptBox
+from tui.ui.widgets.transcript import Transcript
+
+Pane = Literal["conversation", "editor"]
+
+NARROW_COLUMNS = 100
+"""Below it one pane takes the width."""
+_TIGHT_COLUMNS = 116
+"""Below it the conversation gets more than its two fifths: it needs 46 columns."""
+
+
+class Panes(Vertical):
+    """Arranges the three; what they do is theirs."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        prompt_box: PromptBox,
+        editor: EditorPane,
+        *,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self.shown: Pane = "conversation"
+        """The pane that has the width where there is one; the last one used elsewhere."""
+        self.narrow = False
+        self._chosen = False
+        """The user chose the pane: nothing else changes it before the next prompt."""
+        self._parts = (transcript, prompt_box, editor)
+
+    def compose(self) -> ComposeResult:
+        """The editor is docked to the right where there is room for both."""
+        transcript, prompt_box, editor = self._parts
+        with Vertical(id="editor-side"):
+            yield editor
+        yield transcript
+        yield prompt_box
+
+    def on_resize(self, event: events.Resize) -> None:
+        """One pane or two."""
+        width = event.size.width
+        self.narrow = width < NARROW_COLUMNS
+        self.set_class(self.narrow, "-narrow")
+        self.set_class(width < _TIGHT_COLUMNS, "-tight")
+
+    def in_sight(self, pane: Pane) -> bool:
+        """True if the pane is on the screen."""
+        return not self.narrow or self.shown == pane
+
+    def show(self, pane: Pane) -> None:
+        """Where one pane takes the width: this one."""
+        self.shown = pane
+        self.set_class(pane == "editor", "-editor")
+
+    def choose(self, pane: Pane) -> None:
+        """The user wants to see this pane."""
+        self._chosen = True
+        self.show(pane)
+
+    def sent(self) -> None:
+        """The user sent something: the answer comes in the conversation."""
+        self._chosen = False
+        self.show("conversation")
+
+    def landed(self) -> None:
+        """An edit lands in the editor."""
+        if not self._chosen and self.shown != "editor":
+            self.show("editor")
