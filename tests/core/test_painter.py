@@ -171,3 +171,12 @@ def test_h04_only_the_hunks_lines_change_in_mixed_endings():
     place.write(place.workspace.accept())
     text = "\ufeffone\r\n2\r\nzwei\r\nthree\x0c\x85\u2028\r\nfour"
     assert place.files["a.txt"] == text.encode()
+
+
+def test_the_user_deletes_the_unfinished_line():
+    place, landing = started("@@", " b", "-c")
+    landing.feed("+hel")
+    landing.tail()
+    place.workspace.edit("a.txt", (3, 0), (4, 0), "")
+    ended(landing, "lo", " d")
+    assert place.text("a.txt") == "a\nb\nhello\nd\ne\n"

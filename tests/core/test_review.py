@@ -209,3 +209,25 @@ def test_hunks_are_found_by_call_and_id():
     revision = place.workspace.hunks_revision
     place.workspace.accept([3])
     assert place.workspace.hunks_revision > revision
+
+
+def test_a_deletion_takes_the_edits_of_its_file_with_it_and_brings_them_back():
+    place = disk(a=TEXT)
+    body = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Delete File: a.txt\n"
+    place.land(body + "*** End Patch\n")
+    place.write(place.workspace.accept([2]))
+    assert place.files == {}
+    assert {hunk.decision for hunk in place.workspace.hunks} == {Decision.ACCEPTED}
+    place.write(place.workspace.undo_turn())
+    assert place.files == {"a.txt": TEXT.encode()}
+
+
+def test_a_deleted_file_does_not_come_back_over_a_new_one():
+    place = disk(a=TEXT)
+    place.land("*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n")
+    place.write(place.workspace.accept())
+    place.workspace.create("a.txt")
+    place.workspace.edit("a.txt", (0, 0), (0, 0), "mine\n")
+    assert place.workspace.undo_turn() == []
+    assert place.workspace.hunks[0].stage is Stage.CONFLICT
+    assert place.text("a.txt") == "mine\n"

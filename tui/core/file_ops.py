@@ -345,6 +345,7 @@ class DeleteWork(FileWork):
         hunk.removed = row_count(hunk.base)
         hunk.flags.append("deletes the file")
         record.deletion = hunk
+        self.ledger.layers[hunk.id].state = record.history.state
         self.ended(hunk, Stage.LANDED)
 
 

@@ -124,6 +124,8 @@ class Layer:
     """Where their first and last rows were, counted from this hunk's first row."""
     record: FileRecord | None = None
     """The file that an accepted deletion, move or a rejected addition took away."""
+    state: int = 0
+    """The user's state of the text that a deletion would take away."""
     over: FileRecord | None = None
     """The file that an accepted move replaced."""
     made_file: bool = False
@@ -256,6 +258,8 @@ class Ledger:
         hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
         if hunk not in record.live:
             record.live.append(hunk)
+        if record.gone and self.records.get(record.path) is record:
+            self.restore(record)
 
     def take_off(self, record: FileRecord, hunk: Hunk, text: str) -> None:
         """Put ``text`` where a hunk stands, and what lay under it back to its rows."""
@@ -267,10 +271,11 @@ class Ledger:
         hunk.end.line = first + row_count(text)
         for other, start, end in self.layers[hunk.id].edges:
             if other in record.live and other.start and other.end:
+                limit = hunk.end.line
                 if start is not None:
-                    other.start.line = first + start
+                    other.start.line = min(first + start, limit)
                 if end is not None:
-                    other.end.line = max(first + end, other.start.line)
+                    other.end.line = max(min(first + end, limit), other.start.line)
 
     def drop(self, record: FileRecord) -> None:
         """Close a buffer: nothing belongs at its path any more."""

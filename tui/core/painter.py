@@ -140,7 +140,8 @@ class Painter:
             elif self.tags[index] == "-":
                 self.tags[index] = "="
         buffer = self._record.buffer
-        if self._ended and self.end == buffer.line_count - 1 and not buffer.lines[-1]:
+        at_end = self.end == buffer.line_count - 1 and not buffer.lines[-1]
+        if self._ended and self.tags and at_end:
             last_row = self.end - 1
             self._replace(((last_row, len(buffer.lines[last_row])), buffer.end), "")
             self._ended = False
@@ -200,6 +201,8 @@ class Painter:
                 self.trouble = SWALLOWED
             elif not inside or not set(self.tags[at:to]) <= {"+", "u"}:
                 self.trouble = self.trouble or EDITED[author]
+            if to == len(self.tags) and not span.n_new:
+                self._partial = None  # the unfinished line is gone: it comes again, whole
             self.row = min(first, row)
             self._splice(at, to, span.n_new)
         self._show(every=True)

@@ -91,6 +91,8 @@ def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
         stack.append(record.addition)
     if record and hunk.kind is Kind.DELETE:
         stack += record.live
+    if record and hunk.kind is Kind.DELETE:
+        stack += record.live
     while stack:
         one = stack.pop()
         if one.id not in found:
@@ -109,7 +111,13 @@ def _above(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
         on_file = ledger.layers[hunk.id].made_file and one.id > hunk.id
         if on_it or on_file:
             found.add(one.id)
-    return [one for one in reversed(live) if one.id in found and one is not hunk]
+    gone = [
+        one
+        for one in reversed(ledger.hunks)
+        if one.kind is Kind.DELETE and one is not hunk and record and record.gone
+        if ledger.layers[one.id].record is record
+    ]
+    return gone + [one for one in reversed(live) if one.id in found and one is not hunk]
 
 
 def _record(ledger: Ledger, hunk: Hunk) -> FileRecord | None:
@@ -119,7 +127,7 @@ def _record(ledger: Ledger, hunk: Hunk) -> FileRecord | None:
 
 def _is_live(ledger: Ledger, hunk: Hunk) -> bool:
     record = ledger.records.get(hunk.path)
-    return record is not None and hunk in record.live
+    return record is not None and not record.gone and hunk in record.live
 
 
 def _decide(ledger: Ledger, hunk: Hunk, decision: Decision, words: str = "") -> None:
@@ -133,7 +141,7 @@ def _accept_one(ledger: Ledger, hunk: Hunk) -> list[str]:
     if record is None:
         return []
     if hunk.kind is Kind.DELETE:
-        if whole_text(record.buffer) != hunk.base:
+        if record.history.state != ledger.layers[hunk.id].state:
             hunk.stage, hunk.reason = Stage.CONFLICT, "the file was edited since: not deleted"
             record.deletion = None
             return []
@@ -193,6 +201,9 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
     if record is None:
         return []
     accepted = hunk.decision is Decision.ACCEPTED
+    if accepted and hunk.kind in (Kind.DELETE, Kind.MOVE) and _is_taken(ledger, hunk.path):
+        hunk.stage, hunk.reason = Stage.CONFLICT, "another file is at its path now"
+        return []
     paths = [record.path]
     if hunk.kind is Kind.DELETE:
         record.deletion = None
@@ -212,6 +223,12 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
     if accepted:
         record.accepted += 1
     return paths if accepted else []
+
+
+def _is_taken(ledger: Ledger, path: str) -> bool:
+    """True if a file is open where an accepted deletion or move left nothing."""
+    there = ledger.records.get(path)
+    return there is not None and not there.gone
 
 
 def _move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
