@@ -160,7 +160,8 @@ class ScriptedSession:
             self.status.role = intent.role
         elif isinstance(intent, OpenFile):
             self.open(intent.path)
-            self.board.goto(intent.path, intent.line or 0, intent.col)
+            if intent.line is not None:
+                self.board.goto(intent.path, intent.line, intent.col)
             self.board.retabbed()
         elif isinstance(intent, Interrupt):
             self.status.busy = False

@@ -59,6 +59,26 @@ async def test_each_pane_has_its_key() -> None:
         assert (seen(app), app.focused) == ("conversation", prompt)
 
 
+async def test_it_starts_with_the_conversation() -> None:
+    async with running(ScriptedSession(), NARROW) as (app, _):
+        assert (seen(app), app.focused) == ("conversation", app.bench.prompt_box.prompt)
+
+
+async def test_what_came_while_the_conversation_was_out_of_sight_is_there() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        block = session.say("text", "begun", speaker="fast", state="open")
+        await settled(session, pilot)
+        await pilot.press("alt+2")
+        session.stream(block, "\n\nthe second\n\n" + "more\n\n" * 30 + "the last")
+        await settled(session, pilot)
+        await pilot.press("alt+1")
+        await pilot.pause()
+        transcript = app.bench.transcript
+        rows = [transcript.render_line(y).text for y in range(transcript.size.height)]
+        assert any("the last" in row for row in rows)
+
+
 async def test_the_first_edit_that_lands_is_seen() -> None:
     session = ScriptedSession()
     async with running(session, NARROW) as (app, pilot):

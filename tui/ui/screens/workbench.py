@@ -43,6 +43,9 @@ SMALLEST = (40, 12)
 class Workbench(WorkbenchCommands):
     """The workbench of one session."""
 
+    AUTO_FOCUS = ""
+    """`on_mount` gives the prompt the focus, not the first widget."""
+
     def __init__(self, session: Session, *, workspace: str = "", branch: str = "") -> None:
         """``workspace`` is the folder's absolute path; ``branch`` that of git, if any."""
         super().__init__()

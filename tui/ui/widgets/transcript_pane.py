@@ -43,10 +43,10 @@ class TranscriptPane(Painted):
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed; called once a frame."""
-        if self.scene.width < 2 or not self.size.width:
+        if self.scene.width < 2:
             return
         first = self.rows.sync(notices)
-        if first is not None:
+        if first is not None and self.size.width:  # none: another pane has the width
             self.repaint_from(first)
 
     def recolour(self) -> None:
