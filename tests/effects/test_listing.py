@@ -103,3 +103,40 @@ def test_without_git(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.devnull)
     assert Listing(tmp_path).paths() == ["a.py"]
     assert Listing(tmp_path).is_ignored("b.log")
+
+
+def test_what_cannot_be_opened_is_not_listed(root):
+    """A loop of links, a FIFO, and names that are not text or hold control characters."""
+    make(root, "a.py", "sub/b.py")
+    os.symlink("loop2", root / "loop1")
+    os.symlink("loop1", root / "loop2")
+    os.symlink("gone", root / "dangling")
+    os.symlink("..", root / "sub" / "up")
+    os.mkfifo(root / "fifo")
+    (root / "new\nline\x1b[31m.py").write_text("")
+    with open(os.fsencode(root) + b"/latin\xff.py", "w"):
+        pass
+    assert Listing(root).paths() == ["a.py", "sub/b.py"]
+
+
+@pytest.mark.parametrize("text", ["gitdir: /nowhere\n", "gitdir: \0\n", "\0\xff", ""])
+def test_a_broken_git_file_means_a_walk(tmp_path, text):
+    make(tmp_path, "a.py", "b.log")
+    (tmp_path / ".git").write_text(text)
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    listing = Listing(tmp_path)
+    assert listing.paths() == ["a.py"]
+    assert listing.is_ignored("b.log")
+
+
+def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path, monkeypatch):
+    make(tmp_path, "a.py", "shut/b.py", "open/c.py")
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert Listing(tmp_path).paths() == ["a.py", "open/c.py"]

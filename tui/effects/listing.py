@@ -32,6 +32,8 @@ class Listing:
         found = self._walked() if listed is None else self._kept(listed)
         paths = []
         for path in found:
+            if not _is_usable(path):
+                continue
             paths.append(path)
             if len(paths) >= self._limit:
                 break
@@ -87,11 +89,11 @@ class Listing:
             below: list[str] = []
             for entry in _entries(os.path.join(self._root, folder)):
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_dir(follow_symlinks=False):
+                if _is_folder(entry):
                     skipped = _is_skipped(entry.name) or _is_environment(entry.path)
                     if not skipped and not rules.matches(path, is_folder=True):
                         below.append(path)
-                elif entry.name.startswith(".") or not entry.is_file():
+                elif entry.name.startswith(".") or not os.path.isfile(entry.path):
                     continue
                 elif not rules.matches(path, is_folder=False):
                     yield path
@@ -163,6 +165,22 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return sorted(found, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_usable(path: str) -> bool:
+    """A name that is no text, or that holds control characters, can be neither opened nor sent."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return path.isprintable() or not any(ord(char) < 32 or ord(char) == 127 for char in path)
 
 
 def _is_skipped(folder: str) -> bool:
