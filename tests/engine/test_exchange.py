@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.fakes import World, settle
@@ -289,3 +291,21 @@ async def test_esc_ends_the_waiting_between_tries() -> None:
     assert not world.session.status.busy
     world.session.submit(intents.Prompt("go on"))
     assert texts(await world.wire.request(2))[-1] == "go on"
+
+
+async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Busy for ever would be worse: the prompt goes back to its box, and exec comes to an end."""
+    world = World({"cache.py": CACHE})
+
+    def broken() -> list[str]:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(world.files, "listing", broken)
+    world.session.submit(intents.Prompt("hello"))
+    status = world.session.status
+    for _ in range(200):
+        await asyncio.sleep(0.005)
+        if not status.busy:
+            break
+    assert (status.busy, status.outcome, status.unsent) == (False, "failed", "hello")
+    assert any("broke off" in trouble.what for trouble in world.session.drain().troubles)

@@ -94,7 +94,7 @@ class Exchange:
         if self.sent and self.wire.state == "open" and self._kit.desk.catalogue.ready:
             self._create()
         else:
-            self._task = self._kit.supervisor.start(self._dial(), "the request")
+            self._task = self._kit.supervisor.start(self._dial(), "the request", self._broken)
 
     def event(self, event: events.Event, now: float) -> None:
         """Something came over the wire; ``now`` in seconds."""
@@ -300,7 +300,9 @@ class Exchange:
                 self.errand.number, f"{remedy.why}: trying again ({self._tries} of {MAX_TRIES})"
             )
         if remedy.wait_s:
-            self._task = self._kit.supervisor.start(self._pause(remedy.wait_s), "the retry")
+            self._task = self._kit.supervisor.start(
+                self._pause(remedy.wait_s), "the retry", self._broken
+            )
         else:
             self._advance()
 
@@ -318,6 +320,12 @@ class Exchange:
         self._kit.board.trouble(trouble)
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
         self._kit.board.note(self.errand.number, words)
+        self._end("failed", Cut(self.errand.number, self._chars, "broke off"))
+
+    def _broken(self) -> None:
+        """A bug, which was told: the turn must not wait for ever."""
+        self._task = None
+        self._gather(cut=True)
         self._end("failed", Cut(self.errand.number, self._chars, "broke off"))
 
     def _end(self, outcome: Outcome, cut: Cut | None = None) -> None:

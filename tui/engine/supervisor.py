@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from tui.engine.board import Board
 from tui.engine.notices import Trouble
@@ -20,9 +20,18 @@ class Supervisor:
         self._board = board
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Coroutine[object, object, None], name: str) -> asyncio.Task[None]:
-        """Run to the end; an error becomes a Trouble, a bug is logged as well."""
-        task = asyncio.get_running_loop().create_task(self._guarded(work, name), name=name)
+    def start(
+        self,
+        work: Coroutine[object, object, None],
+        name: str,
+        on_broken: Callable[[], None] = lambda: None,
+    ) -> asyncio.Task[None]:
+        """Run to the end; an error becomes a Trouble, a bug is logged as well.
+
+        After either ``on_broken`` is called, so that nobody waits for what will not come.
+        """
+        guarded = self._guarded(work, name, on_broken)
+        task = asyncio.get_running_loop().create_task(guarded, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         # one that is cancelled before its first step would complain that it never ran
@@ -36,13 +45,17 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _guarded(self, work: Coroutine[object, object, None], name: str) -> None:
+    async def _guarded(
+        self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None]
+    ) -> None:
         try:
             await work
         except DuettoError as error:
             self._board.trouble(Trouble(f"{name} failed", str(error)))
+            on_broken()
         except Exception:
             _log.exception("task %s broke", name)
             self._board.trouble(
                 Trouble(f"{name} broke off", "an error inside duetto; the log has it")
             )
+            on_broken()
