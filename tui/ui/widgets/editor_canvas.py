@@ -63,9 +63,10 @@ class EditorCanvas(Widget, can_focus=True):
         width, height = self.size
         view = self.view
         if view is None or not height:
-            self._rows = []
-            self._frame = Frame(0, 0, 0)
-            self.refresh()
+            if self._rows:  # a hidden widget that is refreshed costs Textual a layout
+                self._rows = []
+                self._frame = Frame(0, 0, 0)
+                self.refresh()
             return
         if self.following:
             # Struck lines that are gone may have left the view beyond the end.

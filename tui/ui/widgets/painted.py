@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -10,15 +12,45 @@ from textual.widget import Widget
 class Painted(Widget):
     """Skips Textual's style cache: it has nothing to add to rows that carry their background.
 
-    Such a widget has no border, padding or tint in tcss.
+    Textual asks every widget for all its rows whenever any widget is painted, so rows are kept
+    until `refresh` says which of them changed. Such a widget has no border, padding or tint in
+    tcss.
     """
 
     ALLOW_SELECT = False
 
+    _kept: list[Strip] | None = None
+    _kept_width = 0
+    _stale: frozenset[int] = frozenset()
+    """Rows of ``_kept`` that must be asked for again."""
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """See `Widget.refresh`; without regions all rows changed."""
+        if regions:
+            self._stale = self._stale.union(*(region.line_range for region in regions))
+        else:
+            self._kept = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region of the widget."""
-        strips = [self.render_line(y) for y in crop.line_range]
+        width, height = self.size
+        if self._kept is None or (self._kept_width, len(self._kept)) != (width, height):
+            self._kept_width = width
+            self._kept = [self.render_line(y) for y in range(height)]
+        else:
+            for y in self._stale:
+                if 0 <= y < height:
+                    self._kept[y] = self.render_line(y)
+        self._stale = frozenset()
         left, right = crop.column_span
-        if (left, right) != (0, self.size.width):
-            return [strip.crop(left, right) for strip in strips]
-        return strips
+        rows = self._kept if crop.height == height else self._kept[crop.y : crop.bottom]
+        if (left, right) != (0, width):
+            return [strip.crop(left, right) for strip in rows]
+        return rows
