@@ -45,7 +45,7 @@ class MeterView:
     seconds: float = 0.0
     """From the first send of the turn until now, or until it ended."""
     spark: tuple[float, ...] = ()
-    """0..1, newest last."""
+    """0..1, a tenth of a second each, over the turn's responses, newest last."""
     scale: float = 0.0
     """0..1: logarithmic place of `tokens_s` between 20 and 5000."""
     ghost: float = 0.0
@@ -228,13 +228,17 @@ class Meter:
         return chars / self._ratio() / max(window_s, _BUCKET_S)
 
     def _spark(self, now: float, live: bool) -> tuple[float, ...]:
+        """The turn's last buckets; the waits between its responses are left out."""
         response = self._now
-        if response is None or response.first_s is None:
-            return ()
-        if live:
+        if live and response is not None and response.first_s is not None:
             response.roll(int((now - response.first_s) / _BUCKET_S))
-        shown = list(response.buckets)[-SPARK_LENGTH:]
-        top = max(shown) or 1
+        shown: list[int] = []
+        for one in reversed([*self._past, *([response] if response else [])]):
+            shown = [*one.buckets, *shown]
+            if len(shown) >= SPARK_LENGTH:
+                break
+        shown = shown[-SPARK_LENGTH:]
+        top = max(shown, default=0) or 1
         return tuple(count / top for count in shown)
 
 

@@ -6,20 +6,41 @@ from tui.ui.widgets.meter import context_group, meter_groups
 
 
 def words(view: MeterView, width: int = 200) -> str:
-    groups = [*meter_groups(view), context_group(view)]
+    groups = [*meter_groups(view, width), context_group(view)]
     return "   ".join("".join(text for text, _ in group) for group in fitting(groups, width))
 
 
 STREAMING = MeterView(
-    "streaming", 1043.0, True, 0.084, 512, True, 0.5, (0.1, 0.5, 1.0), 0.75, 0.07,
-    "counted", 12_000, 128_000,
+    "streaming",
+    1043.0,
+    True,
+    0.084,
+    512,
+    True,
+    0.5,
+    (0.1, 0.5, 1.0),
+    0.75,
+    0.07,
+    "counted",
+    12_000,
+    128_000,
 )
 
 
 def test_everything_is_said() -> None:
     shown = words(STREAMING)
-    for part in ("~1,043 tok/s", "▁▄█", "ttft 84 ms", "~512 tok", "0.5 s", "ghost 7%",
-                 "reasoning counted", "ctx 12k/128k", "delegate ├", "┤ collaborate"):
+    for part in (
+        "~1,043 tok/s",
+        "▁▄█",
+        "ttft 84 ms",
+        "~512 tok",
+        "0.5 s",
+        "ghost 7%",
+        "incl. reasoning",
+        "ctx 12k/128k",
+        "delegate ├",
+        "┤ collaborate",
+    ):
         assert part in shown, part
 
 
@@ -49,5 +70,12 @@ def test_idle_shows_no_invented_rate() -> None:
 
 def test_the_rate_stays_when_there_is_little_room() -> None:
     assert words(STREAMING, 16) == "~1,043 tok/s"
-    assert "collaborate" in words(STREAMING, 70)
+    assert "├" in words(STREAMING, 70)
+    assert "collaborate" not in words(STREAMING, 70)
     assert "reasoning" not in words(STREAMING, 70)
+
+
+def test_eighty_cells_hold_the_scale_the_ghost_and_the_counts() -> None:
+    shown = words(STREAMING, 72)
+    for part in ("~1,043 tok/s", "◆", "ghost 7%", "ttft 84 ms", "~512 tok"):
+        assert part in shown, part

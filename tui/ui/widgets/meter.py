@@ -10,33 +10,36 @@ from tui.ui.rows import Piece
 from tui.ui.widgets.bar import Group
 
 _SPARKS = " ▁▂▃▄▅▆▇█"
+_WORDED, _ROOMY = 110, 130
+"""Widths from which the scale's ends are named, and from which the sparkline is long."""
 _GHOST_PLACE = math.log(50 / 20) / math.log(5000 / 20)
 """Where 50 tokens/s stand on the scale from 20 to 5000."""
 
 
-def meter_groups(view: MeterView) -> list[Group]:
-    """What the meter says, in order, each with its importance."""
+def meter_groups(view: MeterView, width: int) -> list[Group]:
+    """What the meter says in a line of ``width`` cells, in order, each with its importance."""
     palette = theme.active()
-    groups: list[Group] = [(0, _rate(view)), (4, _spark(view)), (2, _scale(view))]
+    groups: list[Group] = [
+        (0, _rate(view)),
+        (5, _spark(view, 12 if width >= _ROOMY else 8)),
+        (2, _scale(view, worded=width >= _WORDED)),
+    ]
     if view.state == "idle":
         return groups
-    if view.state in ("streaming", "done") and view.tokens:
+    if view.tokens:
         ghost = f"ghost {min(view.ghost, 1.0):.0%}"
-        groups.append((6, [(ghost, palette.style("meter-ghost"))]))
+        groups.append((3, [(ghost, palette.style("meter-ghost"))]))
     if view.ttft_s is not None:
-        groups.append((3, [("ttft ", palette.style("faint")),
-                           (_span(view.ttft_s), palette.style("foreground"))]))
+        spent = _span(view.ttft_s)
+        groups.append(
+            (4, [("ttft ", palette.style("faint")), (spent, palette.style("foreground"))])
+        )
     elif view.state == "waiting":
         groups.append((3, [("waiting", palette.style("muted"))]))
-    about = "~" if view.tokens_estimated else ""
-    count: list[Piece] = [
-        (f"{about}{view.tokens:,}", palette.style("foreground")),
-        (" tok", palette.style("faint")),
-        (f"  {view.seconds:.1f} s", palette.style("muted")),
-    ]
-    groups.append((1, count))
+    groups.append((1, _count(view)))
     if view.reasoning != "unknown":
-        groups.append((8, [(f"reasoning {view.reasoning}", palette.style("faint"))]))
+        sign = "incl." if view.reasoning == "counted" else "excl."
+        groups.append((7, [(f"{sign} reasoning", palette.style("faint"))]))
     return groups
 
 
@@ -44,14 +47,14 @@ def context_group(view: MeterView) -> Group:
     """How much of the model's window the conversation fills."""
     palette = theme.active()
     if view.context_tokens is None:
-        return (5, [])
+        return (6, [])
     used = _thousands(view.context_tokens)
     if view.context_window is None:
-        return (5, [("ctx ", palette.style("faint")), (used, palette.style("muted"))])
+        return (6, [("ctx ", palette.style("faint")), (used, palette.style("muted"))])
     share = view.context_tokens / max(view.context_window, 1)
     colour = "error" if share > 0.9 else "warning" if share > 0.7 else "muted"
     whole = _thousands(view.context_window)
-    return (5, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
+    return (6, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
 
 
 def _rate(view: MeterView) -> list[Piece]:
@@ -61,37 +64,60 @@ def _rate(view: MeterView) -> list[Piece]:
     about = "~" if view.estimated else ""
     rate = f"{about}{view.tokens_s:,.0f}" if view.tokens_s >= 10 else f"{about}{view.tokens_s:.1f}"
     lit = "bold" if view.state == "streaming" else ""
-    return [(f"{rate:>6}", palette.style("meter-rate", more=lit)),
-            (" tok/s", palette.style("muted"))]
+    return [
+        (f"{rate:>6}", palette.style("meter-rate", more=lit)),
+        (" tok/s", palette.style("muted")),
+    ]
 
 
-def _spark(view: MeterView) -> list[Piece]:
+def _count(view: MeterView) -> list[Piece]:
     palette = theme.active()
-    marks = "".join(_SPARKS[round(min(max(value, 0.0), 1.0) * 8)] for value in view.spark[-12:])
-    return [(marks.ljust(12), palette.style("meter-spark"))] if marks.strip() else []
+    about = "~" if view.tokens_estimated else ""
+    return [
+        (f"{about}{view.tokens:,}", palette.style("foreground")),
+        (" tok", palette.style("faint")),
+        (f"  {view.seconds:.1f} s", palette.style("muted")),
+    ]
 
 
-def _scale(view: MeterView, cells: int = 13) -> list[Piece]:
-    """``delegate ├──┴────◆────┤ collaborate``; the tick stands for 50 tokens/s."""
+def _spark(view: MeterView, cells: int) -> list[Piece]:
+    palette = theme.active()
+    values = [min(max(value, 0.0), 1.0) for value in view.spark[-cells:]]
+    marks = "".join(_SPARKS[round(value * 8)] for value in values)
+    if not marks.strip():
+        return []
+    return [
+        ("·" * (cells - len(marks)), palette.style("faint")),
+        (marks, palette.style("meter-spark")),
+    ]
+
+
+def _scale(view: MeterView, *, worded: bool, cells: int = 11) -> list[Piece]:
+    """``delegate ├──┴───◆───┤ collaborate``; the tick stands for 50 tokens/s."""
+    pieces = _ruler(view, cells)
+    if not worded:
+        return pieces
+    palette = theme.active()
+    known, near = view.tokens_s is not None, view.scale >= 0.5
+    left = palette.style("meter-delegate" if known and not near else "faint")
+    right = palette.style("meter-collaborate" if known and near else "faint")
+    return [("delegate ", left), *pieces, (" collaborate", right)]
+
+
+def _ruler(view: MeterView, cells: int) -> list[Piece]:
     palette = theme.active()
     line = palette.style("meter-scale")
     place = round(min(max(view.scale, 0.0), 1.0) * (cells - 1))
     tick = round(_GHOST_PLACE * (cells - 1))
     mark = palette.style("meter-mark", more="bold")
     known = view.tokens_s is not None
-    pieces: list[Piece] = [
-        ("delegate ", palette.style("meter-delegate" if known and view.scale < 0.5 else "faint")),
-        ("├", line),
-    ]
+    pieces: list[Piece] = [("├", line)]
     for cell in range(cells):
         if known and cell == place:
             pieces.append(("◆", mark))
         else:
             pieces.append(("┴" if cell == tick else "─", line))
-    near = known and view.scale >= 0.5
-    pieces += [("┤", line),
-               (" collaborate", palette.style("meter-collaborate" if near else "faint"))]
-    return pieces
+    return [*pieces, ("┤", line)]
 
 
 def _span(seconds: float) -> str:

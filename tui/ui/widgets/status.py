@@ -17,6 +17,7 @@ _VERDICTS = {
     "timeout": ("✗ tests timed out", "error"),
     "error": ("✗ tests could not run", "error"),
 }
+_GAP = 2
 _TICK_S = 0.1
 """How often seconds and rate are looked at while a turn runs."""
 
@@ -50,10 +51,10 @@ class StatusLine(Bar):
         view = session.meter.view(session.now())
         right = [piece for group in self._right(width) for piece in [*group, ("  ", _faint())]]
         used = sum(cell_len(text) for text, _ in right)
-        groups = [*self._news(width), *meter_groups(view), context_group(view)]
+        groups = [*self._news(width), *meter_groups(view, width), context_group(view)]
         left: list[Piece] = [(" ", _faint())]
-        for index, group in enumerate(fitting(groups, width - used - 3)):
-            left += [*([("   ", _faint())] if index else []), *group]
+        for index, group in enumerate(fitting(groups, width - used - 3, _GAP)):
+            left += [*([(" " * _GAP, _faint())] if index else []), *group]
         gap = width - used - sum(cell_len(text) for text, _ in left)
         return [*left, (" " * max(gap, 0), _faint()), *right]
 
@@ -83,8 +84,6 @@ class StatusLine(Bar):
             served = clip(one_line(status.served_model), 24)
             tier = f" {one_line(status.served_tier)}" if status.served_tier else ""
             found.append([(served + tier, palette.style("muted"))])
-        if status.rehearsal and width >= 100:
-            found.append([("rehearsal", palette.style("warning"))])
         found.append(self._connection())
         return found
 
