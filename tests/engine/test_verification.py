@@ -9,7 +9,7 @@ from tui.core.command_run import RunResult
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
-from tui.engine.verification import TAIL_CHARS, ending, verdict_of
+from tui.engine.verification import TAIL_CHARS, ending, short_title, verdict_of
 
 
 def runs(world: World) -> list[Block]:
@@ -123,3 +123,18 @@ async def test_closing_ends_a_running_command() -> None:
 def test_endings(result: RunResult, verdict: str, words: str) -> None:
     assert verdict_of(result) == verdict
     assert ending(result, 9.0) == words
+
+
+@pytest.mark.parametrize(
+    ("argv", "title"),
+    [
+        (["/opt/venv/bin/python3", "-m", "pytest", "-q"], "pytest -q"),
+        (["/opt/venv/bin/pytest", "-k", "a b"], "pytest -k 'a b'"),
+        (["python", "check.py"], "python check.py"),
+        ("/opt/bin/make test", "/opt/bin/make test"),
+    ],
+)
+def test_a_run_is_named_without_the_places_of_its_programs(
+    argv: str | list[str], title: str
+) -> None:
+    assert short_title(argv) == title

@@ -79,7 +79,7 @@ class Tools:
         if len(lines) > 1 and not lines[-1]:
             lines.pop()
         if len(text) <= OUTPUT_LIMIT_CHARS and not arguments.has("start", "end"):
-            return ToolResult(file_block(path, text), f"{path}, {_count(len(lines), 'line')}")
+            return ToolResult(file_block(path, text), _count(len(lines), "line"))
         first = max(arguments.number("start", 1), 1)
         last = min(max(arguments.number("end", len(lines)), first), len(lines))
         if first > len(lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import PurePath
 from typing import Literal
 
 from tui.core.turn import Block, BlockKind
@@ -101,7 +102,7 @@ class Verification:
             self._board.note(0, f"not run: {words}")
             return
         self._verdict("")
-        result = await self._run(command.argv, words, command.deadline_s)
+        result = await self._run(command.argv, short_title(command.argv), command.deadline_s)
         self._verdict(verdict_of(result))
 
     def _verdict(self, verdict: Verdict) -> None:
@@ -163,6 +164,17 @@ class Verification:
 def command_line(argv: str | Sequence[str]) -> str:
     """A command as a person would type it."""
     return argv if isinstance(argv, str) else shlex.join(argv)
+
+
+def short_title(argv: str | Sequence[str]) -> str:
+    """What is run, without the places where it lies: ``pytest -q``."""
+    if isinstance(argv, str):
+        return argv
+    program, *rest = argv
+    name = PurePath(program).name
+    if name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
+        name, *rest = rest[1:]
+    return command_line([name, *rest])
 
 
 def verdict_of(result: RunResult) -> Verdict:

@@ -42,7 +42,7 @@ class Hint(Bar):
         """What Enter does in a word, and the rest."""
         draft = self._prompt.text
         if self._session.status.asks and not self._prompt.has_focus:
-            return "answer", "or a number · Esc refuses · Tab: to the prompt"
+            return "answer", "1-9 · Esc refuses · Tab: prompt"
         if found := completions(draft):
             first = found[0]
             if len(found) == 1 or draft[1:] == first.name:
@@ -63,7 +63,8 @@ class Hint(Bar):
             queue = "Tab queues · " if prompt.text.strip() else ""
             return f"{queue}Esc stops"
         if prompt.suggestion_shown:
-            more = f" · ↓ next of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
+            at = prompt.offered.index(prompt.suggestion_shown) + 1
+            more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
             return f"Tab takes the suggestion{more}"
         if prompt.text:
             return "Shift+Enter or Ctrl+J: new line"

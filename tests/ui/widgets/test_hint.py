@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from tests.support.scripted_app import running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.engine.notices import Ask
+from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.hint import _TIPS
+
+NARROWEST_OF_TWO = (100, 30)
+"""The conversation has 46 columns beside the editor."""
+
+
+async def test_the_suggestion_is_offered_in_full() -> None:
+    session = ScriptedSession()
+    session.status.prompts = [f"do {number}" for number in range(8)]
+    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
+        hint = app.bench.query_one("#hint", Bar)
+        assert "Tab takes the suggestion · ↓ 1 of 8" in hint.render_line(0).text
+        await pilot.press("down")
+        assert "↓ 2 of 8" in hint.render_line(0).text
+
+
+async def test_no_tip_is_cut() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
+        hint = app.bench.query_one("#hint", Bar)
+        for tip in _TIPS:
+            assert tip in hint.render_line(0).text
+            await pilot.press("h", "enter")
+
+
+async def test_how_to_answer_is_said_in_full() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
+        session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
+        await settled(session, pilot)
+        assert "Esc refuses · Tab: prompt" in app.bench.query_one("#hint", Bar).render_line(0).text
