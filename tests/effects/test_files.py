@@ -214,3 +214,21 @@ def test_listing_leaves_secrets_out(files, root):
     for name in ("server.key", "secrets.yaml", "main.py"):
         (root / name).write_text("")
     assert files.listing() == ["a.txt", "main.py"]
+
+
+def test_links_to_what_is_private_are_private(files, root, tmp_path):
+    """A harmless name must not open a door to a secret, an ignored or an outside file."""
+    (root / ".env").write_text("KEY=hunter2\n")
+    (root / "dump.sql").write_text("insert\n")
+    (root / ".gitignore").write_text("*.sql\n")
+    (tmp_path / "secret.txt").write_text("outside\n")
+    (root / "docs").mkdir()
+    os.symlink("../a.txt", root / "docs" / "same.txt")
+    os.symlink("../.env", root / "docs" / "notes.txt")
+    os.symlink("dump.sql", root / "data.txt")
+    os.symlink(tmp_path / "secret.txt", root / "out.txt")
+    os.symlink("docs/notes.txt", root / "twice.txt")
+    assert files.listing() == ["a.txt", "docs/same.txt"]
+    for path in ("docs/notes.txt", "data.txt", "out.txt", "twice.txt"):
+        assert files.is_private(path), path
+    assert files.is_private("docs/same.txt") == ""

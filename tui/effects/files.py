@@ -138,8 +138,14 @@ class Files:
             raise FileRefused(f"'{path}' is not deleted: {_words(error)}") from error
 
     def listing(self) -> list[str]:
-        """All files that are neither ignored nor secret: relative, sorted."""
-        return [path for path in self._listing.paths() if not why_private(path)]
+        """All files that are neither ignored nor secret nor links to such: relative, sorted."""
+        public = {path for path in self._listing.paths() if not why_private(path)}
+        return sorted(path for path in public if self._meant(path) in public)
+
+    def _meant(self, path: str) -> str:
+        """A listed path, or what it leads to if it is a link."""
+        whole = os.path.join(self.root, path)
+        return os.path.relpath(os.path.realpath(whole), self.root) if os.path.islink(whole) else path
 
     def is_private(self, path: str) -> str:
         """Why a file is not sent to a model without asking, in words; empty if it may be."""
