@@ -53,7 +53,7 @@ def test_the_footer_says_what_works_now() -> None:
     idle = dict(hints({"idle"}, "global"))
     assert "Esc" not in idle
     assert idle["F5"] == "verify"
-    busy = dict(hints({"busy"}, "global"))
+    busy = dict(hints({"busy", "stoppable"}, "global"))
     assert busy["Esc"] == "stop"
     assert "Alt+A" not in busy
     assert dict(hints({"pending"}, "global"))["Alt+A"] == "accept all"

@@ -22,9 +22,9 @@ SCOPE_TITLES: dict[Scope, str] = {
 }
 """Headings of the help screen."""
 
-When = Literal["always", "idle", "busy", "pending", "failed", "running", "text"]
-"""The state in which the footer shows a key: nothing streams, something does, hunks wait for a
-decision, the last verification failed, a command runs, there is a draft in the prompt."""
+When = Literal["always", "idle", "busy", "stoppable", "pending", "failed"]
+"""The state in which the footer shows a key: nothing streams, something does, that or a command
+can be stopped, hunks wait for a decision, the last run failed and can be sent."""
 
 
 class Key(NamedTuple):
@@ -50,7 +50,7 @@ KEYMAP: tuple[Key, ...] = (
         "global",
         "Stop the answer now and keep what has landed; with nothing streaming, close what is open",
         "stop",
-        "busy",
+        "stoppable",
         priority=True,
     ),
     Key(
@@ -67,6 +67,8 @@ KEYMAP: tuple[Key, ...] = (
         "reject all", "pending", priority=True),
     Key("review", ("alt+j",), "global", "Go to the next pending hunk and review it",
         "review", "pending", priority=True),
+    Key("send_failure", ("alt+s",), "global",
+        "Send the failed test run to the model", "send failure", "failed", priority=True),
     Key("next_pane", ("f6", "alt+o"), "global",
         "Move between the conversation and the editor; where only one has room: show the other,"
         " then go into it", "pane", priority=True),
@@ -79,8 +81,6 @@ KEYMAP: tuple[Key, ...] = (
         "Next reasoning effort of the current model", priority=True),
     Key("verify", ("f5", "alt+v"), "global", "Run the project's tests", "verify", "idle",
         priority=True),
-    Key("send_failure", ("alt+s",), "global",
-        "Send the failed test run to the model", "send failure", "failed", priority=True),
     Key("open_file", ("ctrl+o",), "global", "Open a file by a few letters of its name", "open",
         "idle", priority=True),
     Key("save", ("ctrl+s",), "global",
@@ -108,7 +108,7 @@ KEYMAP: tuple[Key, ...] = (
     Key("unqueue", ("alt+up", "alt+q"), "prompt",
         "Take the last queued message back into the prompt"),
     Key("activate", ("enter", "space"), "conversation",
-        "Unfold, open the file at a location, or show the hunk in the editor"),
+        "Unfold, open the file at a location, show the hunk in the editor; place an ambiguous one"),
     Key("prompt", ("tab", "shift+tab", "i"), "conversation", "Back to the prompt"),
     Key("previous_stop", ("up", "k"), "conversation", "Previous hunk, location or fold"),
     Key("next_stop", ("down", "j"), "conversation", "Next hunk, location or fold"),
@@ -120,7 +120,7 @@ KEYMAP: tuple[Key, ...] = (
     Key("reject_all", ("R",), "review", "Reject all pending hunks"),
     Key("next_hunk", ("n",), "review", "Next hunk", "next", "pending"),
     Key("previous_hunk", ("p",), "review", "Previous hunk"),
-    Key("edit_hunk", ("e",), "review", "Edit the hunk's text in the editor, then accept"),
+    Key("edit_hunk", ("e",), "review", "Edit the hunk's text in the editor, then accept; copy the text of a dropped one"),
     Key("next_candidate(-1)", ("left",), "review", "Previous place of an ambiguous hunk"),
     Key("next_candidate", ("right",), "review", "Next place of an ambiguous hunk"),
     Key("undo", ("ctrl+z",), "editor", "Undo your own last edit, never the model's", "undo"),

@@ -35,3 +35,17 @@ async def test_how_to_answer_is_said_in_full() -> None:
         session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
         await settled(session, pilot)
         assert "Esc refuses · Tab: prompt" in app.bench.query_one("#hint", Bar).render_line(0).text
+
+
+async def test_a_failed_run_and_a_running_one_say_what_to_press() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
+        hint, keys = app.bench.query_one("#hint", Bar), app.bench.query_one("#keys", Bar)
+        session.status.running = "pytest -q"
+        await settled(session, pilot)
+        assert "Esc stops the command" in hint.render_line(0).text
+        assert keys.render_line(0).text.startswith(" Esc stop")
+        session.status.running, session.status.can_send_failure = "", True
+        await settled(session, pilot)
+        assert "Alt+S sends the failure" in hint.render_line(0).text
+        assert keys.render_line(0).text.startswith(" Alt+S send failure")

@@ -158,3 +158,14 @@ async def test_wide_characters_keep_the_columns() -> None:
         pane = app.bench.transcript
         widths = {pane.render_line(y).cell_length for y in range(pane.size.height)}
         assert widths == {pane.size.width}
+
+
+async def test_a_long_message_is_folded_to_its_beginning() -> None:
+    session = ScriptedSession()
+    session.say("user", "\n".join(f"line {number}" for number in range(40)))
+    async with running(session, (80, 60)) as (app, pilot):
+        assert "  ▌ line 11" in shown(app)
+        assert "  ▌ line 12" not in shown(app)
+        assert any("28 more lines" in row for row in shown(app))
+        await pilot.press("shift+tab", "enter")
+        assert "  ▌ line 39" in shown(app)

@@ -146,8 +146,8 @@ class Workbench(WorkbenchCommands):
             states.add("pending")
         if status.can_send_failure and not status.busy:
             states.add("failed")
-        if status.running:
-            states.add("running")
+        if status.busy or status.running:
+            states.add("stoppable")
         focused = self.focused
         scopes: list[Scope] = ["global"]
         if focused is self.transcript and self.transcript.selected_hunk() is not None:

@@ -62,6 +62,10 @@ class Hint(Bar):
         if status.busy:
             queue = "Tab queues · " if prompt.text.strip() else ""
             return f"{queue}Esc stops"
+        if status.running:
+            return "Esc stops the command"
+        if status.can_send_failure and not prompt.text:
+            return "Alt+S sends the failure"
         if prompt.suggestion_shown:
             at = prompt.offered.index(prompt.suggestion_shown) + 1
             more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""

@@ -32,7 +32,7 @@ from tui.ui.widgets.hunk_card import Focus, card_lines
 from tui.ui.widgets.markdown_stream import MarkdownStream
 
 _FOLDED_ROWS = 12
-"""Rows of a command's output that are shown while it is folded."""
+"""Rows of a command's output, or of a long message, that are shown while it is folded."""
 _UNFOLDED_LINES = 2000
 ROLE_GLYPHS = {"fast": "↯", "deep": "◆"}
 
@@ -115,7 +115,13 @@ class UserView(BlockView):
         text = flat(inert(self.block.text.rstrip()))
         rows = wrap([(text, palette.style("foreground"))], self.inner - 3)
         bar = ("▌ ", palette.style("you"))
-        return self._put(0, [Line([bar, *row], "panel") for row in rows])
+        shown = rows if len(rows) <= _FOLDED_ROWS + 1 or not self.folded else rows[:_FOLDED_ROWS]
+        lines = [Line([bar, *row], "panel") for row in shown]
+        if left_out := len(rows) - len(shown):
+            words = f"⋯ {left_out} more lines · Enter shows them"
+            target = Target("fold", self.index)
+            lines.append(Line([bar, (words, palette.style("muted"))], "panel", target))
+        return self._put(0, lines)
 
 
 class TextView(BlockView):
