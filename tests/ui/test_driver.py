@@ -73,3 +73,8 @@ def test_textual_still_has_what_the_driver_leans_on() -> None:
 def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
     app = scripted_app(ScriptedSession())
     assert app.get_driver_class() is TerminalDriver
+
+
+def test_alt_with_a_digit_or_a_point_is_alt() -> None:
+    assert [key for key, _ in typed(b"\x1b2")] == ["alt+2"]
+    assert [key for key, _ in typed(b"\x1b.")] == ["alt+full_stop"]

@@ -1,4 +1,4 @@
-"""Textual's terminal driver with an Esc key that does not wait for the next poll.
+"""Textual's terminal driver with an Esc key that does not wait, and Alt with every key.
 
 Textual's own input thread looks for an overdue ESC byte every 0.1 s, whatever ESCDELAY says.
 This one waits exactly that long, and only while an ESC byte is open. It leans on names of
@@ -9,6 +9,7 @@ fails when Textual moves them.
 from __future__ import annotations
 
 import os
+import re
 import selectors
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable
@@ -38,6 +39,7 @@ _POLL_S = 0.1
 """How soon the thread sees that the app has ended."""
 _CHUNK_BYTES = 4096
 _ESC = "\x1b"
+_ALT = re.compile(r"\x1b([0-9.,])")
 
 
 class TerminalDriver(LinuxDriver):
@@ -55,7 +57,7 @@ class TerminalDriver(LinuxDriver):
                 if selector.select(wait_s):
                     text = decode(os.read(self.fileno, _CHUNK_BYTES))
                     wait_s = wait_after(text)
-                    self._process(parser.feed(text) if text else ())
+                    self._process(parser.feed(spelled(text)) if text else ())
                 else:
                     wait_s = _POLL_S
                 self._process(parser.tick())
@@ -70,3 +72,12 @@ class TerminalDriver(LinuxDriver):
 def wait_after(text: str) -> float:
     """Seconds to wait for more input: short while an ESC byte may be a key of its own."""
     return constants.ESCAPE_DELAY + 0.001 if text.endswith(_ESC) else _POLL_S
+
+
+def spelled(text: str) -> str:
+    """Input with Alt+digit, Alt+. and Alt+, in the long form.
+
+    Textual takes the short form, ESC and the character, for a Mac's option key or for the
+    character alone.
+    """
+    return _ALT.sub(lambda match: f"{_ESC}[{ord(match[1])};3u", text) if _ESC in text else text

@@ -85,7 +85,7 @@ KEYMAP: tuple[Key, ...] = (
         "idle", priority=True),
     Key("save", ("ctrl+s",), "global",
         "Save the file in the editor: your text and the accepted hunks", priority=True),
-    Key("follow", ("alt+f",), "global", "Follow the landing edit, or let go of it", "follow",
+    Key("follow", ("alt+l",), "global", "Follow the landing edit, or let go of it", "follow",
         "busy", priority=True),
     Key("pane('conversation')", ("alt+1",), "global", "Show the conversation", priority=True),
     Key("pane('editor')", ("alt+2",), "global",

@@ -163,7 +163,7 @@ async def test_follow_opens_the_file_where_the_edit_lands() -> None:
         p.action_follow()
         p.sync(session_of(p).land("a.py", 1, "new\n"))
         assert p.active == "b/main.py"
-        assert "Alt+F follows" in tabs_of(p)
+        assert "Alt+L follows" in tabs_of(p)
 
 
 async def test_the_first_file_is_followed_and_gone_to_before_it_has_a_size() -> None:

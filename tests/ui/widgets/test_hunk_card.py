@@ -49,10 +49,32 @@ def test_reasons_and_flags_are_under_the_hunk_and_inert() -> None:
 def test_candidates_can_be_chosen() -> None:
     ambiguous = hunk(1, Stage.CANDIDATES)
     ambiguous.candidates = (3, 9)
+    assert "candidates" not in "".join(shown([ambiguous], Focus(1))), "it is still being read"
+    ambiguous.reason = "ambiguous: it fits at lines 4 and 10"
     rows = shown([ambiguous], Focus(1, 1))
-    assert "a here" in rows[1]
-    assert "[L10]" in rows[2]
-    assert "[L4]" not in rows[2]
+    assert "← → choose  Enter places" in rows[1]
+    assert rows[2].split() == ["2", "candidates:", "L4", "[L10]"]
+    assert "[" not in shown([ambiguous])[2]
+
+
+def test_the_chosen_one_of_many_candidates_is_in_sight() -> None:
+    ambiguous = hunk(1, Stage.CANDIDATES)
+    ambiguous.candidates, ambiguous.reason = tuple(range(0, 200, 10)), "ambiguous"
+    for number in range(20):
+        row = shown([ambiguous], Focus(1, number))[2]
+        assert f"[L{number * 10 + 1}]" in row
+        assert len(row) < 60
+
+
+def test_the_text_of_a_dropped_hunk_can_be_read() -> None:
+    dropped = hunk(1, Stage.DROPPED)
+    dropped.base, dropped.agent = "old\n", "new\x1b[2J\nmore\n"
+    assert "Enter text  e copy" in shown([dropped], Focus(1))[1]
+    assert not any("more" in row for row in shown([dropped], Focus(1)))
+    rows = shown([dropped], Focus(1, 0, True))
+    assert [row.strip() for row in rows[2:]] == ["−old", "+new␛[2J", "+more"]
+    dropped.agent = "x\n" * 100
+    assert "61 more lines" in shown([dropped], Focus(1, 0, True))[-1]
 
 
 def test_one_card_for_several_files() -> None:

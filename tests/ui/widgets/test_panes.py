@@ -101,7 +101,7 @@ async def test_a_pane_that_was_chosen_stays() -> None:
 async def test_nothing_changes_for_who_does_not_follow() -> None:
     session = ScriptedSession()
     async with running(session, NARROW) as (app, pilot):
-        await pilot.press("h", "i", "enter", "alt+f")
+        await pilot.press("h", "i", "enter", "alt+l")
         await landed(session, app, pilot)
         assert seen(app) == "conversation"
 

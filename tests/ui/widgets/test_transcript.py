@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import pytest
+
+from tests.support.fakes import World
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.hunk import Stage
+from tui.core.landing import Landing
+from tui.core.turn import Block, BlockKind
 from tui.engine.intents import OpenFile, Place
+from tui.engine.session import Options
 from tui.ui.app import DuettoApp
 
 
@@ -104,16 +110,61 @@ async def test_a_click_on_a_traceback_opens_the_file() -> None:
         assert session.intents == [OpenFile("ledger/cache.py", 7)]
 
 
-async def test_an_ambiguous_hunk_is_placed() -> None:
+@pytest.mark.parametrize("key", ["a", "enter"])
+async def test_an_ambiguous_hunk_is_placed(key: str) -> None:
     session = ScriptedSession()
     session.say("patch", speaker="fast")
-    session.hunk(Stage.CANDIDATES).candidates = (3, 9)
+    hunk = session.hunk(Stage.CANDIDATES)
+    hunk.candidates, hunk.reason = (3, 9), "ambiguous: it fits at lines 4 and 10"
     async with running(session) as (app, pilot):
-        await pilot.press("alt+j", "right")
+        await pilot.press("alt+j")
+        assert OpenFile("ledger/cache.py", 3) in session.intents
+        await pilot.press("right")
         assert OpenFile("ledger/cache.py", 9) in session.intents
+        assert any("2 candidates:  L4 [L10]" in row for row in shown(app))
         app.bench.transcript.focus()
-        await pilot.press("a")
+        await pilot.press(key)
         assert session.intents[-1] == Place(1, 9)
+
+
+async def test_the_candidates_are_seen_in_the_editor_and_the_chosen_one_is_placed() -> None:
+    text = "one = 1\nend\n\ntwo = 2\nend\n"
+    world = World({"a.py": text}, options=Options(ask=True))
+    session = world.session
+    app = DuettoApp(session, theme_name="dusk", workspace="/workspace", branch="")
+    async with app.run_test(size=(120, 36)) as pilot:
+        session._board.add(Block(BlockKind.PATCH, 1, call_id="call", state="done"))
+        landing = Landing(session.workspace, turn=1, call_id="call")
+        patch = "@@\n-end\n+done\n*** End Patch\n"
+        landing.feed(f"*** Begin Patch\n*** Update File: a.py\n{patch}")
+        landing.finish(cut=False)
+        session._board.hunks_changed()
+        await pilot.pause(0.1)
+        await pilot.press("alt+j", "left")
+        await pilot.pause(0.1)
+        assert session.workspace.decorations("a.py", 0, 9) == {1: "candidate", 4: "candidate"}
+        view = app.bench.editor.editor.view
+        assert view is not None
+        assert view.cursor.position == (4, 0)
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        assert session.workspace.buffers["a.py"].text() == text[:-4] + "done\n"
+        assert not any("candidates:" in row for row in shown(app))
+
+
+async def test_what_was_streamed_of_a_dropped_hunk_is_shown_and_copied() -> None:
+    session = ScriptedSession()
+    session.say("patch", speaker="fast", state="cut")
+    hunk = session.hunk(Stage.DROPPED)
+    hunk.agent, hunk.reason = "with self._lock:\n", "incomplete"
+    async with running(session) as (app, pilot):
+        app.bench.transcript.focus()
+        await pilot.press("enter")
+        assert any("+with self._lock:" in row for row in shown(app))
+        await pilot.press("enter")
+        assert not any("+with self._lock:" in row for row in shown(app))
+        await pilot.press("e")
+        assert app.clipboard == "with self._lock:\n"
 
 
 async def test_a_new_width_wraps_everything_anew() -> None:

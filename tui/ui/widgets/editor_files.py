@@ -29,7 +29,7 @@ _NOTHING_OPEN = (
     "Ctrl+O opens one by a few letters of its name.\n"
     "What the model edits opens here by itself."
 )
-_FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+F follows"
+_FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+L follows"
 
 
 class EditorFiles(Vertical):

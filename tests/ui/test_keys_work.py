@@ -1,0 +1,102 @@
+"""Every key of the table does what the table says, where it says so, idle and streaming."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.widget import Widget
+
+from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.ui.app import DuettoApp
+from tui.ui.driver import spelled
+from tui.ui.keymap import KEYMAP, Key, Scope, rows
+
+FOCI: dict[Scope, tuple[str, ...]] = {
+    "global": ("prompt", "transcript", "editor-text"),
+    "prompt": ("prompt",),
+    "conversation": ("transcript",),
+    "review": ("transcript",),
+    "editor": ("editor-text",),
+}
+CASES = [(scope, focus, busy) for scope in FOCI for focus in FOCI[scope] for busy in (False, True)]
+
+
+@pytest.mark.parametrize(("scope", "focus", "busy"), CASES)
+async def test_every_key_works_where_the_table_says(scope: Scope, focus: str, busy: bool) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        session.status.busy = busy
+        await settled(session, pilot)
+        done: list[str] = []
+        for row in rows(scope):
+            record(app, row, done)
+        widget = app.bench.query_one(f"#{focus}", Widget)
+        for row in rows(scope):
+            for key in row.keys:
+                app.bench.set_focus(widget)
+                await pilot.press(key)
+                assert done == [row.action], f"{key} with the focus in {focus}"
+                done.clear()
+
+
+def record(app: DuettoApp, row: Key, done: list[str]) -> None:
+    """Note the row's action instead of doing it."""
+    bench = app.bench
+    name = row.action.partition("(")[0]
+
+    def note(*parameters: object) -> bool:
+        said = ", ".join(map(repr, parameters))
+        done.append(f"{name}({said})" if parameters else name)
+        return True
+
+    def noted() -> bool:
+        done.append(row.action)
+        return True
+
+    owners: dict[Scope, object] = {
+        "global": bench, "conversation": bench.transcript, "review": bench.transcript,
+        "editor": bench.editor,
+    }
+    if row.scope == "prompt":
+        bench.prompt_box.prompt._do[name] = noted
+    elif name.startswith("app."):
+        setattr(app, f"action_{name.removeprefix('app.')}", noted)
+    else:
+        setattr(owners[row.scope], f"action_{name}", note)
+
+
+SENT = {
+    "full_stop": ".", "comma": ",",
+    "up": "\x1b[1;{}A", "down": "\x1b[1;{}B", "pageup": "\x1b[5;{}~", "pagedown": "\x1b[6;{}~",
+}
+PLAIN = {
+    "escape": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "space": " ",
+    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
+    "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F",
+    "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f5": "\x1b[15~", "f6": "\x1b[17~",
+    "shift+enter": "\x1b[13;2u",
+}
+MODIFIERS = {"alt": 3, "ctrl": 5}
+
+
+def sent_for(key: str) -> str:
+    """What a terminal sends for a key."""
+    if key in PLAIN:
+        return PLAIN[key]
+    modifier, _, last = key.rpartition("+")
+    if not modifier:
+        return last
+    if last in ("up", "down", "pageup", "pagedown"):
+        return SENT[last].format(MODIFIERS[modifier])
+    character = SENT.get(last, last)
+    return f"\x1b{character}" if modifier == "alt" else chr(ord(character.upper()) - 64)
+
+
+@pytest.mark.parametrize("key", sorted({key for row in KEYMAP for key in row.keys}))
+def test_terminals_can_send_every_key(key: str) -> None:
+    parser = XTermParser()
+    found = [*parser.feed(spelled(sent_for(key))), *parser.feed("")]
+    assert [item.key for item in found if isinstance(item, events.Key)] == [key]
