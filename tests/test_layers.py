@@ -72,6 +72,27 @@ def test_the_bridge_loads_no_screen_and_no_engine(tmp_path: Path) -> None:
     assert loaded & {"textual", "rich", "tui.ui", "tui.engine", "tui.effects", "tui.cli"} == set()
 
 
+_FIRST_PAINT = """
+import tui.cli.main, tui.cli.open_app, tui.cli.composition
+from tests.support.scripted_session import ScriptedSession
+from tui.ui.app import DuettoApp
+class Painted(DuettoApp):
+    def _start(self):
+        self.exit(0)
+assert Painted(ScriptedSession().as_session()).run(headless=True) == 0
+"""
+
+
+def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> None:
+    """Each of these costs 3 to 50 ms; what the first answer or the first file needs can wait."""
+    later = {
+        "websockets", "urllib.request", "markdown_it", "pathspec", "pygments", "watchfiles",
+        "tui.effects.connection", "tui.effects.watcher", "tui.ui.highlight",
+        "tui.ui.widgets.file_finder", "tui.ui.screens.help", "tui.ui.screens.leave",
+    }
+    assert loaded_by(_FIRST_PAINT, home=tmp_path) & later == set()
+
+
 @pytest.mark.parametrize("source", package(), ids=lambda source: source.path)
 def test_nobody_imports_anothers_private_names(source: Source) -> None:
     private = [

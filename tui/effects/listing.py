@@ -6,8 +6,10 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 LIMIT = 20_000
 """Files; a larger workspace is listed up to here."""
@@ -149,6 +151,8 @@ class _Rules:
 
 def _spec_of(lines: list[str]) -> GitIgnoreSpec | None:
     """The rules of some lines; broken ones are left out."""
+    from pathspec import GitIgnoreSpec  # not before the first paint
+
     good = []
     for line in lines:
         try:

@@ -25,6 +25,7 @@ from tui.ui.tick import Frame
 _STYLES = Path(__file__).parent / "styles"
 _WARM_S = 0.5
 """After the first paint: import what the first answer needs, so that it does not wait."""
+_WARM_PAUSE_S = 0.08
 _SIGNALS = ("SIGTERM", "SIGHUP")
 
 
@@ -124,7 +125,8 @@ class DuettoApp(App[int]):
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen
-        self.set_timer(_WARM_S, _warm)
+        for number, warm in enumerate(_WARMERS):
+            self.set_timer(_WARM_S + number * _WARM_PAUSE_S, warm)
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
@@ -180,16 +182,28 @@ class DuettoApp(App[int]):
                     loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
 
 
-def _warm() -> None:
-    """Markdown and Pygments are imported before the first token comes, not by it.
-
-    What lives now lives until the end: the garbage collector need not look at it again, which
-    would stop the screen for tens of milliseconds in the middle of a stream.
-    """
-    from tui.ui.widgets.fences import code_rows
+def _warm_markdown() -> None:
     from tui.ui.widgets.markdown import markdown_lines
 
     markdown_lines("**warm**", 40)
+
+
+def _warm_fences() -> None:
+    from tui.ui.widgets.fences import code_rows
+
     code_rows("def warm(): ...", "python")
-    gc.collect()
-    gc.freeze()
+
+
+def _warm_editor() -> None:
+    from tui.ui.highlight import highlight_code
+    from tui.ui.widgets.editor_cells import line_cells
+
+    highlight_code("def warm(): ...", "python")
+    line_cells("warm")
+
+
+_WARMERS = (_warm_markdown, _warm_fences, _warm_editor, gc.freeze)
+"""What the first answer needs is imported before its first token, one at a time so that keys get
+in between. What lives then lives until the end: the garbage collector need not look at it ever,
+which would stop the screen for tens of milliseconds.
+"""

@@ -29,13 +29,19 @@ _INERT = (
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
 )
 _OTHER = f"[^{_NARROW}{_WIDE}{_INERT}\t]"
-_RUN = re.compile(
-    f"(?P<tab>\t)"
-    f"|(?P<inert>[{_INERT}])"
-    f"|(?P<narrow>[{_NARROW}]+(?!{_OTHER}))"
-    f"|(?P<wide>[{_WIDE}]+(?!{_OTHER}))"
-    f"|(?P<other>[{_NARROW}{_WIDE}]?{_OTHER}+(?:(?<=\u200d)[{_NARROW}{_WIDE}])?)"
-)
+
+
+@lru_cache(maxsize=1)
+def _run_pattern() -> re.Pattern[str]:
+    """What a run is; compiled with the first file, since that takes longer than a frame."""
+    return re.compile(
+        f"(?P<tab>\t)"
+        f"|(?P<inert>[{_INERT}])"
+        f"|(?P<narrow>[{_NARROW}]+(?!{_OTHER}))"
+        f"|(?P<wide>[{_WIDE}]+(?!{_OTHER}))"
+        f"|(?P<other>[{_NARROW}{_WIDE}]?{_OTHER}+(?:(?<=\u200d)[{_NARROW}{_WIDE}])?)"
+    )
+
 
 Kind = Literal["text", "tab", "inert"]
 
@@ -154,7 +160,7 @@ def _cropped(run: Run, cut: int, stop: int) -> Iterator[Piece]:
 
 def _runs(line: str, tab_size: int) -> Iterator[Run]:
     cell = 0
-    for match in _RUN.finditer(line):
+    for match in _run_pattern().finditer(line):
         col, end = match.span()
         kind = match.lastgroup
         if kind == "narrow":

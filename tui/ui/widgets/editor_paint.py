@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from tui.ui.highlight_lines import Spans
 from tui.ui.theme import Palette
 from tui.ui.widgets.editor_cells import LineCells, Piece, line_cells
+
+if TYPE_CHECKING:
+    from tui.ui.highlight_lines import Spans
 
 BARS = {
     "landing": "▌",

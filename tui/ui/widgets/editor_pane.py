@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 
 from tui.engine.intents import OpenFile, SaveFile
@@ -9,9 +11,11 @@ from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
 from tui.ui.widgets.editor_files import EditorFiles
 from tui.ui.widgets.editor_search import MOST_MATCHES
-from tui.ui.widgets.file_finder import FileFinder, Wish
 from tui.ui.widgets.find_bar import FindBar
 from tui.ui.widgets.tabs import Tabs
+
+if TYPE_CHECKING:
+    from tui.ui.widgets.file_finder import Wish
 
 
 class EditorPane(EditorFiles):
@@ -67,6 +71,8 @@ class EditorPane(EditorFiles):
 
     def action_open_file(self) -> None:
         """Open a file by a few letters."""
+        from tui.ui.widgets.file_finder import FileFinder
+
         recent = [path for path in self.session.status.open_paths if path != self.active]
         finder = FileFinder(self.session.listing(), recent)
         self.app.push_screen(finder, self._open_wish)

@@ -7,14 +7,17 @@ view knows no Textual; the editor asks it for its `Row`s and paints those that c
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tui.core.buffer import Buffer
-from tui.ui.highlight import BufferColours
 from tui.ui.widgets.editor_cells import line_width
 from tui.ui.widgets.editor_cursor import Cursor
 from tui.ui.widgets.editor_paint import Frame, Overlay, Row, gutter_width
 from tui.ui.widgets.editor_search import Search
 from tui.ui.widgets.editor_typing import indentation
+
+if TYPE_CHECKING:
+    from tui.ui.highlight import BufferColours
 
 Decorations = Callable[[str, int, int], dict[int, str]]
 Ghost = tuple[int, list[str]] | None
@@ -32,9 +35,11 @@ class View:
     """One buffer in the editor."""
 
     def __init__(self, buffer: Buffer) -> None:
+        from tui.ui.highlight import BufferColours  # Pygments: not before the first paint
+
         self.buffer = buffer
         self.cursor = Cursor(buffer)
-        self.colours = BufferColours(buffer)
+        self.colours: BufferColours = BufferColours(buffer)
         self.search = Search(buffer)
         self.indent = indentation(buffer)
         self.left = 0
