@@ -34,7 +34,6 @@ deadline_s = 30
 save = "manual"
 theme = "paper"
 follow = false
-wrap = true
 
 [rehearsal]
 fast_tokens_s = 5000
@@ -119,9 +118,9 @@ def workspace(tmp_path: Path, text: str) -> Path:
 
 def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     root = workspace(tmp_path, '[editor]\ntheme = "paper"\n[verify]\ncommand = "make"\n')
-    own = parse('[editor]\nsave = "manual"\nwrap = true\n', "FILE")
+    own = parse('[editor]\nsave = "manual"\nfollow = false\n', "FILE")
     mixed = with_project(own, load_project(root))
-    assert mixed.editor == settings.EditorSettings(save="manual", wrap=True, theme="paper")
+    assert mixed.editor == settings.EditorSettings(save="manual", follow=False, theme="paper")
     assert mixed.verify.command is None
 
 

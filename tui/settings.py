@@ -27,6 +27,8 @@ from tui.errors import SettingsError
 
 SCHEMA = 1
 PROJECT_FILE = ".duetto/config.toml"
+LIMIT_BYTES = 1 << 20
+"""Of a settings file."""
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Rate = Annotated[float, msgspec.Meta(ge=1, le=20_000)]
@@ -82,7 +84,7 @@ class EditorSettings(Strict, frozen=True):
     theme: str = ""
     """Empty: the theme that duetto starts with."""
     follow: bool = True
-    wrap: bool = False
+    """Start with the view following the landing edit."""
 
 
 class RehearsalSettings(Strict, frozen=True):
@@ -111,7 +113,6 @@ class ProjectEditorSettings(Strict, frozen=True):
 
     theme: str | None = None
     follow: bool | None = None
-    wrap: bool | None = None
 
 
 class ProjectSettings(Strict, frozen=True):
@@ -178,6 +179,10 @@ def load(config_file: Path, *, required: bool = False) -> Settings:
 def parse(text: str, origin: str) -> Settings:
     """Settings from the text of a ``config.toml``; ``origin`` names it in errors."""
     settings = _validated(text, origin, Settings)
+    for name, endpoint in settings.endpoints.items():
+        if endpoint.key_env and not is_variable(endpoint.key_env):
+            place = toml_lines.line_of(text, ("endpoints", name, "key_env"))
+            raise SettingsError(f"{origin} line {place}: endpoints.{name}.key_env {NO_VARIABLE}")
     for role in ("fast", "deep"):
         model: ModelSettings | None = getattr(settings.models, role)
         known = [*settings.endpoints, "rehearsal"]
@@ -189,6 +194,19 @@ def parse(text: str, origin: str) -> Settings:
             f" set up; add [endpoints.{model.endpoint}]{_nearest(model.endpoint, known)}"
         )
     return settings
+
+
+NO_VARIABLE = (
+    "is not the name of an environment variable; set such a variable to the key, and give its"
+    " name, never the key itself"
+)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_KEY_LIKE = re.compile(r"(?:sk|pk|rk|gsk|csk|xai|hf|ghp|nvapi|tgp|fw|r8)_|(?=.*\d)(?=.*[a-z]).{20}")
+
+
+def is_variable(name: str) -> bool:
+    """Whether this can be a variable's name, and does not look like a key put in its place."""
+    return bool(_VARIABLE.fullmatch(name)) and not _KEY_LIKE.match(name)
 
 
 def load_project(workspace: Path) -> ProjectSettings:
@@ -213,8 +231,15 @@ def with_project(settings: Settings, project: ProjectSettings) -> Settings:
 
 
 def _read(file: Path, *, required: bool) -> str | None:
+    """The text; a pipe or a device is read only where the user named it (``required``)."""
+    if not required and file.exists() and not (file.is_file() or file.is_dir()):
+        raise SettingsError(f"cannot read {file}: it is not a file")
     try:
-        return file.read_bytes().decode()
+        with file.open("rb") as opened:
+            data = opened.read(LIMIT_BYTES + 1)
+        if len(data) > LIMIT_BYTES:
+            raise SettingsError(f"cannot read {file}: it is larger than 1 MB, no settings file")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         if required:
             raise SettingsError(f"{file} does not exist; check --config") from None
@@ -238,6 +263,9 @@ def _validated(text: str, origin: str, kind: type[T]) -> T:
         line, what = toml_lines.syntax_trouble(text, error)
         raise SettingsError(f"{origin} line {line}: not valid TOML: {what}") from error
     schema = data.get("schema", SCHEMA)
+    if isinstance(schema, int) and schema < 1:
+        line = toml_lines.line_of(text, ("schema",))
+        raise SettingsError(f"{origin} line {line}: there is no schema {schema}; write {SCHEMA}")
     if isinstance(schema, int) and schema > SCHEMA:
         line = toml_lines.line_of(text, ("schema",))
         raise SettingsError(

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,25 +21,25 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_80x24_will_do(terminal: SimpleNamespace) -> None:
-    require_screen(terminal, terminal)
+    require_screen(terminal, terminal, terminal)
 
 
 def test_an_unknown_size_will_do(terminal: SimpleNamespace) -> None:
     terminal.columns = terminal.rows = 0
-    require_screen(terminal, terminal)
+    require_screen(terminal, terminal, terminal)
 
 
 def test_no_terminal_names_exec(terminal: SimpleNamespace) -> None:
     terminal.tty = False
     with pytest.raises(UsageError, match="duetto exec"):
-        require_screen(terminal, terminal)
+        require_screen(terminal, terminal, terminal)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(39, 24), (80, 11)])
 def test_too_small_names_both_sizes(terminal: SimpleNamespace, columns: int, rows: int) -> None:
     terminal.columns, terminal.rows = columns, rows
     with pytest.raises(UsageError, match=f"is {columns}x{rows}, duetto needs 40x12"):
-        require_screen(terminal, terminal)
+        require_screen(terminal, terminal, terminal)
 
 
 def test_a_dumb_terminal_is_refused(
@@ -46,4 +47,14 @@ def test_a_dumb_terminal_is_refused(
 ) -> None:
     monkeypatch.setenv("TERM", "dumb")
     with pytest.raises(UsageError, match="TERM=dumb"):
-        require_screen(terminal, terminal)
+        require_screen(terminal, terminal, terminal)
+
+
+def test_redirected_errors_are_said_where_they_are_seen(
+    terminal: SimpleNamespace, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    terminal.write, terminal.flush = said.append, lambda: None
+    with (tmp_path / "log").open("w") as log, pytest.raises(UsageError, match="stderr"):
+        require_screen(terminal, terminal, log)
+    assert "do not redirect it" in "".join(said)

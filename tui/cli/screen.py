@@ -12,11 +12,19 @@ MIN_COLUMNS = 40
 MIN_ROWS = 12
 
 
-def require_screen(stdin: TextIO | None = None, stdout: TextIO | None = None) -> None:
-    """Raise UsageError unless stdin and stdout are a terminal that is large enough."""
-    stdin, stdout = stdin or sys.stdin, stdout or sys.stdout
+_ERRORS_ELSEWHERE = "duetto draws on stderr too: do not redirect it; the log has what went wrong"
+
+
+def require_screen(
+    stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
+) -> None:
+    """Raise UsageError unless all three streams are a terminal that is large enough."""
+    stdin, stdout, stderr = stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr
     if not (stdin.isatty() and stdout.isatty()):
         raise UsageError('this needs a terminal; without one use: duetto exec "PROMPT"')
+    if not stderr.isatty():
+        print(f"duetto: {_ERRORS_ELSEWHERE}", file=stdout)  # the error itself goes to the file
+        raise UsageError(_ERRORS_ELSEWHERE)
     if os.environ.get("TERM") == "dumb":
         raise UsageError(
             "this terminal (TERM=dumb) cannot show duetto; set TERM, or use: duetto exec"

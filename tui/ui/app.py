@@ -15,12 +15,12 @@ from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
-from tui.engine.intents import OpenFile
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
+from tui.ui.widgets.editor_canvas import EditorCanvas
 
 _STYLES = Path(__file__).parent / "styles"
 _WARM_S = 0.5
@@ -45,7 +45,7 @@ class DuettoApp(App[int]):
         theme_name: str = theme.DEFAULT_THEME,
         workspace: str = "",
         branch: str = "",
-        first_file: str | None = None,
+        follow: bool = True,
     ) -> None:
         """Nothing is dialled before the first paint.
 
@@ -54,7 +54,7 @@ class DuettoApp(App[int]):
             theme_name: one of `theme.theme_names()`; SettingsError for any other.
             workspace: absolute path of the folder that is open.
             branch: the git branch, empty if there is none.
-            first_file: a file to open at once, relative to the workspace.
+            follow: whether the editor follows the landing edit from the start.
         """
         theme.activate(theme_name)
         super().__init__()
@@ -63,7 +63,7 @@ class DuettoApp(App[int]):
         self.theme = theme_name
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
-        self._first_file = first_file
+        self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self._frame: Frame | None = None
 
     def get_default_screen(self) -> Screen[None]:
@@ -120,8 +120,6 @@ class DuettoApp(App[int]):
 
     def _start(self) -> None:
         """After the first paint: run the session."""
-        if self._first_file is not None:
-            self.session.submit(OpenFile(self._first_file))
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen

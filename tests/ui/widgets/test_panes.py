@@ -136,6 +136,15 @@ async def test_the_pane_with_the_focus_stays_when_it_gets_narrow() -> None:
         assert (seen(app), app.focused) == ("editor", app.bench.editor.editor)
 
 
+async def test_following_can_be_off_from_the_start() -> None:
+    session = ScriptedSession()
+    app = DuettoApp(session.as_session(), follow=False)
+    async with app.run_test(size=NARROW) as pilot:
+        await landed(session, app, pilot)
+        assert seen(app) == "conversation"
+        assert not app.bench.editor.editor.following
+
+
 async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
     """The model writes a line."""
     session.status.busy = True
