@@ -121,7 +121,7 @@ def test_g07_a_changed_buffer_is_merged_or_in_conflict():
     assert place.workspace.conflicts == {"a.txt"}
     assert place.text("a.txt") == "mine\nb\nc\ntheirs\n"
     plan = place.workspace.disk_plan("a.txt")
-    assert plan.expected == b"other\nb\nc\ntheirs\n"
+    assert plan.expected == b"a\nb\nc\ntheirs\n", "a write by mistake is refused"
     place.workspace.written("a.txt", plan.data)
     assert place.workspace.conflicts == set()
 

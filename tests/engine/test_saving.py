@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.support.fakes import World, settle
-from tui.core.hunk import Decision
+from tui.core.hunk import Decision, Stage
 from tui.core.landing import Landing
 from tui.engine import intents
 from tui.engine.session import Options
@@ -110,6 +110,123 @@ async def test_contradicting_changes_block_saving_until_forced() -> None:
     assert session.drain().troubles
     session.submit(intents.SaveFile("a.py", force=True))
     assert b"mine" in world.files.data["a.py"]
+
+
+async def conflict(world: World) -> None:
+    await world.session.run()
+    await settle()
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.workspace.edit("a.py", (1, 0), (1, 3), "mine")
+    world.files.data["a.py"] = TEXT.replace("two", "theirs").encode()
+    assert world.outside is not None
+    world.outside({"a.py"})
+
+
+ASKING = Options(ask=True, conversation="c")
+
+
+async def test_the_user_is_asked_once_which_text_is_to_stay() -> None:
+    world = World({"a.py": TEXT}, options=ASKING)
+    await conflict(world)
+    session = world.session
+    session.submit(intents.SaveFile("a.py"))
+    (ask,) = session.status.asks
+    assert ask.question == "a.py changed on disk: keep mine / take theirs"
+    session.submit(intents.Answer(ask.id, ask.choices[0]))
+    await settle()
+    assert world.files.data["a.py"] == TEXT.replace("two", "mine").encode()
+    assert not session.status.asks
+    assert not session.workspace.conflicts
+    await session.close()
+
+
+async def test_theirs_can_be_taken_and_nothing_is_lost() -> None:
+    world = World({"a.py": TEXT}, options=ASKING)
+    await conflict(world)
+    session = world.session
+    (ask,) = session.status.asks
+    session.submit(intents.Answer(ask.id, ask.choices[1]))
+    await settle()
+    assert session.workspace.buffers["a.py"].text() == TEXT.replace("two", "theirs")
+    session.workspace.undo("a.py")
+    assert session.workspace.buffers["a.py"].text() == TEXT.replace("two", "mine")
+    assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
+    await session.close()
+
+
+async def test_deciding_later_leaves_both_and_saving_asks_again() -> None:
+    world = World({"a.py": TEXT}, options=ASKING)
+    await conflict(world)
+    session = world.session
+    session.submit(intents.Answer(session.status.asks[0].id, "whatever"))
+    await settle()
+    assert not session.status.asks
+    assert b"theirs" in world.files.data["a.py"]
+    assert "mine" in session.workspace.buffers["a.py"].text()
+    session.submit(intents.SaveFile("a.py"))
+    assert len(session.status.asks) == 1
+    assert b"theirs" in world.files.data["a.py"]
+    await session.close()
+
+
+async def test_the_question_goes_when_the_disk_goes_back() -> None:
+    world = World({"a.py": TEXT}, options=ASKING)
+    await conflict(world)
+    world.files.data["a.py"] = TEXT.encode()
+    assert world.outside is not None
+    world.outside({"a.py"})
+    await settle()
+    assert not world.session.status.asks
+    await world.session.close()
+
+
+async def test_a_file_deleted_on_disk_is_made_again_only_when_the_user_says_so() -> None:
+    world = World({"a.py": TEXT}, options=ASKING)
+    await conflict(world)
+    session = world.session
+    session.submit(intents.Answer(session.status.asks[0].id, "later"))
+    await settle()
+    del world.files.data["a.py"]
+    session.submit(intents.SaveFile("a.py"))
+    assert "a.py" not in world.files.data
+    (ask,) = session.status.asks
+    assert ask.question == "a.py was deleted on disk: keep mine?"
+    session.submit(intents.Answer(ask.id, ask.choices[0]))
+    await settle()
+    assert b"mine" in world.files.data["a.py"]
+    await session.close()
+
+
+async def test_accepting_never_overwrites_what_changed_on_disk() -> None:
+    world = World({"a.py": TEXT})
+    land(world, patch("a.py", "two", "TWO"))
+    land(world, patch("a.py", "four", "FOUR"), turn=2)
+    world.files.data["a.py"] = TEXT.replace("two", "theirs").encode()
+    await world.session.run()
+    await settle()
+    assert world.outside is not None
+    world.outside({"a.py"})
+    world.session.submit(intents.Accept((2,)))
+    assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
+    assert decisions(world) == [Decision.PENDING, Decision.PENDING]
+    world.session.submit(intents.Reload("a.py"))
+    assert decisions(world) == [Decision.REJECTED, Decision.REJECTED]
+    assert [hunk.agent for hunk in world.session.workspace.hunks if hunk.is_out] == [
+        "TWO\n",
+        "FOUR\n",
+    ]
+    world.session.submit(intents.SaveFile("a.py"))
+    assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
+    await world.session.close()
+
+
+async def test_ambiguous_sections_wait_for_the_user_where_there_is_one() -> None:
+    for ask, stage in ((True, Stage.CANDIDATES), (False, Stage.REFUSED)):
+        world = World({"a.py": "x\ny\nx\n"}, options=Options(ask=ask))
+        land(world, patch("a.py", "x", "X"))
+        assert [hunk.stage for hunk in world.session.workspace.hunks] == [stage]
+        world.session.submit(intents.Place(1, 2))
+        assert world.session.workspace.buffers["a.py"].text() == "x\ny\nX\n"
 
 
 async def test_tabs() -> None:

@@ -30,6 +30,7 @@ EVERYTHING: list[Intent] = [
     intents.OpenFile("gone.py"),
     intents.CloseFile("gone.py"),
     intents.SaveFile("gone.py"),
+    intents.Reload("gone.py"),
     intents.Verify(),
     intents.RunCommand("ls"),
     intents.StopCommand(),

@@ -70,10 +70,11 @@ def options_for(workplace: Workplace) -> Options:
     save, first_role = workplace.settings.editor.save, workplace.models.first_role
     root = workplace.root
     if not practice.is_practice(root):
-        return Options(save=save, first_role=first_role)
+        return Options(save=save, first_role=first_role, ask=True)
     return Options(
         save=save,
         first_role=first_role,
+        ask=True,
         prompts=tuple(exercise.prompt for exercise in practice.offered_prompts()),
         suggest=lambda: practice.suggested(root),
     )
@@ -116,6 +117,7 @@ def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
         composition.session,
         theme_name=settings.editor.theme or DEFAULT_THEME,
         workspace=str(root),
+        follow=settings.editor.follow,
         branch=git_branch(root),
     )
 

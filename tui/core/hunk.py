@@ -90,3 +90,15 @@ class Hunk:
     def decidable(self) -> bool:
         """True if it can be accepted or rejected now."""
         return self.stage in PLACED and self.decision is Decision.PENDING
+
+    @property
+    def placeable(self) -> bool:
+        """True if it waits for the user to choose one of its candidates."""
+        return self.stage is Stage.CANDIDATES and bool(self.candidates and self.reason)
+
+    @property
+    def is_out(self) -> bool:
+        """True if it came, but its text is not in the buffer: it may be looked at and copied."""
+        out = self.stage in (Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT)
+        out = out or (self.decision is Decision.REJECTED and self.kind in (Kind.EDIT, Kind.ADD))
+        return (out or self.placeable) and bool(self.agent or self.base)

@@ -60,6 +60,8 @@ class WaitingSection(Protocol):
     """A section that fits in several places and waits for the user's choice."""
 
     hunks: list[Hunk]
+    height: int
+    """How many rows each of the places has; at least 1."""
 
     def place_at(self, row: int) -> None:
         """Land at one of the candidates. Raises EditRefused."""

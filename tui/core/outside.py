@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from tui.core.buffer import BOM
-from tui.core.file_read import FileRead, decoded
+from tui.core.disk_plan import backed_out
+from tui.core.file_read import FileRead, ascii_shown, decoded
 from tui.core.ledger import Author, Ledger
-from tui.core.patch import merge3
-from tui.core.rows import file_rows, whole_text
+from tui.core.patch import merge3, replacements
+from tui.core.review import reject
+from tui.core.rows import file_rows, keep_ends, rows_range, whole_text
 from tui.errors import EditRefused
+
+_REPLACED = "the file on the disk was taken instead"
 
 
 def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
@@ -21,6 +25,8 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
         if record is not None and not read.refusal:
             ledger.conflicts.discard(path)
         return
+    # in a conflict the record keeps what both sides began with: nothing is written over the
+    # other's text by mistake, and a later change is merged on the same base
     if record.gone:
         record.disk = read.data
         return
@@ -29,7 +35,6 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
             raise EditRefused(read.refusal or "deleted on the disk")
         new = decoded(path, read.data)
     except EditRefused:
-        record.disk = read.data
         record.synced = None
         ledger.conflicts.add(path)
         return
@@ -37,13 +42,46 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
     text = whole_text(record.buffer)
     merged = merge3(base.removeprefix(BOM), text, new.removeprefix(BOM))
     clean = record.version == record.synced
-    record.disk = read.data
     if merged is None:
         ledger.conflicts.add(path)
         return
+    record.disk = read.data
     ledger.rewrite(record, (0, file_rows(record.buffer)), merged, Author.DISK)
     record.buffer.bom = new.startswith(BOM)
     record.history.end_group()
     ledger.conflicts.discard(path)
     if clean or merged == new.removeprefix(BOM):
         record.synced = record.version
+
+
+def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
+    """Let the disk's text win over the user's; the user's undo brings it back.
+
+    Pending hunks stay where they fit the new text, else all of the file's are rejected.
+
+    Raises:
+        EditRefused: there is nothing on the disk that can be edited.
+    """
+    record = ledger.records.get(path)
+    if record is None or record.gone:
+        raise EditRefused(f"'{ascii_shown(path)}' is not open")
+    if read.data is None:
+        raise EditRefused(read.refusal or f"'{ascii_shown(path)}' is not on the disk any more")
+    new = decoded(path, read.data)
+    theirs = new.removeprefix(BOM)
+    mine = whole_text(backed_out(ledger, record))
+    text = merge3(mine, whole_text(record.buffer), theirs)
+    if text is None:
+        reject(ledger, [hunk for hunk in record.live if hunk.decidable], _REPLACED)
+        text = theirs
+    old = keep_ends(whole_text(record.buffer))
+    for change in reversed(replacements(old, keep_ends(text))):
+        where = rows_range(record.buffer, change.first, change.last)
+        done = ledger.apply(record, *where, "".join(change.lines), Author.USER)
+        record.history.record(done, f"theirs:{ledger.revision}")
+    record.history.end_group()
+    record.buffer.bom = new.startswith(BOM)
+    record.disk = read.data
+    record.synced = record.version
+    ledger.conflicts.discard(path)
+    ledger.bump()

@@ -47,8 +47,6 @@ class Miss:
     reason: str
     candidates: tuple[int, ...] = ()
     """Rows to choose from if it was ambiguous."""
-    indents: tuple[IndentChange, ...] = ()
-    """What each candidate would be re-indented by."""
 
 
 @dataclass(slots=True)
@@ -167,7 +165,7 @@ class Locator:
         if row is None:
             words = lines_in_words(found)
             reason = f"ambiguous: it fits at {words}" + (f" ({flags[0]})" if flags else "")
-            return Miss(reason, tuple(found), tuple(indents[row] for row in found))
+            return Miss(reason, tuple(found))
         if flag:
             flags.append(flag)
         if self.search.placed_before and row < self.search.cursor:
@@ -176,6 +174,15 @@ class Locator:
                 return Miss(f"context not found: {why}, at line {row + 1}")
             flags.append("out of order")
         return Spot(row, indents[row], tuple(flags), *skips)
+
+    def at(self, row: int) -> Spot | None:
+        """The place at a row, which a person chose; None if the section does not fit there."""
+        by_hand = "placed by hand"
+        if not self.old:
+            fits = row - 1 in self.anchor_rows() or not self.anchors
+            return Spot(row, flags=(by_hand,)) if fits else None
+        found, indents, flags, skips = self._best()
+        return Spot(row, indents[row], (*flags, by_hand), *skips) if row in found else None
 
     def _pick(self, rows: list[int], fuzzy: bool) -> tuple[int | None, str]:
         """The one of several rows, and why a person should look at it."""
@@ -211,7 +218,7 @@ class Locator:
         if len(rows) > 1 and not self.search.placed_before:
             starts = tuple(row + 1 for row in rows)
             reason = f"ambiguous: its anchor is at {lines_in_words(rows)}"
-            return Miss(reason, starts, (SAME,) * len(rows))
+            return Miss(reason, starts)
         return Spot(rows[0] + 1, flags=(flag,))
 
     def _best(self) -> tuple[list[int], dict[int, IndentChange], list[str], tuple[int, int]]:

@@ -25,6 +25,8 @@ def landing_report(ledger: Ledger, hunks: Sequence[Hunk], failure: str, was_cut:
     parts += _regions(ledger, hunks)
     if any(hunk.stage in PLACED for hunk in hunks) and not _all_placed(hunks):
         parts.append("Do not resend the hunks that are placed.")
+    if any(hunk.stage is Stage.CANDIDATES for hunk in hunks):
+        parts.append("Do not resend the hunks that the user is asked about.")
     return "\n".join(parts)
 
 
@@ -32,6 +34,8 @@ def hunk_words(hunk: Hunk) -> str:
     """A hunk in words: what became of it, and where it is now."""
     if hunk.decision is Decision.REJECTED:
         return f'rejected by the user: "{hunk.words}"' if hunk.words else "rejected by the user"
+    if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+        return f"not applied yet, the user is asked where: {hunk.reason}"
     if hunk.stage not in PLACED:
         return f"NOT applied: {hunk.reason or hunk.stage.value}"
     state = "accepted" if hunk.decision is Decision.ACCEPTED else "placed, pending review"

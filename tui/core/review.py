@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from tui.core.buffer import Buffer
 from tui.core.disk_plan import take_off
-from tui.core.hunk import PLACED, Decision, Hunk, Kind, Stage
-from tui.core.ledger import FileRecord, Ledger
+from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
+from tui.core.ledger import FileRecord, Ledger, WaitingSection
 from tui.core.rows import whole_text
 
 _EDITED = "you changed what this hunk wrote, so it was not taken back"
@@ -51,6 +51,8 @@ def undo_turn(ledger: Ledger, turn: int) -> list[str]:
             for one in [*_above(ledger, hunk), hunk]:
                 if is_undoable(ledger, one):
                     paths.update(dict.fromkeys(_undo_one(ledger, one)))
+            if _waiting(ledger.records.get(hunk.path), hunk) is not None:
+                _dismiss(ledger, hunk, "undone")
     ledger.bump()
     return list(paths)
 
@@ -89,8 +91,6 @@ def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     record = ledger.records.get(hunk.path)
     if record and record.addition and hunk.kind is Kind.EDIT:
         stack.append(record.addition)
-    if record and hunk.kind is Kind.DELETE:
-        stack += record.live
     if record and hunk.kind is Kind.DELETE:
         stack += record.live
     while stack:
@@ -173,14 +173,25 @@ def _reject_one(ledger: Ledger, hunk: Hunk, words: str) -> None:
 def _dismiss(ledger: Ledger, hunk: Hunk, words: str) -> None:
     """Reject what is not in the buffer, or keep the text of a conflict as it is."""
     record = ledger.records.get(hunk.path)
-    if hunk.stage in (Stage.READING, Stage.CANDIDATES, Stage.LOCATED, Stage.LANDING):
+    section = _waiting(record, hunk)
+    if hunk.stage in OPEN and section is None:
         return
-    if record is not None:
-        record.waiting = [section for section in record.waiting if hunk not in section.hunks]
-        if hunk in record.live:
-            record.live.remove(hunk)
-    hunk.candidates = ()
-    _decide(ledger, hunk, Decision.REJECTED, words)
+    if record is not None and section is not None:
+        record.waiting.remove(section)
+    if record is not None and hunk in record.live:
+        record.live.remove(hunk)
+    for one in section.hunks if section else [hunk]:
+        # a section is placed as one, so it is also given up as one
+        one.candidates = ()
+        if one.stage is Stage.CANDIDATES:
+            one.stage = Stage.REFUSED
+        _decide(ledger, one, Decision.REJECTED, words)
+
+
+def _waiting(record: FileRecord | None, hunk: Hunk) -> WaitingSection | None:
+    """The section of a hunk, if it waits for the user to choose its place."""
+    waiting = record.waiting if record is not None else []
+    return next((section for section in waiting if hunk in section.hunks), None)
 
 
 def _remove(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:

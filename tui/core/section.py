@@ -34,6 +34,8 @@ class Section:
         self.flags: list[str] = []
         self.locator = Locator(record.buffer, record.index, search)
         self.ops: list[Op] = []
+        self.height = 1
+        """How many rows each of its candidates has; at least 1, to be seen."""
         self.placed_rows: tuple[int, int] | None = None
         """First row and the row behind the last changed one, once it is placed."""
         self._ledger = ledger
@@ -105,12 +107,9 @@ class Section:
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
-        place = self.locator.choose()
-        if isinstance(place, Miss):
-            if row not in place.candidates:
-                raise EditRefused("it does not fit there any more: the text has changed")
-            indent = place.indents[place.candidates.index(row)]
-            place = Spot(row, indent, ("placed by hand",))
+        place = self.locator.at(row)
+        if place is None:
+            raise EditRefused("it does not fit there any more: the text has changed")
         for hunk in self.hunks:
             hunk.reason = ""
         self._apply(place)
@@ -255,6 +254,7 @@ class Section:
             hunk.start = hunk.end = None
         keep_text(self, *self.hunks)
         if miss.candidates:
+            self.height = max(1, len(self.locator.old))
             self.record.waiting.append(self)
         asked = bool(miss.candidates) and self._ledger.ask
         self._stage(Stage.CANDIDATES if asked else Stage.REFUSED)

@@ -15,7 +15,7 @@ from tui.core.file_read import FileRead
 from tui.core.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.journal import Apply
 from tui.core.ledger import Author, FileRecord, Ledger
-from tui.core.outside import outside_change
+from tui.core.outside import outside_change, take_theirs
 from tui.core.user_regions import UserChange
 from tui.errors import EditRefused
 
@@ -112,7 +112,8 @@ class Workspace:
                 found.update(dict.fromkeys(range(low, high), word))
         for section in record.waiting:
             for row in section.hunks[0].candidates:
-                found.setdefault(row, "candidate")
+                for line in range(row, row + section.height):
+                    found.setdefault(line, "candidate")
         if record.landing is not None:
             found.update(record.landing.decorations())
         return {line: word for line, word in found.items() if first <= line <= last}
@@ -170,9 +171,13 @@ class Workspace:
         if record is not None:
             review.reopen(self.ledger, record)
 
-    def outside_change(self, path: str, read: FileRead) -> None:
-        """Somebody else changed the file: reload, merge, or note a conflict."""
-        outside_change(self.ledger, path, read)
+    def outside_change(self, path: str, read: FileRead, *, theirs: bool = False) -> None:
+        """Somebody else changed the file: reload, merge, or note a conflict.
+
+        ``theirs``: the disk's text wins, and undo brings the user's back; raises EditRefused if
+        there is nothing that can be edited.
+        """
+        (take_theirs if theirs else outside_change)(self.ledger, path, read)
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""

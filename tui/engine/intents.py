@@ -110,6 +110,13 @@ class SaveFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Reload:
+    """Take the file as it is on the disk; undo brings the user's text back."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verify:
     """Run the workspace's test command."""
 
@@ -159,6 +166,7 @@ Intent = (
     | OpenFile
     | CloseFile
     | SaveFile
+    | Reload
     | Verify
     | RunCommand
     | StopCommand

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import Future
+from functools import partial
 from typing import Literal
 
 from tui.core.workspace import Workspace
@@ -12,17 +14,26 @@ from tui.engine.notices import Trouble
 from tui.errors import EditRefused, FileRefused
 
 SaveMode = Literal["on-accept", "manual"]
+KEEP_MINE = "Keep mine: write it over the file"
+TAKE_THEIRS = "Take theirs: undo brings mine back"
+DECIDE_LATER = "Decide later: it is not saved until then"
+_CHANGED = "Your text (or a hunk) and the new text on disk change the same lines."
+_DELETED = "Your text is still here, unsaved."
 
 
 class Saving:
     """Workspace decides what must lie on the disk; this writes it and reports back."""
 
-    def __init__(self, kit: Kit, mode: SaveMode) -> None:
+    def __init__(self, kit: Kit, mode: SaveMode, can_ask: bool = False) -> None:
+        """``can_ask``: somebody is there to answer."""
         self._board = kit.board
         self._files = kit.ports.files
         self._catalogue = kit.desk.catalogue
         self._workspace: Workspace = kit.board.workspace
         self._mode = mode
+        self._can_ask = can_ask
+        self._asked: dict[str, Future[str]] = {}
+        """Path -> the question which text is to stay."""
 
     def handle(self, intent: Intent) -> bool:
         """Do it, if it is about hunks or saving."""
@@ -36,7 +47,9 @@ class Saving:
             case intents.UndoTurn():
                 self._undo_turn()
             case intents.SaveFile(path, force):
-                self._save(path, force=force)
+                self._write(path, force=force)
+            case intents.Reload(path):
+                self._reload(path)
             case _:
                 return False
         self._board.hunks_changed()
@@ -50,21 +63,52 @@ class Saving:
                 self._catalogue.expire()
                 continue
             read = self._files.read(path)
-            if read.refusal or read.data == self._workspace.disk_plan(path).expected:
-                continue
             known = path in self._workspace.conflicts
+            if read.refusal or (
+                not known and read.data == self._workspace.disk_plan(path).expected
+            ):
+                continue
             self._workspace.outside_change(path, read)
             if path in self._workspace.conflicts and not known:
-                self._board.trouble(
-                    Trouble(
-                        f"{path} was changed outside",
-                        "your unsaved changes and the new text do not fit together",
-                        "save again to keep yours",
-                        severity="warning",
-                    )
-                )
+                self._conflict(path)
+            elif known and path not in self._workspace.conflicts and path in self._asked:
+                self._asked[path].cancel()
             self._board.touched(path)
         self._board.hunks_changed()
+
+    def _conflict(self, path: str) -> None:
+        """Ask which text is to stay; where nobody can be asked, say what is to be done."""
+        gone = self._files.read(path).data is None
+        what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
+        if not self._can_ask:
+            why = "your unsaved changes and the new text do not fit together"
+            self._board.trouble(Trouble(what, why, "it is not saved", severity="warning"))
+            return
+        if path in self._asked:
+            return
+        if gone:
+            answer = self._board.ask(f"{what}: keep mine?", _DELETED, (KEEP_MINE, DECIDE_LATER))
+        else:
+            choices = (KEEP_MINE, TAKE_THEIRS, DECIDE_LATER)
+            answer = self._board.ask(f"{what}: keep mine / take theirs", _CHANGED, choices)
+        self._asked[path] = answer
+        answer.add_done_callback(partial(self._answered, path))
+
+    def _answered(self, path: str, answer: Future[str]) -> None:
+        self._asked.pop(path, None)
+        if answer.cancelled() or path not in self._workspace.conflicts:
+            return
+        if answer.result() == KEEP_MINE:
+            self.handle(intents.SaveFile(path, force=True))
+        elif answer.result() == TAKE_THEIRS:
+            self.handle(intents.Reload(path))
+
+    def _reload(self, path: str) -> None:
+        try:
+            self._workspace.outside_change(path, self._files.read(path), theirs=True)
+        except EditRefused as error:
+            self._board.trouble(Trouble(f"{path} was not read again", str(error)))
+        self._board.touched(path)
 
     def _accept(self, hunk_ids: tuple[int, ...] | None) -> None:
         try:
@@ -96,24 +140,19 @@ class Saving:
         self._write_all(paths)
         self._board.note(turn, "the model's last turn was taken back")
 
-    def _save(self, path: str, *, force: bool) -> None:
-        if path in self._workspace.conflicts and not force:
-            self._board.trouble(
-                Trouble(
-                    f"{path} was not saved",
-                    "it was changed outside and does not fit your changes",
-                    "save again to overwrite it",
-                )
-            )
-            return
-        self._write(path, force=force)
-
     def _write_all(self, paths: list[str]) -> None:
         for path in paths:
             self._write(path)
 
     def _write(self, path: str, *, force: bool = False) -> None:
         """Bring the disk to what the workspace says; on a refusal the hunks are pending again."""
+        if path in self._workspace.conflicts and not force:
+            self._workspace.write_failed(path)
+            self._board.trouble(
+                Trouble(f"{path} was not saved", "it changed on disk and does not fit your changes")
+            )
+            self._conflict(path)
+            return
         plan = self._workspace.disk_plan(path)
         expected = self._files.read(path).data if force else plan.expected
         try:

@@ -48,6 +48,8 @@ class Options:
     """Names the conversation to the servers' caches; empty: a random name."""
     prompts: tuple[str, ...] = ()
     """Prompts to offer (the practice workspace's exercises)."""
+    ask: bool = False
+    """Somebody is there to choose where an ambiguous section goes; else it is refused."""
     chaining: bool = True
     """Continue with ``previous_response_id`` where the protocol allows it."""
 
@@ -61,7 +63,7 @@ class Session:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or Options()
         self._ports = ports
-        self._board = Board(Workspace(ports.files.read, ports.files.root))
+        self._board = Board(Workspace(ports.files.read, ports.files.root, self.options.ask))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
@@ -72,7 +74,7 @@ class Session:
         self._pair = Pair(
             kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
-        self._saving = Saving(kit, self.options.save)
+        self._saving = Saving(kit, self.options.save, self.options.ask)
         self._verification = Verification(kit, self._send)
 
     @property

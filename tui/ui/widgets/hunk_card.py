@@ -9,9 +9,11 @@ from rich.cells import cell_len
 
 from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
 from tui.ui import theme
-from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, one_line, spread
+from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, flat, inert, one_line, spread
 
 MINUS = "\N{MINUS SIGN}"
+_MOST_CANDIDATES = 5
+_MOST_STREAMED = 40
 
 
 class Look(NamedTuple):
@@ -41,7 +43,8 @@ _STAGES = {
 
 def look(hunk: Hunk) -> Look:
     """The decision where there is one, else the stage."""
-    if hunk.stage in PLACED and hunk.decision in _DECIDED:
+    rejected = hunk.decision is Decision.REJECTED
+    if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
     return _STAGES[hunk.stage]
 
@@ -52,6 +55,8 @@ class Focus(NamedTuple):
     hunk_id: int = 0
     candidate: int = 0
     """Which of an ambiguous hunk's candidates is chosen."""
+    opened: bool = False
+    """The text of a hunk that is not in the buffer is shown."""
 
 
 def card_lines(hunks: Sequence[Hunk], width: int, focus: Focus, cut: bool = False) -> list[Line]:
@@ -90,6 +95,8 @@ def _header(path: str, hunks: list[Hunk], width: int) -> Line:
 
 def _waits(hunk: Hunk) -> bool:
     """True if a hunk is still open, or waits for the user."""
+    if hunk.decision is Decision.REJECTED:
+        return False
     return hunk.stage in OPEN or hunk.stage is Stage.CONFLICT or hunk.decidable
 
 
@@ -108,7 +115,7 @@ def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]
     if not right:
         right = [(f"+{hunk.added} {MINUS}{hunk.removed} ", palette.style("faint"))]
     lines = [Line(spread(left, right, width), "panel", target)]
-    if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+    if hunk.placeable:
         lines.append(Line(_candidates(hunk, focus if focused else Focus()), "panel", target))
     reasons = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
     if hunk.words:
@@ -122,6 +129,22 @@ def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]
             Line([("       ", style), (text[start:end], style)], "panel", target)
             for start, end in breaks(text, width - 8)[:4]
         ]
+    return lines + (_streamed(hunk, width) if focused and focus.opened else [])
+
+
+def _streamed(hunk: Hunk, width: int) -> list[Line]:
+    """What came of a hunk that is not in the buffer."""
+    palette, target = theme.active(), Target("hunk", hunk.id)
+    removed, added = palette.style("hunk-struck"), palette.style("hunk-accepted")
+    texts = [(MINUS, text, removed) for text in hunk.base.splitlines()]
+    texts += [("+", text, added) for text in hunk.agent.splitlines()]
+    lines = [
+        Line([(f"       {sign}{clip(flat(inert(text)), width - 9)}", style)], "panel", target)
+        for sign, text, style in texts[:_MOST_STREAMED]
+    ]
+    if more := len(texts) - len(lines):
+        words = f"       ⋯ {more} more lines"
+        lines.append(Line([(words, palette.style("muted"))], "panel", target))
     return lines
 
 
@@ -131,8 +154,10 @@ def _keys(hunk: Hunk) -> list[Piece]:
     keys: list[tuple[str, str]] = []
     if hunk.decidable:
         keys = [("a", "accept"), ("r", "reject"), ("e", "edit")]
-    elif hunk.stage is Stage.CANDIDATES and hunk.candidates:
-        keys = [("← →", "where"), ("a", "here")]
+    elif hunk.placeable:
+        keys = [("← →", "choose"), ("Enter", "places"), ("r", "reject")]
+    elif hunk.is_out:
+        keys = [("Enter", "text"), ("e", "copy")]
     pieces: list[Piece] = []
     for key, word in keys:
         pieces += [(key, palette.style("accent", more="bold")),
@@ -142,9 +167,13 @@ def _keys(hunk: Hunk) -> list[Piece]:
 
 def _candidates(hunk: Hunk, focus: Focus) -> list[Piece]:
     palette = theme.active()
-    pieces: list[Piece] = [("       ", palette.style("muted"))]
-    for index, line in enumerate(hunk.candidates[:8]):
-        chosen = bool(focus.hunk_id) and index == focus.candidate % len(hunk.candidates)
+    count = len(hunk.candidates)
+    words = f"       {count} candidate{'s' if count > 1 else ''}: "
+    pieces: list[Piece] = [(words, palette.style("warning"))]
+    now = focus.candidate % count if focus.hunk_id else -1
+    first = max(0, min(now - _MOST_CANDIDATES + 2, count - _MOST_CANDIDATES))
+    for index in range(first, min(first + _MOST_CANDIDATES, count)):
+        line, chosen = hunk.candidates[index], index == now
         name = f"L{line + 1}"
         pieces.append((clip(f"[{name}]" if chosen else f" {name} ", 9),
                        palette.style("hunk-candidate" if chosen else "muted",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from textual import events
 
-from tui.core.hunk import Hunk, Stage
+from tui.core.hunk import Decision, Hunk, Stage
 from tui.engine.intents import Accept, OpenFile, Place, Reject
 from tui.engine.session import Session
 from tui.ui.keymap import actions, bindings
@@ -32,12 +32,14 @@ class Transcript(TranscriptPane, can_focus=True):
         self._row = 0
         """The selected stop's row when it was selected: where moving goes on from."""
         self._candidate = 0
+        self._opened = False
+        """The selected hunk's text is shown in its card."""
         self._leaving = False
         """Something was typed: the focus is on its way to the prompt."""
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        stops = [stop for stop in self.rows.stops() if self._waits(stop.target)]
+        stops = [stop for stop in self.rows.stops() if _waits(self._session, stop.target)]
         if not stops:
             return False
         here = self._row if self.marked is not None else -1
@@ -46,13 +48,13 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
-        return any(self._waits(Target("hunk", h.id)) for h in self._session.workspace.hunks)
+        return any(_is_waiting(hunk) for hunk in self._session.workspace.hunks)
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
         if self.marked is None or self.marked.kind != "hunk":
             return None
-        return self._hunk(self.marked.key)
+        return _hunk(self._session, self.marked.key)
 
     def on_focus(self) -> None:
         """The keys need something to act on: the next pending hunk, else the last stop."""
@@ -94,8 +96,8 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def action_activate(self) -> None:
         """Unfold, open the place, or show the hunk."""
-        target = self.marked
-        if target is None:
+        target, hunk = self.marked, self.selected_hunk()
+        if target is None or (hunk is not None and (self._place(hunk) or self._open(hunk))):
             return
         if target.kind == "fold":
             self.rows.toggle(target.key)
@@ -137,9 +139,7 @@ class Transcript(TranscriptPane, can_focus=True):
         hunk = self.selected_hunk()
         if hunk is None:
             return
-        if hunk.stage is Stage.CANDIDATES and hunk.candidates:
-            line = hunk.candidates[self._candidate % len(hunk.candidates)]
-            self.post_message(Wanted(Place(hunk.id, line)))
+        if self._place(hunk):
             return
         self.post_message(Wanted(Accept((hunk.id,))))
         self.action_next_hunk(waiting=True)
@@ -162,7 +162,7 @@ class Transcript(TranscriptPane, can_focus=True):
         """Select the hunk below; ``waiting``: the next one that waits for a decision."""
         for stop in self.rows.stops():
             if stop.row > self._row and stop.target.kind == "hunk" and (
-                not waiting or self._waits(stop.target)
+                not waiting or _waits(self._session, stop.target)
             ):
                 self._select(stop)
                 return
@@ -175,37 +175,69 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def action_edit_hunk(self) -> None:
         """Go and edit the hunk's text in the editor."""
-        if (hunk := self.selected_hunk()) is not None:
+        hunk = self.selected_hunk()
+        if hunk is not None and hunk.is_out:
+            self.app.copy_to_clipboard(hunk.agent or hunk.base)
+            self.notify("The hunk's text is copied: paste it where it belongs.", markup=False)
+        elif hunk is not None:
             self.post_message(HunkShown(hunk.id, edit=True))
 
     def action_next_candidate(self, step: int = 1) -> None:
         """Choose another place for an ambiguous hunk, and show it in the editor."""
         hunk = self.selected_hunk()
-        if hunk is not None and hunk.candidates:
+        if hunk is not None and hunk.placeable:
             self._candidate = (self._candidate + step) % len(hunk.candidates)
             self._refocus(hunk.id)
-            line = hunk.candidates[self._candidate]
-            self.post_message(Wanted(OpenFile(hunk.path, line)))
+            self.post_message(_candidate_shown(hunk, self._candidate))
 
-    def _hunk(self, hunk_id: int) -> Hunk | None:
-        hunks = self._session.workspace.hunks
-        return next((hunk for hunk in reversed(hunks) if hunk.id == hunk_id), None)
+    def _place(self, hunk: Hunk) -> bool:
+        """Put an ambiguous hunk at the chosen place; False if it is none."""
+        if hunk.placeable:
+            line = hunk.candidates[self._candidate % len(hunk.candidates)]
+            self.post_message(Wanted(Place(hunk.id, line)))
+        return hunk.placeable
 
-    def _waits(self, target: Target) -> bool:
-        """True if the target is a hunk that waits for the user."""
-        if target.kind != "hunk" or (hunk := self._hunk(target.key)) is None:
-            return False
-        return hunk.decidable or hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
+    def _open(self, hunk: Hunk) -> bool:
+        """Show or hide the text of a hunk that is not in the buffer; False if it is there."""
+        if hunk.is_out:
+            self._opened = not self._opened
+            self._refocus(hunk.id)
+        return hunk.is_out
 
     def _select(self, stop: Stop) -> None:
         if stop.target != self.marked:
-            self._candidate = 0
+            self._candidate, self._opened = 0, False
+        fresh = stop.target != self.marked
         self.marked, self._row = stop.target, stop.row
         self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
         self.show_row(stop.row)
+        if fresh and (hunk := self.selected_hunk()) is not None and hunk.placeable:
+            self.post_message(_candidate_shown(hunk, self._candidate))
 
     def _refocus(self, hunk_id: int) -> None:
         """The card of this hunk says what the keys do."""
-        self.scene.focus = Focus(hunk_id, self._candidate)
+        self.scene.focus = Focus(hunk_id, self._candidate, self._opened)
         self.rows.refocus()
         self.refresh()
+
+
+def _hunk(session: Session, hunk_id: int) -> Hunk | None:
+    hunks = session.workspace.hunks
+    return next((hunk for hunk in reversed(hunks) if hunk.id == hunk_id), None)
+
+
+def _waits(session: Session, target: Target) -> bool:
+    """True if the target is a hunk that waits for the user."""
+    hunk = _hunk(session, target.key) if target.kind == "hunk" else None
+    return hunk is not None and _is_waiting(hunk)
+
+
+def _is_waiting(hunk: Hunk) -> bool:
+    undecided = hunk.decision is Decision.PENDING
+    open_question = hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
+    return hunk.decidable or (undecided and open_question)
+
+
+def _candidate_shown(hunk: Hunk, candidate: int) -> Wanted:
+    """Show one of an ambiguous hunk's places in the editor."""
+    return Wanted(OpenFile(hunk.path, hunk.candidates[candidate % len(hunk.candidates)]))

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.patches import disk, patch
+from tui.core.file_read import FileRead
+from tui.core.hunk import Decision, Stage
+from tui.errors import EditRefused
+
+THEIRS = FileRead(b"a\nTHEIRS\nc\nd\ne\n")
+
+
+def in_conflict(text: str = "mine"):
+    place = disk(a="a\nb\nc\nd\ne\n")
+    place.workspace.open("a.txt")
+    place.workspace.edit("a.txt", (1, 0), (1, 1), text)
+    place.workspace.outside_change("a.txt", THEIRS)
+    assert place.workspace.conflicts == {"a.txt"}
+    return place
+
+
+def test_a_later_change_elsewhere_does_not_end_a_conflict():
+    place = in_conflict()
+    place.workspace.outside_change("a.txt", FileRead(b"a\nTHEIRS\nc\nd\nE\n"))
+    assert place.workspace.conflicts == {"a.txt"}
+    assert place.text("a.txt") == "a\nmine\nc\nd\ne\n"
+
+
+def test_a_conflict_ends_when_the_disk_comes_to_fit():
+    place = in_conflict()
+    place.workspace.outside_change("a.txt", FileRead(b"a\nmine\nc\nd\nE\n"))
+    assert place.workspace.conflicts == set()
+    assert place.text("a.txt") == "a\nmine\nc\nd\nE\n"
+    assert not place.workspace.is_dirty("a.txt")
+
+
+def test_a_conflict_ends_when_the_disk_goes_back():
+    place = in_conflict()
+    place.workspace.outside_change("a.txt", FileRead(b"a\nb\nc\nd\ne\n"))
+    assert place.workspace.conflicts == set()
+    assert place.workspace.is_dirty("a.txt")
+
+
+def test_a_deleted_file_that_comes_back_as_it_was_is_no_conflict():
+    place = disk(a="a\n")
+    place.workspace.open("a.txt")
+    place.workspace.outside_change("a.txt", FileRead(None))
+    assert place.workspace.conflicts == {"a.txt"}
+    assert place.workspace.is_dirty("a.txt")
+    place.workspace.outside_change("a.txt", FileRead(b"a\n"))
+    assert place.workspace.conflicts == set()
+
+
+def test_theirs_is_taken_and_undo_brings_mine_back():
+    place = in_conflict()
+    place.workspace.edit("a.txt", (4, 0), (4, 1), "my e")
+    place.workspace.outside_change("a.txt", THEIRS, theirs=True)
+    assert place.text("a.txt").encode() == THEIRS.data
+    assert not place.workspace.is_dirty("a.txt")
+    assert place.workspace.conflicts == set()
+    assert place.workspace.undo("a.txt")
+    assert place.text("a.txt") == "a\nmine\nc\nd\nmy e\n", "one step"
+    assert place.workspace.is_dirty("a.txt")
+    assert place.workspace.disk_plan("a.txt").expected == THEIRS.data
+    place.workspace.redo("a.txt")
+    assert place.text("a.txt").encode() == THEIRS.data
+    assert not place.workspace.is_dirty("a.txt")
+
+
+def test_pending_hunks_that_fit_theirs_stay():
+    place = in_conflict()
+    place.land(patch("@@", "-d", "+D"))
+    place.workspace.outside_change("a.txt", THEIRS, theirs=True)
+    assert place.text("a.txt") == "a\nTHEIRS\nc\nD\ne\n"
+    assert place.workspace.disk_plan("a.txt").data == THEIRS.data
+    place.workspace.reject()
+    assert place.text("a.txt").encode() == THEIRS.data
+
+
+def test_pending_hunks_that_do_not_fit_theirs_are_rejected():
+    place = disk(a="a\nb\nc\nd\ne\n")
+    place.land(patch("@@", "-b", "+B"))
+    place.workspace.outside_change("a.txt", THEIRS)
+    assert place.workspace.conflicts == {"a.txt"}
+    place.workspace.outside_change("a.txt", THEIRS, theirs=True)
+    assert place.text("a.txt").encode() == THEIRS.data
+    hunk = place.workspace.hunks[0]
+    assert (hunk.stage, hunk.decision) == (Stage.LANDED, Decision.REJECTED)
+    assert "disk" in hunk.words
+
+
+def test_what_cannot_be_edited_is_not_taken():
+    place = in_conflict()
+    for read in (FileRead(None), FileRead(b"\0"), FileRead(None, "a FIFO")):
+        with pytest.raises(EditRefused):
+            place.workspace.outside_change("a.txt", read, theirs=True)
+    with pytest.raises(EditRefused):
+        place.workspace.outside_change("other.txt", THEIRS, theirs=True)
+    assert place.text("a.txt") == "a\nmine\nc\nd\ne\n"
