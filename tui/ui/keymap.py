@@ -22,9 +22,10 @@ SCOPE_TITLES: dict[Scope, str] = {
 }
 """Headings of the help screen."""
 
-When = Literal["always", "idle", "busy", "stoppable", "pending", "failed"]
+When = Literal["always", "idle", "busy", "stoppable", "pending", "failed", "under"]
 """The state in which the footer shows a key: nothing streams, something does, that or a command
-can be stopped, hunks wait for a decision, the last run failed and can be sent."""
+can be stopped, hunks wait for a decision, the last run failed and can be sent, the
+prompt has the focus under the editor."""
 
 
 class Key(NamedTuple):
@@ -70,10 +71,13 @@ KEYMAP: tuple[Key, ...] = (
     Key("send_failure", ("alt+s",), "global",
         "Send the failed test run to the model", "send failure", "failed", priority=True),
     Key("next_pane", ("f6", "alt+o"), "global",
-        "Move between the conversation and the editor; where only one has room: show the other,"
-        " then go into it", "pane", priority=True),
+        "Move between the conversation and the editor; where only one has room: show the other",
+        "pane", priority=True),
     Key("undo_turn", ("alt+u",), "global",
         "Take the model's last turn back, byte for byte", priority=True),
+    Key("pane('conversation')", ("alt+1",), "global", "Show the conversation", priority=True),
+    Key("pane('editor')", ("alt+2",), "global",
+        "Show the editor; where it is in sight: go into it", "type in it", "under", priority=True),
     Key("switch", ("f2", "alt+m"), "global",
         "Switch between the fast and the deep model, idle or in the middle of an answer",
         "fast/deep", priority=True),
@@ -87,9 +91,6 @@ KEYMAP: tuple[Key, ...] = (
         "Save the file in the editor: your text and the accepted hunks", priority=True),
     Key("follow", ("alt+l",), "global", "Follow the landing edit, or let go of it", "follow",
         "busy", priority=True),
-    Key("pane('conversation')", ("alt+1",), "global", "Show the conversation", priority=True),
-    Key("pane('editor')", ("alt+2",), "global",
-        "Show the editor; where it is in sight: go into it", priority=True),
     Key("app.help", ("f1", "alt+h"), "global", "Show all keys and commands", "help", priority=True),
     Key("app.command_palette", ("ctrl+p",), "global", "Search all commands and themes",
         priority=True),

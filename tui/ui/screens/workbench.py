@@ -133,10 +133,9 @@ class Workbench(WorkbenchCommands):
 
     def where_next(self) -> str:
         """Where the key for the next pane leads, for the footer."""
-        if self.in_editor(self.focused):
-            return "conversation" if self.panes.narrow else "prompt"
-        seen = self.panes.narrow and self.panes.shown == "editor"
-        return "into the editor" if seen else "editor"
+        if self.panes.narrow:
+            return "editor" if self.panes.shown == "conversation" else "conversation"
+        return "prompt" if self.in_editor(self.focused) else "editor"
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
@@ -146,6 +145,8 @@ class Workbench(WorkbenchCommands):
             states.add("pending")
         if status.can_send_failure and not status.busy:
             states.add("failed")
+        if self.panes.narrow and self.panes.shown == "editor":
+            states.add("under")
         if status.busy or status.running:
             states.add("stoppable")
         focused = self.focused
@@ -154,6 +155,7 @@ class Workbench(WorkbenchCommands):
             scopes.insert(0, "review")
         elif self.in_editor(focused):
             scopes.insert(0, "editor")
+            states.discard("under")
         self._keys.show(states, scopes, {"next_pane": self.where_next()})
 
     # -- messages of the widgets

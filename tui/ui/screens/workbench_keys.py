@@ -135,8 +135,10 @@ class WorkbenchKeys(Screen[None]):
         self.editor.action_follow()
 
     def action_next_pane(self) -> None:
-        """From the conversation to the editor, into it, and back."""
-        self.action_pane("conversation" if self.in_editor(self.focused) else "editor")
+        """Between the two; where one has the width the other one takes it."""
+        narrow, in_editor = self.panes.narrow, self.in_editor(self.focused)
+        back = self.panes.shown == "editor" if narrow else in_editor
+        self.action_pane("conversation" if back else "editor")
 
     def action_pane(self, name: Pane) -> None:
         """Go to this pane; one that was not in sight is only shown, the prompt keeps the keys."""
