@@ -301,3 +301,46 @@ def test_h09_twin(patched):
     tree, ended = patched({"cafe\u0301.txt": b"a\n"}, patch("*** Add File: caf\u00e9.txt\n+x\n"))
     assert (tree, ended.code) == ({"cafe\u0301.txt": b"a\n"}, 1)
     assert "is spelled" in ended.err
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "cd sub && apply_patch <<'EOF'",
+        'cd "sub" && apply_patch <<EOF',
+        "cd 'sub/' && apply_patch << \"EOF\"",
+        "bash -lc 'cd ./sub && apply_patch <<EOF",
+    ],
+)
+def test_a09_a_heredoc_behind_cd_has_its_paths_below_that_folder(patched, opening):
+    """A09 [codex]: `cd DIR && apply_patch <<EOF`."""
+    body = update("*** Move to: g.txt\n@@\n-a\n+A\n")
+    tree, ended = patched({"sub/f.txt": b"a\n", "f.txt": b"a\n"}, f"{opening}\n{body}EOF\n")
+    assert (tree, ended.code) == ({"sub/g.txt": b"A\n", "f.txt": b"a\n"}, 0)
+
+
+def test_a09_the_folder_of_a_heredoc_ends_with_it(patched):
+    """A09: the next patch is relative to the root again; absolute ones always are."""
+    one_of = update("@@\n-a\n+A\n")
+    text = f"cd sub && apply_patch <<EOF\n{one_of}EOF\nthen\n{one_of}"
+    tree, ended = patched({"sub/f.txt": b"a\n", "f.txt": b"a\n"}, text)
+    assert (tree, ended.code) == ({"sub/f.txt": b"A\n", "f.txt": b"A\n"}, 0)
+
+
+def test_a09_cd_out_of_the_workspace_is_refused(patched):
+    """A09, H01: the folder is checked as all paths are."""
+    text = "cd .. && apply_patch <<EOF\n" + patch("*** Add File: n.txt\n+x\n") + "EOF\n"
+    tree, ended = patched({}, text)
+    assert (tree, ended.code) == ({}, 1)
+    assert "outside the workspace" in ended.err
+
+
+def test_h02_absolute_paths_through_a_link_to_the_root(apply, root):
+    """H02: the workspace was opened through a link: its files may be named through it."""
+    link = root.parent / "link"
+    link.symlink_to(root)
+    (root / "f.txt").write_bytes(b"a\nb\n")
+    both = f"*** Update File: {link}/f.txt\n@@\n-a\n+A\n*** Update File: {root}/f.txt\n@@\n-b\n+B\n"
+    ended = apply(patch(both), "--root", str(link), "--json")
+    assert (ended.code, tree_of(root)) == (0, one(b"A\nB\n"))
+    assert {hunk["path"] for hunk in ended.report["hunks"]} == {"f.txt"}

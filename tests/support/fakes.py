@@ -97,7 +97,7 @@ class MemoryFiles:
     """A workspace in a dict."""
 
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
-        self.root = "/workspace"
+        self.root = self.named_root = "/workspace"
         self.data = {
             path: text.encode() if isinstance(text, str) else text
             for path, text in (files or {}).items()

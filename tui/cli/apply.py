@@ -7,12 +7,13 @@ import os
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import click
 import msgspec
 
+from tui.cli.inert_text import inert
+from tui.cli.streams import text_of
 from tui.core.hunk import PLACED, Hunk, Kind
 from tui.core.landing import Landing
 from tui.core.workspace import DiskPlan, Workspace
@@ -96,13 +97,6 @@ def apply_command(**given: object) -> int:
     return outcome.exit_code
 
 
-def inert(text: str) -> str:
-    """The text with what a terminal could obey escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
-
-
 def _files(root: str) -> Files:
     if not os.path.isdir(root):
         what = "is not a folder" if os.path.lexists(root) else "does not exist"
@@ -121,21 +115,19 @@ def _patch(file: str) -> str:
     if file == "-":
         if _is_terminal():
             raise UsageError("no patch: name a FILE, or send one to standard input")
-        data = sys.stdin.buffer.read()
-    else:
-        try:
-            data = Path(file).read_bytes()
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise UsageError(f"cannot read the patch {file}: {why}") from error
+        return text_of(sys.stdin.buffer, "stdin")
+    if not file:
+        raise UsageError("the argument '' names no file")
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"the patch is not UTF-8 (byte {error.start + 1})") from error
+        with open(file, "rb") as opened:
+            return text_of(opened, f"the patch {file}")
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(f"cannot read the patch {file}: {why}") from error
 
 
 def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
-    workspace = Workspace(files.read, root=files.root)
+    workspace = Workspace(files.read, files.root, files.named_root)
     landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)
     size = flags.chunk or max(1, len(patch))
     for at in range(0, len(patch), size):

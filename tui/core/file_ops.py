@@ -14,7 +14,7 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.file_read import ascii_shown, checked_path
+from tui.core.file_read import ascii_shown
 from tui.core.hunk import Hunk, Kind, Stage
 from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.painter import Painter
@@ -69,7 +69,7 @@ class FileWork:
 
     def refuse_if_arriving(self, path: str) -> None:
         """Raises EditRefused if a pending move brings another file to this path."""
-        if checked_path(path, self.ledger.root) in self.ledger.arriving:
+        if self.ledger.checked(path) in self.ledger.arriving:
             raise EditRefused(f"'{ascii_shown(path)}' is where an earlier hunk moves a file")
 
     def ended(self, hunk: Hunk, stage: Stage, reason: str = "") -> None:
@@ -139,11 +139,11 @@ class UpdateWork(FileWork):
             self._move(self.record, hunk)
 
     def _found(self, path: str) -> FileRecord:
-        record = self.ledger.arriving.get(checked_path(path, self.ledger.root))
+        record = self.ledger.arriving.get(self.ledger.checked(path))
         record = record or self.ledger.open(path)
         if record.deletion is not None:
             raise EditRefused(f"file not found: '{ascii_shown(path)}' is to be deleted")
-        if record.moving is not None and record.path == checked_path(path, self.ledger.root):
+        if record.moving is not None and record.path == self.ledger.checked(path):
             target = ascii_shown(record.moving.target)
             raise EditRefused(f"file not found: '{ascii_shown(path)}' is to go to '{target}'")
         return record
@@ -171,7 +171,7 @@ class UpdateWork(FileWork):
 
     def _move(self, record: FileRecord, hunk: Hunk) -> None:
         try:
-            target = checked_path(self._target, self.ledger.root)
+            target = self.ledger.checked(self._target)
             self.refuse_if_arriving(target)
             if target == record.path:
                 raise EditRefused(f"'{ascii_shown(target)}' is where the file is")

@@ -8,6 +8,9 @@ from tui.errors import EditRefused
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 200_000
+PATH_LIMIT_CHARS = 4_000
+PATH_LIMIT_DEPTH = 100
+"""No file lies deeper; every folder on the way is looked up among the ignore rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,11 @@ class FileRead:
     """``file`` or ``directory`` or what else lies there."""
 
 
-def checked_path(path: str, root: str = "") -> str:
+def checked_path(path: str, *roots: str) -> str:
     """The path relative to the root, with ``/``, after a lexical check.
 
-    Absolute paths are taken only under ``root``. Links are resolved by who reads and writes.
+    Absolute paths are taken only under one of ``roots``, the workspace's names. Links are
+    resolved by who reads and writes.
 
     Raises:
         EditRefused: the path leaves the workspace or is not to be edited.
@@ -33,8 +37,12 @@ def checked_path(path: str, root: str = "") -> str:
     shown = ascii_shown(path)
     if not path.strip() or any(ord(char) < 32 or ord(char) == 127 for char in path):
         raise EditRefused(f"'{shown}' is not a usable path")
-    if root and path.startswith(root.rstrip("/") + "/"):
-        path = path[len(root.rstrip("/")) + 1 :]
+    if len(path) > PATH_LIMIT_CHARS or path.count("/") > PATH_LIMIT_DEPTH:
+        raise EditRefused(f"'{shown}' is too long for a path")
+    for root in sorted(filter(None, roots), key=len, reverse=True):
+        if path.startswith(root.rstrip("/") + "/"):
+            path = path[len(root.rstrip("/")) + 1 :].lstrip("/")
+            break
     if path.startswith(("/", "~", "\\")) or path[1:3] in (":\\", ":/"):
         raise EditRefused(f"'{shown}' is outside the workspace")
     parts: list[str] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Partial, Prose
 from tui.core.file_ops import FileWork, UpdateWork, Why, work_for
-from tui.core.file_read import checked_path
 from tui.core.hunk import Hunk, Kind, Stage
 from tui.core.report import landing_report
 from tui.core.workspace import Workspace
@@ -156,7 +155,7 @@ class Landing:
 
     def _key(self, path: str) -> str:
         try:
-            path = checked_path(path, self._ledger.root)
+            path = self._ledger.checked(path)
         except EditRefused:
             return path
         record = self._ledger.arriving.get(path)

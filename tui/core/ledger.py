@@ -137,9 +137,9 @@ class Layer:
 class Ledger:
     """All files and hunks; the workspace is its public face."""
 
-    def __init__(self, read: Callable[[str], FileRead], root: str = "") -> None:
+    def __init__(self, read: Callable[[str], FileRead], *roots: str) -> None:
         self.read = read
-        self.root = root
+        self.roots = roots
         self.ask = False
         """Somebody is there to choose: ambiguous sections stay CANDIDATES, not REFUSED."""
         self.buffers: dict[str, Buffer] = {}
@@ -157,6 +157,10 @@ class Ledger:
         """Path -> the landing that is at work on it."""
         self.waiters: dict[str, list[Callable[[], None]]] = {}
         """Path -> what to call when the landing is done with it."""
+
+    def checked(self, path: str) -> str:
+        """A path of a patch relative to the root. Raises EditRefused."""
+        return checked_path(path, *self.roots)
 
     def bump(self) -> None:
         """A stage or a decision changed."""
@@ -180,7 +184,7 @@ class Ledger:
 
     def open(self, path: str) -> FileRecord:
         """The record of a file, read if need be. Raises EditRefused."""
-        path = checked_path(path, self.root)
+        path = self.checked(path)
         record = self.records.get(path)
         if record is not None and not record.gone:
             return record
@@ -195,7 +199,7 @@ class Ledger:
 
     def find(self, path: str) -> FileRecord | None:
         """The record of a file, None if there is no such file. Raises EditRefused."""
-        path = checked_path(path, self.root)
+        path = self.checked(path)
         record = self.records.get(path)
         if record is not None:
             return None if record.gone else record
@@ -204,7 +208,7 @@ class Ledger:
 
     def create(self, path: str) -> FileRecord:
         """A new, empty, unsaved file. Raises EditRefused."""
-        path = checked_path(path, self.root)
+        path = self.checked(path)
         record = self.records.get(path)
         if record is None or record.gone:
             read = self.read(path)

@@ -25,14 +25,17 @@ __all__ = ["DiskPlan", "FileRead", "UserChange", "Workspace"]
 class Workspace:
     """All buffers and hunks of a session; every edit of either author goes through it."""
 
-    def __init__(self, read: Callable[[str], FileRead], root: str = "", ask: bool = False) -> None:
+    def __init__(
+        self, read: Callable[[str], FileRead], root: str = "", named: str = "", *, ask: bool = False
+    ) -> None:
         """``read`` gives the bytes of a path relative to the root; it never raises.
 
-        ``root`` is the absolute path that absolute paths in patches may begin with. ``ask``: a
+        ``root`` is the absolute path that absolute paths in patches may begin with, ``named`` is
+        the one that the user wrote, if that goes through a link. ``ask``: a
         user is there, so a section that fits in several places ends as CANDIDATES; else as
         REFUSED. Either way `place` puts it at one of its candidates.
         """
-        self.ledger = Ledger(read, root)
+        self.ledger = Ledger(read, root, named)
         self.ledger.ask = ask
         """The one mutator, for landings."""
         self.buffers: dict[str, Buffer] = self.ledger.buffers

@@ -61,7 +61,7 @@ class Files:
     def __init__(self, root: str | Path, listing: PathList) -> None:
         """``root`` is the workspace's directory, which must exist."""
         self.root = os.path.realpath(root)
-        self._named_root = os.path.abspath(root)
+        self.named_root = os.path.abspath(root)
         self._listing = listing
 
     def relative(self, path: str) -> str:
@@ -72,7 +72,7 @@ class Files:
         """
         if "\\" in path and not os.path.lexists(os.path.join(self.root, path)):
             path = path.replace("\\", "/")
-        for root in (self._named_root, self.root):
+        for root in (self.named_root, self.root):
             path = path.removeprefix(root.rstrip("/") + "/")
         try:
             path.encode()
@@ -145,7 +145,8 @@ class Files:
     def _meant(self, path: str) -> str:
         """A listed path, or what it leads to if it is a link."""
         whole = os.path.join(self.root, path)
-        return os.path.relpath(os.path.realpath(whole), self.root) if os.path.islink(whole) else path
+        meant = os.path.realpath(whole) if os.path.islink(whole) else whole
+        return os.path.relpath(meant, self.root)
 
     def is_private(self, path: str) -> str:
         """Why a file is not sent to a model without asking, in words; empty if it may be."""
@@ -153,10 +154,9 @@ class Files:
             named, real = self.relative(path), "/".join(self._resolve(path))
         except (FileRefused, OSError) as error:
             return str(error)
+        ignored = "it is ignored by the workspace's ignore files"
         reason = why_private(named) or why_private(real)
-        if not reason and self._listing.is_ignored(real):
-            reason = "it is ignored by the workspace's ignore files"
-        return reason
+        return reason or (ignored if self._listing.is_ignored(real) else "")
 
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""

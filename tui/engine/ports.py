@@ -84,7 +84,9 @@ class Files(Protocol):
     """The workspace's files; every path is relative, with ``/``, and stays inside the root."""
 
     root: str
-    """Absolute path, for the child processes' working directory and for the screen."""
+    """Absolute path without links, for the child processes' working directory and the screen."""
+    named_root: str
+    """The absolute path as the user wrote it; a model may name files by either."""
 
     def read(self, path: str) -> FileRead:
         """The bytes of a file, or why it is not to be had. Never raises."""

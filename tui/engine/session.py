@@ -24,7 +24,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Notices, Status
 from tui.engine.pair import Pair
-from tui.engine.ports import Ports, RoleSpec
+from tui.engine.ports import Files, Ports, RoleSpec
 from tui.engine.requests import Requests
 from tui.engine.saving import Saving
 from tui.engine.supervisor import Supervisor
@@ -63,7 +63,7 @@ class Session:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or Options()
         self._ports = ports
-        self._board = Board(Workspace(ports.files.read, ports.files.root, self.options.ask))
+        self._board = Board(_workspace(ports.files, ask=self.options.ask))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
@@ -176,3 +176,7 @@ class Session:
         requests = Requests(ports, desk, conversation, chaining=self.options.chaining)
         bench = Tools(board.workspace, desk.catalogue, ports, desk.consent)
         return Kit(ports, board, desk, requests, bench, Supervisor(board))
+
+
+def _workspace(files: Files, *, ask: bool) -> Workspace:
+    return Workspace(files.read, files.root, files.named_root, ask=ask)

@@ -13,6 +13,7 @@ from tui.core.edit_stream.wrapping import (
     LIMIT,
     closes,
     fence_of,
+    folder_of,
     heredoc_of,
     is_begin,
     may_be_special,
@@ -47,6 +48,8 @@ class PatchParser:
         """Held lines that may wrap a patch (or are blank), with what would close them."""
         self._closers: list[str] = []
         """What closes the wrappers of the patch, innermost last."""
+        self._folder = ""
+        """Where the wrapper goes before the patch, and what its paths are relative to."""
         self._head = ""
         """The first text that came, for messages."""
         self._prose: list[str] = []
@@ -190,12 +193,16 @@ class PatchParser:
             self._prose.append(raw + newline)
 
     def _begin(self, raw: str) -> None:
-        self._closers = [closer for _, closer in self._wrappers if closer] or self._closers
+        closers = [closer for _, closer in self._wrappers if closer]
+        if closers or not self._closers:
+            folders = [folder_of(text) for text, _ in self._wrappers]
+            self._folder = next((folder for folder in reversed(folders) if folder), "")
+        self._closers = closers or self._closers
         self._wrappers.clear()
         self._skipping = False
         self._patches += 1
         indent = raw[: len(raw) - len(raw.lstrip())]
-        self._grammar = Grammar(indent, self._sections)
+        self._grammar = Grammar(indent, self._sections, self._folder)
 
     def _release_wrappers(self) -> None:
         """What was held is prose after all."""

@@ -101,11 +101,13 @@ class _Held:
 class Grammar:
     """The state between two lines; every method returns the events that it decides."""
 
-    def __init__(self, indent: str = "", sections: int = 0) -> None:
+    def __init__(self, indent: str = "", sections: int = 0, folder: str = "") -> None:
         """Start behind a ``*** Begin Patch`` that was indented by ``indent``.
 
-        ``sections`` is the number of sections of earlier patches in the stream.
+        ``sections`` is the number of sections of earlier patches in the stream, ``folder`` is
+        what relative paths begin at.
         """
+        self._folder = folder
         self.ended = False
         self.failed = False
         self.wrapper_closed = False
@@ -241,6 +243,7 @@ class Grammar:
         if not path:
             self._fail("the file header names no path")
             return
+        path = self._from_folder(path)
         self._file = _File(kind, path, self._number)
         self._out.append(FileOp(kind, path))
 
@@ -252,7 +255,11 @@ class Grammar:
             self._fail("'*** Move to:' names no path")
         else:
             file.moved = True
-            self._out.append(MoveTo(path))
+            self._out.append(MoveTo(self._from_folder(path)))
+
+    def _from_folder(self, path: str) -> str:
+        relative = self._folder and not path.startswith(("/", "~"))
+        return f"{self._folder.rstrip('/')}/{path}" if relative else path
 
     def _take_end_of_file(self) -> None:
         if self._file is not None and self._file.kind is Kind.ADD:

@@ -16,11 +16,13 @@ LIMIT = 200
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _FENCE_BEGINNING = re.compile(r"(?:`+|~+)[^`]*")
-_STARTS = ("<<", "apply_patch", "applypatch", "$ apply_patch", "cat <<")
+_STARTS = ("<<", "apply_patch", "applypatch", "$ apply_patch", "cat <<", "cd ", "$ cd ")
 _SHELLS = ("bash -lc", "bash -c", "sh -c", "sh -lc", "zsh -lc", "zsh -c")
 _HEREDOC = re.compile(
-    r"(?:(?:ba|z)?sh -l?c [\"'])?(?:\$ )?(?:apply_patch|applypatch|cat)?\s*"
-    r"<<-?\s*([\"'\\]?)(\w+)[\"']?"
+    r"(?:(?:ba|z)?sh -l?c [\"'])?(?:\$ )?"
+    r"(?:cd\s+(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)'|(?P<bare>[^\s\"'&|;<>]+))\s*&&\s*)?"
+    r"(?:apply_patch|applypatch|cat)?\s*"
+    r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?"
 )
 
 
@@ -38,7 +40,13 @@ def fence_of(line: str) -> str:
 def heredoc_of(line: str) -> str:
     """The word that will close the heredoc which a line opens, else empty."""
     match = _HEREDOC.fullmatch(line.strip()) if len(line) <= LIMIT else None
-    return match[2] if match else ""
+    return match["word"] if match else ""
+
+
+def folder_of(line: str) -> str:
+    """The folder that the line of a heredoc goes to first (``cd sub && ...``), else empty."""
+    match = _HEREDOC.fullmatch(line.strip()) if len(line) <= LIMIT else None
+    return (match["double"] or match["single"] or match["bare"] or "") if match else ""
 
 
 def closes(line: str, closer: str) -> bool:
