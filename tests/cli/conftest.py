@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterator
 
@@ -8,11 +9,13 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def logger() -> Iterator[logging.Logger]:
-    """Ours, without the handlers of other tests, and so afterwards."""
-    ours = logging.getLogger("tui")
-    before = ours.handlers, ours.propagate, ours.level
+    """Ours, without the handlers of other tests; it and asyncio's as before afterwards."""
+    ours, loop = logging.getLogger("tui"), logging.getLogger("asyncio")
+    before = [(log, log.handlers, log.propagate, log.level) for log in (ours, loop)]
     ours.handlers = []
     yield ours
     for handler in ours.handlers:
-        handler.close()
-    ours.handlers, ours.propagate, ours.level = before
+        with contextlib.suppress(OSError):
+            handler.close()
+    for log, handlers, propagate, level in before:
+        log.handlers, log.propagate, log.level = handlers, propagate, level

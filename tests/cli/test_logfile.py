@@ -65,3 +65,28 @@ def test_a_folder_that_cannot_be_written_is_lived_without(tmp_path: Path) -> Non
     (tmp_path / "home").write_text("a file")
     assert logfile.start(Paths.find({"DUETTO_HOME": str(tmp_path / "home")})) is None
     logging.getLogger("tui").warning("goes nowhere")
+
+
+def test_a_line_is_one_line_and_inert(paths: Paths) -> None:
+    logfile.start(paths)
+    logging.getLogger("tui").info("said %s", "a\n2026-01-01 forged\x1b]0;own\x07\u202e \udcff")
+    lines = paths.log_file.read_text().splitlines()
+    assert len(lines) == 1
+    assert lines[0].endswith("said a\\n2026-01-01 forged\\x1b]0;own\\x07\\u202e \\udcff")
+
+
+def test_a_log_that_cannot_be_written_says_nothing(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths.make_state_dir()
+    paths.log_file.symlink_to("/dev/full")
+    assert logfile.start(paths) == paths.log_file
+    logging.getLogger("tui").error("lost")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_secret_that_is_known_later_is_masked(paths: Paths) -> None:
+    logfile.start(paths)
+    logfile.mask(["correct-horse-battery", "abc"])
+    logging.getLogger("tui").info("a correct-horse-battery and abc")
+    assert paths.log_file.read_text().endswith("a [key] and abc\n")

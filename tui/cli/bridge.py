@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from typing import Any
 
 import click
+
+
+class Number(click.FloatRange):
+    """A range that "not a number" is outside of."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """See click: fails with a sentence."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
 
 
 @click.command("bridge")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 takes a free port.")
 @click.option(
     "--fast-rate",
-    type=click.FloatRange(1, 20_000),
+    type=Number(1, 20_000),
     metavar="N",
     help="Tokens a second of rehearsal-fast [default: 1000].",
 )
 @click.option(
     "--deep-rate",
-    type=click.FloatRange(1, 20_000),
+    type=Number(1, 20_000),
     metavar="N",
     help="Tokens a second of rehearsal-deep [default: 65].",
 )
 @click.option("--seed", type=int, metavar="N", help="Which exercises the fast one gets wrong.")
 @click.option(
     "--mistakes",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="SHARE",
     help="Share of the exercises that the fast one gets wrong at first, 0 to 1.",
 )

@@ -18,6 +18,7 @@ import click
 
 import tui
 from tui.cli import verify_command
+from tui.cli.inert_text import inert
 from tui.cli.options import (
     REHEARSAL,
     ModelFlags,
@@ -261,9 +262,8 @@ async def _dialled(name: str, address: Callable[[], Awaitable[Address]]) -> Find
 
 
 def _line(finding: Finding) -> str:
-    advice = f"\n  {'':<18} → {finding.advice}" if finding.advice else ""
-    line = f"{_MARKS[finding.state]} {finding.check:<18} {finding.text}{advice}"
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in line)
+    advice = f"\n  {'':<18} → {inert(finding.advice)}" if finding.advice else ""
+    return f"{_MARKS[finding.state]} {finding.check:<18} {inert(finding.text)}{advice}"
 
 
 def _summary(findings: list[Finding]) -> str:

@@ -13,6 +13,7 @@ import click
 from tui.cli.composition import Composition, Workplace
 from tui.cli.exec_report import JsonReport, Report, TextReport
 from tui.cli.options import ModelFlags, model_options, resolve, settings_for
+from tui.cli.streams import text_of
 from tui.cli.target import target_of
 from tui.core.hunk import PLACED, Decision, Hunk, Stage
 from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
@@ -54,7 +55,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     2 usage, 3 endpoint unreachable, 130 interrupted.
     """
     workplace = _workplace(choices["folder"], flags)
-    text = sys.stdin.read() if prompt == "-" else prompt
+    text = _text(prompt)
     if not text.strip():
         raise UsageError('the prompt is empty: duetto exec "PROMPT", or - to read it from stdin')
     chosen = choices["role"] or workplace.models.first_role
@@ -67,7 +68,21 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     return asyncio.run(_run(composition, text, report, apply=choices["apply"]))
 
 
+def _text(prompt: str) -> str:
+    """The prompt as it is sent. Raises UsageError: it is no text."""
+    text = text_of(sys.stdin.buffer, "stdin") if prompt == "-" else prompt
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the prompt is not UTF-8") from error
+    if "\0" in text:
+        raise UsageError("the prompt is not text: it holds a NUL character")
+    return text
+
+
 def _workplace(folder: str, flags: ModelFlags) -> Workplace:
+    if not folder:
+        raise UsageError("-C needs a folder")
     target = target_of([folder])
     if target is None or target.file is not None:
         raise UsageError(f"-C {folder} is not a folder")

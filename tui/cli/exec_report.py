@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TextIO
 
+from tui.cli.inert_text import PROSE, inert
 from tui.core.events import Usage
 from tui.core.hunk import OPEN, Hunk
 from tui.core.turn import BlockKind
@@ -75,7 +76,7 @@ class TextReport:
 
     def frame(self, session: Session) -> None:
         """Print what the model said."""
-        text = inert(self._prose.new(session))
+        text = inert(self._prose.new(session).replace("\r", ""), PROSE)
         if text:
             self._out.write(text)
             self._out.flush()
@@ -236,17 +237,6 @@ def summary(hunks: Iterable[Hunk]) -> list[str]:
             f"{path}  {len(mine)} hunk{'s' * (len(mine) != 1)}  +{added} -{removed}  ({counts})"
         )
     return lines
-
-
-def inert(text: str) -> str:
-    """Text without control characters: it cannot act on a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _shown(c) for c in text)
-
-
-def _shown(char: str) -> str:
-    return "" if char == "\r" else f"\\x{ord(char):02x}" if ord(char) < 256 else char
 
 
 def _rounded(value: float | None) -> float | None:

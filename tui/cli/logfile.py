@@ -8,8 +8,10 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from pathlib import Path
 
+from tui.cli.inert_text import inert
 from tui.errors import SettingsError
 from tui.settings import Paths
 
@@ -30,17 +32,35 @@ class Masking(logging.Formatter):
 
     def __init__(self, secrets: Iterable[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s")
-        self._secrets = sorted((s for s in set(secrets) if len(s) >= 6), key=len, reverse=True)
+        self._secrets: list[str] = []
+        self.mask(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line (or lines) that is written."""
-        return self.masked(super().format(record))
+        """The line that is written, with the lines of its traceback; nothing in it acts.
+
+        What a stranger said must not look like another entry: line breaks in it are escaped.
+        """
+        line = copy(record)
+        line.msg, line.args = inert(record.getMessage()), None
+        return inert(self.masked(super().format(line)), keep="\n")
+
+    def mask(self, secrets: Iterable[str]) -> None:
+        """Mask these too, from now on."""
+        known = {*self._secrets, *(secret for secret in secrets if len(secret) >= 6)}
+        self._secrets = sorted(known, key=len, reverse=True)
 
     def masked(self, text: str) -> str:
         """The text without the keys."""
         for secret in self._secrets:
             text = text.replace(secret, MASK)
         return _SECRET_TEXT.sub(lambda found: (found["intro"] or "") + MASK, text)
+
+
+def mask(secrets: Iterable[str]) -> None:
+    """Keep these out of the log too."""
+    for handler in logging.getLogger("tui").handlers:
+        if isinstance(handler.formatter, Masking):
+            handler.formatter.mask(secrets)
 
 
 def secrets_of(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:
@@ -59,6 +79,8 @@ def start(paths: Paths, *, debug: bool = False, key_names: Iterable[str] = ()) -
     Nothing but our own loggers (``tui``) is written: a library's debug line may hold frames, and
     frames hold prompts. ``debug`` writes more of our own.
     """
+    # a log that cannot be written (a full disk) must not be what the user hears of
+    logging.raiseExceptions = False
     logger = logging.getLogger("tui")
     logger.setLevel(logging.DEBUG if debug else logging.INFO)
     logger.propagate = False
@@ -73,7 +95,17 @@ def start(paths: Paths, *, debug: bool = False, key_names: Iterable[str] = ()) -
         paths.log_file.touch(mode=0o600)
     except (OSError, SettingsError):
         logger.addHandler(logging.NullHandler())
+        _take_over(logging.NullHandler())
         return None
     logger.addHandler(handler)
+    _take_over(handler)
     logger.debug("python %s on %s", platform.python_version(), platform.platform())
     return paths.log_file
+
+
+def _take_over(handler: logging.Handler) -> None:
+    """A task that broke is for the log: asyncio would print its traceback over the screen."""
+    logger = logging.getLogger("asyncio")
+    logger.setLevel(logging.ERROR)
+    logger.propagate = False
+    logger.handlers = [handler]

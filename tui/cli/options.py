@@ -28,7 +28,15 @@ from tui.core.address import Address, checked, is_loopback
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, UsageError
-from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, load
+from tui.settings import (
+    NO_VARIABLE,
+    EndpointSettings,
+    ModelSettings,
+    Paths,
+    Settings,
+    is_variable,
+    load,
+)
 
 REHEARSAL = "rehearsal"
 """The endpoint's name of the bridge's rehearsal engine."""
@@ -175,6 +183,8 @@ def _model(settings: Settings, flags: ModelFlags, role: Role) -> ModelSettings |
     else:
         assert own is not None
         model = own
+    if not model.name.isprintable():
+        raise UsageError(f"--{role}: {model.name!r} is no name of a model")
     name = _endpoint_name(settings, flags, model, named is not None)
     return ModelSettings(
         name=model.name,
@@ -222,6 +232,8 @@ def _endpoint(
     if key_env is None:
         key_env = "" if loopback else DEFAULT_KEY_ENV
     headers = dict(declared.headers)
+    if key_env and not is_variable(key_env):
+        raise UsageError(f"--key-env {NO_VARIABLE}")
     if key_env:
         headers["Authorization"] = f"Bearer {_key(key_env, environment, url)}"
     try:

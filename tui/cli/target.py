@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tui.errors import UsageError
 
-_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?:?$")
+_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))?:?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,12 @@ def target_of(arguments: Sequence[str]) -> Target | None:
 
     Raises UsageError: missing, not readable, more than one.
     """
-    paths = [argument for argument in arguments if not re.fullmatch(r"\+\d+", argument)]
+    paths = [argument for argument in arguments if not re.fullmatch(r"\+\d{1,9}", argument)]
     lines = [int(argument) for argument in arguments if argument not in paths]
     if len(paths) > 1 or len(lines) > 1:
         raise UsageError("one PATH and one +LINE at most: duetto [PATH] [+LINE]")
+    if "" in paths:
+        raise UsageError("PATH is empty: name a folder or a file")
     if not paths:
         if lines:
             raise UsageError(f"+{lines[0]} needs a file before it: duetto FILE +{lines[0]}")
@@ -52,14 +54,22 @@ def target_of(arguments: Sequence[str]) -> Target | None:
 
 def _split(argument: str) -> tuple[Path, int | None, int]:
     """A path with the 1-based line and the 0-based column after it; a real name wins."""
-    whole = Path(argument).expanduser()
+    whole = _expanded(argument)
     if (place := _PLACE.match(argument)) is None or os.path.lexists(whole):
         return whole, None, 0
     return (
-        Path(place["path"]).expanduser(),
+        _expanded(place["path"]),
         int(place["line"]),
         max(0, int(place["col"] or 1) - 1),
     )
+
+
+def _expanded(path: str) -> Path:
+    """With ``~`` resolved; a user that does not exist has no files."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _checked(path: Path) -> Path:
