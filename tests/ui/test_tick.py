@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
+
 from tui.ui.tick import FRAME_S, Frame
 
 
@@ -52,3 +54,28 @@ async def test_a_stopped_frame_never_paints() -> None:
     frame.wake()
     await asyncio.sleep(2 * FRAME_S)
     assert frame.count == 0
+
+
+@pytest.mark.parametrize(("cost_s", "pause_s"), [(0.0, FRAME_S), (0.012, 0.012), (0.05, FRAME_S)])
+async def test_an_expensive_frame_is_followed_by_a_bounded_pause(
+    cost_s: float, pause_s: float
+) -> None:
+    loop = asyncio.get_running_loop()
+    spans: list[tuple[float, float]] = []
+    done = asyncio.Event()
+
+    def paint() -> None:
+        start = loop.time()
+        loop.call_soon(frame.wake)
+        while loop.time() < start + cost_s:
+            pass
+        spans.append((start, loop.time()))
+        if len(spans) == 5:
+            frame.stop()
+            done.set()
+
+    frame = Frame(paint, post)
+    frame.wake()
+    await done.wait()
+    pauses = [later[0] - earlier[1] for earlier, later in pairwise(spans)]
+    assert 0.9 * pause_s <= min(pauses) <= pause_s + 0.5 * FRAME_S

@@ -1,8 +1,9 @@
 """The frame: at most 60 times a second, and never when nothing changed.
 
 The session wakes it when there is something to drain; the frame drains and lets the widgets
-take up what changed. A frame that was expensive makes the next one wait longer, so that keys
-get their turn however fast a model streams.
+take up what changed. After a frame that was expensive there is a pause as long as it took, so that
+keys get their turn however fast a model streams; but never longer than a frame: the next one
+would have so much more to take up that its own pause grew, and so on.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 
 FRAME_S = 1 / 60
-BUDGET_S = 0.008
-"""What draining and synchronising may take; beyond it the pause grows with the cost."""
 
 
 class Frame:
@@ -57,6 +56,6 @@ class Frame:
         self._next_s = start + FRAME_S
         self._paint()
         self.count += 1
-        self.cost_s = self._loop.time() - start
-        if self.cost_s > BUDGET_S:
-            self._next_s = start + FRAME_S + 2 * self.cost_s
+        end = self._loop.time()
+        self.cost_s = end - start
+        self._next_s = max(start + FRAME_S, end + min(self.cost_s, FRAME_S))
