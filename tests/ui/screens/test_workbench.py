@@ -258,6 +258,22 @@ async def test_a_tiny_terminal_gets_one_sentence() -> None:
         assert app.bench.query_one("#whole").region
 
 
+@pytest.mark.parametrize("key", ["", "alt+2"])
+async def test_a_terminal_that_grows_again_has_the_focus_where_it_was(key: str) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, (120, 36)) as (app, pilot):
+        if key:
+            await pilot.press(key)
+        before = app.focused
+        assert before is not None
+        await pilot.resize_terminal(38, 10)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause(0.05)
+        assert app.focused is before
+
+
 async def test_troubles_are_shown_inert_and_give_the_prompt_back() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

@@ -143,6 +143,15 @@ async def test_following_can_be_off_from_the_start() -> None:
         assert not app.bench.editor.editor.following
 
 
+async def test_what_is_said_does_not_hide_the_prompt() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROW) as (app, pilot):
+        app.notify("one thing\n" * 6)
+        await pilot.pause(0.1)
+        said = app.screen.query("Toast").last().region
+        assert said.bottom <= app.bench.prompt_box.region.y
+
+
 async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
     """The model writes a line."""
     session.status.busy = True

@@ -60,6 +60,7 @@ class Workbench(WorkbenchCommands):
         self._keys = KeysLine(id="keys")
         self._was_busy = False
         self._last_prompt = ""
+        self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """Everything at once: first paint needs no socket."""
@@ -109,6 +110,10 @@ class Workbench(WorkbenchCommands):
         """All of it, or a sentence."""
         width, height = event.size
         small = width < SMALLEST[0] or height < SMALLEST[1]
+        if small and not self.has_class("-small"):
+            self._had_focus = self.focused  # hiding a widget takes the focus from it
+        elif not small and self.has_class("-small"):
+            self.call_after_refresh(self.set_focus, self._had_focus or self.prompt_box.prompt)
         self.set_class(small, "-small")
         if small:
             words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
