@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
-from tui.cli import verify_command
+from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedEndpoint, ResolvedModels
 from tui.core.address import Address
 from tui.effects.bridge_process import BridgeProcess
@@ -18,6 +19,7 @@ from tui.effects.listing import Listing
 from tui.effects.verifier import Verifier
 from tui.engine.ports import Ports, Wire
 from tui.engine.session import Options, Session
+from tui.errors import SettingsError
 from tui.settings import Paths, RehearsalSettings, Settings
 
 AGENTS_FILE = "AGENTS.md"
@@ -42,17 +44,18 @@ class Composition:
         self._bridge = BridgeProcess(bridge_arguments(workplace.settings.rehearsal))
         self._clock = MonotonicClock()
         root = str(workplace.root)
+        logfile.mask(_secrets(workplace))
         self._files = Files(root, Listing(root))
         consents = Consents(workplace.paths, root)
         ports = Ports(
             wires=self._wire,
             clock=self._clock,
             files=self._files,
-            runner=Verifier(root),
+            runner=Verifier(root, withheld(workplace, os.environ)),
             verify_command=lambda: verify_command.find(workplace.root, workplace.settings),
             remember_consent=consents.remember,
             consents=consents.known(),
-            agents_md=self._agents_md,
+            agents_md=self.agents_md,
             watch=self._watch if watched else None,
         )
         self.session = Session(ports, workplace.models.roles, options)
@@ -75,9 +78,37 @@ class Composition:
             return Connection(self._bridge.address, self._clock)
         return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)
 
-    def _agents_md(self) -> str:
+    def agents_md(self) -> str:
+        """The text of the workspace's AGENTS.md, empty if there is none that may be sent."""
+        if self._files.is_private(AGENTS_FILE):
+            # ignored, or a link to a secret: not sent without asking
+            return ""
         data = self._files.read(AGENTS_FILE).data
         return "" if data is None else data.decode("utf-8", "replace")
+
+
+def withheld(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the keys that duetto uses, for commands of the workspace.
+
+    Tests and build scripts are a stranger's code; a variable that holds the same key under
+    another name is left out too.
+    """
+    names = {endpoint.key_env or "" for endpoint in workplace.settings.endpoints.values()}
+    names |= {endpoint.key_env for endpoint in workplace.models.endpoints.values()}
+    keys = {environment[name].strip() for name in names if name in environment} - {""}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in names and value.strip() not in keys
+    }
+
+
+def _secrets(workplace: Workplace) -> Iterator[str]:
+    """Whatever travels to an endpoint in a header, a query or as its key."""
+    for endpoint in workplace.models.endpoints.values():
+        for value in endpoint.address.headers.values():
+            yield value.removeprefix("Bearer ")
+        yield from (value for _, value in parse_qsl(urlsplit(endpoint.address.url).query))
 
 
 def _address_of(endpoint: ResolvedEndpoint) -> Callable[[], Coroutine[None, None, Address]]:
@@ -121,7 +152,7 @@ class Consents:
             scratch = self._file.with_suffix(".new")
             scratch.write_text(json.dumps(allowed, indent=1), encoding="utf-8")
             os.replace(scratch, self._file)
-        except OSError:
+        except (OSError, SettingsError):
             return
 
     def _read(self) -> dict[str, list[str]]:

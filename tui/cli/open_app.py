@@ -128,12 +128,20 @@ def git_branch(root: Path) -> str:
         git = folder / ".git"
         try:
             if git.is_file():
-                git = folder / git.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
-            head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+                git = folder / _beginning(git).partition("gitdir:")[2].strip()
+            head = _beginning(git / "HEAD").strip()
+        except (OSError, ValueError):
             continue
         return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
     return ""
+
+
+def _beginning(file: Path) -> str:
+    """Of a small text file; a link to a device or a pipe is not waited for."""
+    if not file.is_file():
+        raise FileNotFoundError(file)
+    with file.open("rb") as opened:
+        return opened.read(4096).decode()
 
 
 def _log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:

@@ -14,6 +14,8 @@ from tui.settings import PROJECT_FILE, Settings, VerifySettings, load_project
 MAX_LOOKED_AT = 4000
 """Directory entries that the search for test files reads at most."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "build", "dist", "site-packages"})
+_CONFIG_BYTES = 1 << 20
+"""Of each of these."""
 _CONFIGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
@@ -51,7 +53,10 @@ def has_tests(workspace: Path) -> bool:
     """Whether pytest would find something: its configuration, or a test file."""
     for name in _CONFIGS:
         try:
-            text = (workspace / name).read_text(encoding="utf-8", errors="replace")
+            if not (workspace / name).is_file():
+                continue
+            with (workspace / name).open("rb") as opened:
+                text = opened.read(_CONFIG_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
         if name == "pytest.ini" or "[tool.pytest" in text or "[tool:pytest]" in text:
