@@ -27,7 +27,7 @@ class EditorApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         ("ctrl+s", "pane('save')", ""),
         ("ctrl+o", "pane('open_file')", ""),
-        ("alt+f", "pane('follow')", ""),
+        ("alt+l", "pane('follow')", ""),
     ]
     """What the workbench does from everywhere."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from tui.core.buffer import Buffer
 from tui.core.disk_plan import take_off
-from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
+from tui.core.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.ledger import FileRecord, Ledger, WaitingSection
 from tui.core.rows import whole_text
 
@@ -52,7 +52,7 @@ def undo_turn(ledger: Ledger, turn: int) -> list[str]:
                 if is_undoable(ledger, one):
                     paths.update(dict.fromkeys(_undo_one(ledger, one)))
             if _waiting(ledger.records.get(hunk.path), hunk) is not None:
-                _dismiss(ledger, hunk, "undone")
+                _dismiss(ledger, hunk, UNDONE)
     ledger.bump()
     return list(paths)
 
@@ -230,7 +230,7 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
         return []
     if hunk in record.undecided:
         record.undecided.remove(hunk)
-    _decide(ledger, hunk, Decision.REJECTED, "undone")
+    _decide(ledger, hunk, Decision.REJECTED, UNDONE)
     if accepted:
         record.accepted += 1
     return paths if accepted else []

@@ -156,7 +156,7 @@ async def test_follow_mode_follows_until_the_user_scrolls_and_again_on_a_key() -
         d.land(250, "there\n")
         assert d.top == top
         assert not d.editor.following
-        await d.press("alt+f")
+        await d.press("alt+l")
         assert d.top < 250 < d.top + 19
         d.land(10, "up again\n")
         assert d.top < 10 < d.top + 19

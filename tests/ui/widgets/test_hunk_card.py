@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tui.core.buffer import Mark
-from tui.core.hunk import Decision, Hunk, Kind, Stage
+from tui.core.hunk import UNDONE, Decision, Hunk, Kind, Stage
 from tui.ui.widgets.hunk_card import Focus, card_lines, look
 
 
@@ -91,3 +91,11 @@ def test_a_new_file_says_so() -> None:
 def test_a_patch_without_hunks_says_what_it_is() -> None:
     assert shown([]) == [" ✎ reading the patch…"]
     assert shown([], cut=True) == [" ✎ patch stopped before it named a file"]
+
+
+def test_an_undone_hunk_says_so_in_its_row() -> None:
+    undone = hunk(1, Stage.LANDED, 0)
+    undone.decision, undone.words = Decision.REJECTED, UNDONE
+    rows = shown([undone])
+    assert "↶ undone" in rows[1]
+    assert len(rows) == 2

@@ -144,12 +144,32 @@ async def test_following_can_be_off_from_the_start() -> None:
 
 
 async def test_what_is_said_does_not_hide_the_prompt() -> None:
-    session = ScriptedSession()
-    async with running(session, NARROW) as (app, pilot):
+    app = DuettoApp(ScriptedSession().as_session())
+    async with app.run_test(size=NARROW, notifications=True) as pilot:
         app.notify("one thing\n" * 6)
         await pilot.pause(0.1)
         said = app.screen.query("Toast").last().region
-        assert said.bottom <= app.bench.prompt_box.region.y
+        assert 0 < said.bottom <= app.bench.prompt_box.region.y
+
+
+async def test_a_key_right_after_the_one_for_the_editor_is_the_editors() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        app.simulate_key("f6")
+        app.simulate_key("x")
+        await pilot.pause(0.1)
+        assert app.bench.prompt_box.prompt.text == ""
+        assert session.workspace.buffers["ledger/cache.py"].lines[0].startswith("x")
+
+
+async def test_what_is_looked_for_is_seen_beside_the_conversation() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, (100, 30)) as (app, pilot):
+        await pilot.press("f6", "ctrl+f", *"lock")
+        await pilot.pause(0.1)
+        assert app.bench.editor.find_bar.query_one("Input").size.width > 20
 
 
 async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:

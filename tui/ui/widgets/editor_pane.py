@@ -24,8 +24,11 @@ class EditorPane(EditorFiles):
     BINDINGS = bindings("editor")
 
     def focus_editor(self) -> None:
-        """Put the cursor into the text."""
-        self.editor.focus()
+        """Put the cursor into the text, at once: the next key is meant for it."""
+        if self.editor.focusable:
+            self.screen.set_focus(self.editor)
+        else:  # it comes into sight with the next layout
+            self.editor.focus()
 
     def close_open(self) -> bool:
         """Close the find bar; False if nothing was open."""

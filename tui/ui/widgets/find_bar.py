@@ -17,6 +17,7 @@ _HINTS: dict[Mode, str] = {
     "find": "Enter next · Shift+Enter previous · Alt+C case ",
     "line": "line or line:column ",
 }
+_ROOMY = 80
 
 
 class FindBar(Horizontal):
@@ -60,6 +61,10 @@ class FindBar(Horizontal):
         yield self._input
         yield self._count
         yield self._hint
+
+    def on_resize(self, event: events.Resize) -> None:
+        """What is looked for needs the room more than what the keys do."""
+        self._hint.display = event.size.width >= _ROOMY
 
     @property
     def is_open(self) -> bool:

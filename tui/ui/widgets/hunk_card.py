@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
+from tui.core.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.ui import theme
 from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, flat, inert, one_line, spread
 
@@ -44,6 +44,8 @@ _STAGES = {
 def look(hunk: Hunk) -> Look:
     """The decision where there is one, else the stage."""
     rejected = hunk.decision is Decision.REJECTED
+    if rejected and hunk.words == UNDONE:
+        return Look("↶", UNDONE, "hunk-struck")
     if (hunk.stage in PLACED or rejected) and hunk.decision in _DECIDED:
         return _DECIDED[hunk.decision]
     return _STAGES[hunk.stage]
@@ -118,7 +120,7 @@ def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]
     if hunk.placeable:
         lines.append(Line(_candidates(hunk, focus if focused else Focus()), "panel", target))
     reasons = [*(f"⚑ {flag}" for flag in hunk.flags), *([hunk.reason] if hunk.reason else [])]
-    if hunk.words:
+    if hunk.words and hunk.words != UNDONE:
         reasons.append(f"you said: {hunk.words}")
     if hunk.kind is Kind.MOVE:
         reasons.append(f"→ {hunk.target}")
