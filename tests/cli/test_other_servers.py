@@ -16,6 +16,7 @@ from tui.cli.composition import Composition, Workplace
 from tui.cli.options import ModelFlags, resolve
 from tui.core.turn import BlockKind
 from tui.engine import intents
+from tui.engine.notices import Trouble
 from tui.engine.session import Options, Session
 from tui.settings import Paths, Settings
 
@@ -25,6 +26,7 @@ class Seat:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.troubles: list[Trouble] = []
         self._woken = asyncio.Event()
         session.on_wake = self._woken.set
 
@@ -34,7 +36,7 @@ class Seat:
             while not seen():
                 await self._woken.wait()
                 self._woken.clear()
-                self.session.drain()
+                self.troubles += self.session.drain().troubles
 
     async def idle(self) -> str:
         """Wait for the end of the turn; returns all that the model said."""

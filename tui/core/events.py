@@ -359,15 +359,26 @@ def _error(raw: dict[str, Any], lane: str | None) -> ErrorEvent:
     for found in (error.get("headers"), raw.get("headers")):
         if isinstance(found, dict):
             headers.update({str(name).lower(): str(value) for name, value in found.items()})
-    status = raw.get("status", raw.get("status_code"))
+    code = _text_at(error, "code") or ("" if error is raw else _text_at(error, "type"))
     return ErrorEvent(
-        status=status if isinstance(status, int) and not isinstance(status, bool) else None,
-        code=_text_at(error, "code") or ("" if error is raw else _text_at(error, "type")),
-        message=_text_at(error, "message") or (nested if isinstance(nested, str) else ""),
+        status=_status(raw.get("status"), raw.get("status_code"), error.get("code")),
+        code=code,
+        message=_text_at(error, "message")
+        or (nested if isinstance(nested, str) else _text_at(raw, "message")),
         param=_text_at(error, "param"),
         headers=headers,
         stream_id=lane,
     )
+
+
+def _status(*values: object) -> int | None:
+    """The first of these that is an HTTP status, be it in digits."""
+    for value in values:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
 
 
 def _text_at(source: dict[str, Any], *path: str) -> str:

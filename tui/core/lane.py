@@ -77,6 +77,8 @@ class Lane:
         self._asked_at = 0.0
         self._ended_id = ""
         self._stray_interrupt = False
+        self._used = False
+        """A response has ended on this lane: a delta may be a late one of it."""
 
     @property
     def busy(self) -> bool:
@@ -138,7 +140,8 @@ class Lane:
         return self.state is not LaneState.ABANDONED
 
     def _delta(self) -> bool:
-        if self.state is LaneState.CREATED:
+        early = self.state is LaneState.SENT and not self._used
+        if early or self.state is LaneState.CREATED:
             self.state, self.flowing = LaneState.STREAMING, True
         return self.flowing
 
@@ -199,6 +202,7 @@ class Lane:
 
     def _end(self) -> None:
         self.state, self.flowing, self.deadline, self.refusal = LaneState.IDLE, False, None, ""
+        self._used = True
 
     def _calm(self) -> None:
         self.flowing = self.asked = self.accepted = False

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 
+import msgspec
+
 from tui.core.address import Address, shown
+from tui.core.events import ErrorEvent, Event, Failed
 from tui.errors import EndpointError, KeyRefused
 
 _CLOSES = {
@@ -49,6 +52,47 @@ def close_words(code: int, reason: str) -> str:
     return f"{words} ({said})" if said else words
 
 
+UNUSABLE_CODE = 1003
+"""RFC 6455: data that this side does not take; it would be refused again."""
+
+
+def lost_code(received: int | None, sent: int | None) -> int | None:
+    """Why a socket was closed, by whoever found fault: the code received, the one sent."""
+    if received is not None:
+        return received
+    return UNUSABLE_CODE if sent in (1002, 1007, 1009) else None
+
+
+def lost_words(received: tuple[int, str] | None, sent: int | None, address: Address) -> str:
+    """Why a socket was closed: code and reason of the server's close frame, our own code."""
+    if received is not None:
+        return without_secrets(close_words(*received), address)
+    if sent == 1009:
+        return "the server sent a message that is too big"
+    if sent in (1002, 1007):
+        return "the server broke the WebSocket protocol"
+    return "the connection broke"
+
+
+def without_secrets(text: str, address: Address) -> str:
+    """What a server says, should it repeat the key."""
+    for value in address.headers.values():
+        secret = value.rsplit(" ", 1)[-1]
+        if len(secret) > 5 and secret in text:
+            text = text.replace(secret, "...")
+    return text
+
+
+def discreet(event: Event, address: Address) -> Event:
+    """An event whose error, if it tells of one, does not repeat the key."""
+    if isinstance(event, ErrorEvent):
+        return msgspec.structs.replace(event, message=without_secrets(event.message, address))
+    if isinstance(event, Failed):
+        error = {"code": event.code, "message": without_secrets(event.message, address)}
+        return msgspec.structs.replace(event, response={**event.response, "error": error})
+    return event
+
+
 def _excerpt(body: bytes, address: Address) -> str:
     """What a refusal says, short, inert and without the key."""
     text = body[:4000].decode("utf-8", "replace")
@@ -59,8 +103,6 @@ def _excerpt(body: bytes, address: Address) -> str:
         text = said if isinstance(said, str) else text
     except (ValueError, RecursionError):
         pass
-    for value in address.headers.values():
-        secret = value.rsplit(" ", 1)[-1]
-        text = text.replace(secret, "...") if len(secret) > 5 else text
+    text = without_secrets(text, address)
     text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return "" if text.startswith("<") else text[:160]

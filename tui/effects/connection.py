@@ -35,7 +35,7 @@ from tui.core.address import Address as Address
 from tui.core.address import checked, is_loopback, shown
 from tui.core.client_protocol import Capabilities, ClientProtocol
 from tui.core.events import Event
-from tui.core.refusals import close_words, refusal
+from tui.core.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, refusal
 from tui.errors import DuettoError, EndpointError, WireError
 
 WireState = Literal["closed", "connecting", "open"]
@@ -63,6 +63,8 @@ class ConnectionOptions:
     ping_interval_s: float = 20.0
     silence_s: float = 60.0
     """Without any inbound frame, pongs included, for so long the connection counts as dead."""
+    event_s: float = 300.0
+    """A response without any event for so long counts as dead, whatever pongs say."""
     max_age_s: float = 55 * 60.0
     """An idle connection older than this is replaced by `open`, before the server ends it."""
     close_timeout_s: float = 1.0
@@ -112,7 +114,8 @@ class Connection:
         self._options = options or ConnectionOptions()
         self._socket: _Socket | None = None
         self._protocol = ClientProtocol(self.capabilities)
-        self._opened_at = 0.0
+        self._dialled = Address("")
+        self._opened_at = self._told_at = 0.0
         self._dialling: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -141,6 +144,7 @@ class Connection:
         if self._socket is None:
             raise WireError("The connection is closed: open it again, then send.")
         self._protocol.create(request)
+        self._told_at = self._clock.now()
         self._serve()
 
     def interrupt(self) -> None:
@@ -185,7 +189,7 @@ class Connection:
 
     async def _connected(self) -> _Socket:
         options = self._options
-        address = checked(await self._address())
+        self._dialled = address = checked(await self._address())
         headers = dict([BETA_HEADER]) | dict(address.headers)
         try:
             connected = await _Dial(
@@ -229,27 +233,35 @@ class Connection:
                     protocol.receive_text(message, now)
                 else:
                     protocol.receive_binary()
+                    self.close_code = UNUSABLE_CODE
+                self._told_at = now
                 for event in protocol.events_received():
-                    self.on_event(event, now)
+                    care = protocol.needs_care  # no delta does
+                    self.on_event(discreet(event, self._dialled) if care else event, now)
                 if protocol.needs_care:
                     self._serve()
                 if now - breathed_at > BREATH_S:
                     await asyncio.sleep(0)
                     breathed_at = clock_now()
         except ConnectionClosed as closed:
+            rcvd, sent = closed.rcvd, closed.sent.code if closed.sent else None
             if connected is self._socket:
-                self.close_code = closed.rcvd.code if closed.rcvd else None
-            self._lost(connected, _close_words(closed))
+                self.close_code = lost_code(rcvd.code if rcvd else None, sent)
+            said = (rcvd.code, rcvd.reason) if rcvd else None
+            self._lost(connected, lost_words(said, sent, self._dialled))
 
     async def _keep_alive(self, connected: _Socket) -> None:
-        options = self._options
+        options, silent_s = self._options, self._options.silence_s
         try:
             while connected is self._socket:
                 async with asyncio.timeout(options.silence_s):
                     pong = await connected.ping()
                 asyncio.ensure_future(pong).add_done_callback(self._ponged)
                 await asyncio.sleep(options.ping_interval_s)
-                if connected.loop.time() - connected.heard_at > options.silence_s:
+                if connected.loop.time() - connected.heard_at > silent_s:
+                    break
+                if self._protocol.busy and self._clock.now() > self._told_at + options.event_s:
+                    silent_s = options.event_s
                     break
                 self._retire_if_old()
         except ConnectionClosed:
@@ -257,7 +269,7 @@ class Connection:
         except TimeoutError:
             pass
         if connected is self._socket:
-            self._drop(f"no sign of life from the server for {options.silence_s:.0f} s")
+            self._drop(f"no sign of life from the server for {silent_s:.0f} s")
 
     def _ponged(self, pong: asyncio.Future[float]) -> None:
         if not pong.cancelled() and pong.exception() is None:
@@ -288,8 +300,7 @@ class Connection:
 
     def _wake(self) -> None:
         self._timer = None
-        now = self._clock.now()
-        protocol = self._protocol
+        now, protocol = self._clock.now(), self._protocol
         protocol.tick(now)
         for event in protocol.events_received():
             self.on_event(event, now)
@@ -387,13 +398,3 @@ def _refused(error: InvalidStatus, address: Address) -> EndpointError:
     return refusal(
         address, response.status_code, bytes(response.body or b""), response.headers.get("Location")
     )
-
-
-def _close_words(closed: ConnectionClosed) -> str:
-    if closed.rcvd is not None:
-        return close_words(closed.rcvd.code, closed.rcvd.reason)
-    if closed.sent is not None and closed.sent.code == 1009:
-        return "the server sent a message that is too big"
-    if closed.sent is not None and closed.sent.code in (1002, 1007):
-        return "the server broke the WebSocket protocol"
-    return "the connection broke"

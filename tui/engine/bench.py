@@ -19,17 +19,18 @@ class Bench:
         self._kit = kit
         self._on_done = on_done
         self._calls: list[Call] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], Call] = {}
 
     @property
     def waiting(self) -> bool:
         """True while a call is still being run."""
-        return any(call.output is None for call in self._calls)
+        running = [id(call) for call in self._running.values()]
+        return any(call.output is None and id(call) in running for call in self._calls)
 
     def run(self, call: Call) -> None:
         """Run a finished call; `on_done` is called when it has its output."""
         task = self._kit.supervisor.start(self._run(call), call.name)
-        self._tasks.add(task)
+        self._running[task] = call
         task.add_done_callback(lambda done: self._end(done, call))
 
     def collect(self, calls: Iterable[Call]) -> None:
@@ -45,8 +46,8 @@ class Bench:
         return bool(calls)
 
     def stop(self) -> None:
-        """The user interrupted: nothing runs on."""
-        for task in self._tasks:
+        """The turn is over: nothing runs on, no question stays."""
+        for task in self._running:
             task.cancel()
 
     async def _run(self, call: Call) -> None:
@@ -56,7 +57,7 @@ class Bench:
         self._kit.board.append(call.block, result.brief)
 
     def _end(self, task: asyncio.Task[None], call: Call) -> None:
-        self._tasks.discard(task)
+        self._running.pop(task, None)
         if task.cancelled():
             self._kit.board.close(call.block, "cut")
             return

@@ -28,7 +28,10 @@ GO_ON = "say “go on” to let it continue"
 _LIMITS = {
     "max_output_tokens": "it reached the model's output limit",
     "content_filter": "the server's content filter cut it",
+    "interrupted": "the server interrupted it",
+    "steered": "the server cut it for another instruction",
 }
+TOO_BIG = "begin a new conversation with /clear, or close large files"
 STOP_LIMIT_S = 3.0
 """The wire frees the lane in about 1 s; if it does not, the socket is dropped after this."""
 NOT_RUN = "not run: the turn was interrupted"
@@ -63,6 +66,8 @@ class Exchange:
         """True once a request holds the prompt."""
         self.stopped = False
         """True once the user interrupted it."""
+        self.heard = False
+        """The model took up the prompt, if only in part: it is not to be sent again as it is."""
         self._kit = kit
         self._on_end = on_end
         self._reply: Reply | None = None
@@ -118,7 +123,8 @@ class Exchange:
             return
         self._tries += 1
         if self._tries > MAX_TRIES or self.wire.close_code in HOPELESS_CLOSES:
-            self._fail(Trouble("The connection was lost", why, "send it again", retryable=True))
+            step = TOO_BIG if self.wire.close_code == 1009 else "send it again"
+            self._fail(Trouble("The connection was lost", why, step, retryable=True))
             return
         silent = unheard and self._tries == 1
         self._again(Remedy("redial", 0.0 if silent else backoff_s(self._tries), silent, why))
@@ -206,14 +212,16 @@ class Exchange:
     def _completed(self, event: events.Completed, now: float) -> None:
         self._close(event.response, now, chainable=True, cut=False)
         self._tries = 0
+        self._resent = False
         self._advance()
 
     def _incomplete(self, event: events.Incomplete, now: float) -> None:
         softly = event.reason in ("interrupted", "steered")
         self._close(event.response, now, chainable=softly, cut=True)
-        if self.stopped or softly:
+        if self.stopped:
             self._advance()
             return
+        self.heard = True
         why = _LIMITS.get(event.reason, event.reason or "the server did not say why")
         self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
 
@@ -245,6 +253,9 @@ class Exchange:
             for item in output if isinstance(output, list) else ():
                 if isinstance(item, dict):
                     reply.done(events.ItemDone(item=item), now)
+        if reply is not None and not cut:
+            reply.complete()
+        chainable = chainable and not (reply is not None and reply.mended)
         usage = events.usage_of(dict(response))
         if usage is not None:
             self._kit.board.meter.usage(now, usage)
@@ -296,9 +307,8 @@ class Exchange:
         """Ask once more, after a while."""
         self._resuming = True
         if not remedy.silent:
-            self._kit.board.note(
-                self.errand.number, f"{remedy.why}: trying again ({self._tries} of {MAX_TRIES})"
-            )
+            again = f"trying again{_in_words(remedy.wait_s)} ({self._tries} of {MAX_TRIES})"
+            self._kit.board.note(self.errand.number, f"{remedy.why}: {again}")
         if remedy.wait_s:
             self._task = self._kit.supervisor.start(
                 self._pause(remedy.wait_s), "the retry", self._broken
@@ -333,8 +343,13 @@ class Exchange:
             return
         self._ended = True
         requests = self._kit.requests
+        self._bench.stop()
         self._bench.answer(requests.history, NOT_RUN)
         if self.sent:
             requests.cut = cut
             requests.report = "\n".join(self._prose_reports)
         self._on_end(outcome)
+
+
+def _in_words(wait_s: float) -> str:
+    return f" in {wait_s:.0f} s" if wait_s >= 1.5 else ""

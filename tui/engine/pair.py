@@ -250,7 +250,8 @@ class Pair:
             if not exchange.sent and not self._handover:
                 history.prompt(text)
             return
-        withdrawn = outcome == "failed" and exchange.sent and history.withdraw_prompt()
+        unheard = outcome == "failed" and exchange.sent and not exchange.heard
+        withdrawn = unheard and history.withdraw_prompt()
         if withdrawn:
             self._kit.requests.cut = None
         if withdrawn or not exchange.sent:

@@ -6,9 +6,7 @@ message, no task. What can wait for a frame waits for it (`Reply.frame`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.edit_stream import Channel
@@ -27,13 +25,29 @@ from tui.core.history import CALL_OUTPUTS, Item
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
+from tui.engine.items import (
+    PATCH_TOOL,
+    call_text,
+    closed_json,
+    hosted_header,
+    message_item,
+    message_text,
+    with_text,
+)
+from tui.engine.open_items import Call as Call
+from tui.engine.open_items import Page, Prose
+from tui.engine.slots import Slots
 from tui.engine.tools import brief_call
 
 if TYPE_CHECKING:
     from tui.core.landing import Landing
 
-PATCH_TOOL = "apply_patch"
 CallDelta = ArgumentsDelta | InputDelta | PatchDelta
+_KINDS: dict[type, str] = {
+    ArgumentsDelta: "function_call",
+    InputDelta: "custom_tool_call",
+    PatchDelta: "apply_patch_call",
+}
 
 
 class Landings(Protocol):
@@ -41,41 +55,6 @@ class Landings(Protocol):
 
     def __call__(self, call_id: str, channel: Channel) -> Landing:
         """A landing fed with what the channel says: custom, function or text."""
-
-
-@dataclass(slots=True)
-class Prose:
-    """A message: text blocks with patches between them."""
-
-    landing: Landing
-    block: Block | None = None
-    patch: Block | None = None
-    shown: int = 0
-    """Pieces of the landing's prose that were shown."""
-    chars: int = 0
-
-
-@dataclass(slots=True)
-class Call:
-    """A tool call."""
-
-    item: Item
-    block: Block
-    landing: Landing | None = None
-    parts: list[str] = field(default_factory=list)
-    done: bool = False
-    output: str | None = None
-    failed: bool = False
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-        return PATCH_TOOL if self.landing else str(self.item.get("name") or self.item.get("type"))
-
-    @property
-    def text(self) -> str:
-        """The input or arguments as far as they came."""
-        return "".join(self.parts)
 
 
 class Reply:
@@ -94,9 +73,9 @@ class Reply:
         """Why nothing of a file may be quoted to the model; empty if it may."""
         self._board = board
         self._meter: Meter = board.meter
-        self._turn = turn
-        self._speaker = speaker
+        self._page = Page(board, turn, speaker)
         self._landings = landings
+        self._slots = Slots()
         self._prose: dict[str, Prose] = {}
         self._reasoning: dict[str, Block] = {}
         self._calls: dict[str, Call] = {}
@@ -126,29 +105,31 @@ class Reply:
 
     def added(self, event: ItemAdded, now: float) -> None:
         """An item begins."""
-        kind, key = str(event.item.get("type")), str(event.item.get("id", ""))
-        if kind in CALL_OUTPUTS and key not in self._calls:
-            self._begin_call(key, event.item)
+        begun = self._slots.added(event.item, event.output_index)
+        if begun and event.item.get("type") in CALL_OUTPUTS:
+            self._begin_call(*begun)
 
     def text(self, event: TextDelta | RefusalDelta, now: float) -> None:
         """Prose, maybe with patches in it."""
         self._count(now, event.delta)
-        prose = self._prose.get(event.item_id) or self._begin_prose(event.item_id)
+        key = self._slots.of("message", event.item_id, event.output_index)
+        prose = self._prose.get(key) or self._begin_prose(key)
         self._say(prose, event.delta)
 
     def reasoning(self, event: ReasoningDelta, now: float) -> None:
         """Reasoning or its summary."""
         self._count(now, event.delta, reasoning=True)
-        block = self._reasoning.get(event.item_id)
+        key = self._slots.of("reasoning", event.item_id, event.output_index)
+        block = self._reasoning.get(key)
         if block is None:
-            block = Block(BlockKind.REASONING, self._turn, speaker=self._speaker)
-            self._reasoning[event.item_id] = self._board.add(block)
+            block = self._reasoning[key] = self._page.block(BlockKind.REASONING)
         self._board.append(block, event.delta)
 
     def call_delta(self, event: CallDelta, now: float) -> None:
         """More of a call's input."""
         self._count(now, event.delta)
-        call = self._calls.get(event.item_id)
+        key = self._slots.of(_KINDS[type(event)], event.item_id, event.output_index)
+        call = self._calls.get(key)
         if call is None or call.done:
             return
         self.chars += len(event.delta)
@@ -159,14 +140,37 @@ class Reply:
 
     def done(self, event: ItemDone, now: float) -> None:
         """An item is finished: its text is the authoritative one."""
-        item, kind, key = event.item, str(event.item.get("type")), str(event.item.get("id", ""))
-        self.items.append(item)
+        ended = self._slots.ended(event.item, event.output_index)
+        if ended is None:
+            return
+        key, item = ended
+        kind = str(item.get("type"))
         if kind in CALL_OUTPUTS:
-            self._finish_call(self._calls.get(key) or self._begin_call(key, item), item)
-        elif kind == "message":
+            call = self._calls.get(key) or self._begin_call(key, item)
+            self._finish_call(call, {**item, "call_id": call.item["call_id"]})
+            return
+        self.items.append(item)
+        if kind == "message":
             self._finish_prose(key, item)
         elif block := self._reasoning.get(key):
             self._board.close(block)
+
+    def complete(self) -> None:
+        """The response is whole: what has no end of its own ends here, with what came."""
+        if self._closed:
+            return
+        for prose in self._prose.values():
+            if not prose.ended and prose.said:
+                self.items.append(message_item("".join(prose.said)))
+        for call in self.calls:
+            if not call.done and call.parts:
+                self._slots.mended = True
+                self._finish_call(call, call.item)
+
+    @property
+    def mended(self) -> bool:
+        """The server does not know its calls by the ids that the history has."""
+        return self._slots.mended
 
     def frame(self) -> None:
         """Once a frame: paint unfinished lines, tell where the model writes."""
@@ -188,7 +192,7 @@ class Reply:
                     call.landing.finish(cut=True)
                 self._board.close(call.block, "cut")
         for prose in self._prose.values():
-            self._end_prose(prose, cut=cut)
+            prose.end(self._page, cut=cut)
         for block in self._reasoning.values():
             self._board.close(block, "cut" if cut else "done")
         self._board.wake()
@@ -205,7 +209,7 @@ class Reply:
                 found.append(({**call.item, "input": whole}, self._report(call.landing)))
             elif kind == "function_call":
                 whole = call.text[: call.text.rfind("\\n") + 2] if "\\n" in call.text else ""
-                arguments = _closed_json(whole)
+                arguments = closed_json(whole)
                 if arguments:
                     item = {**call.item, "arguments": arguments}
                     found.append((item, self._report(call.landing)))
@@ -228,38 +232,16 @@ class Reply:
         self._board.metered()
 
     def _begin_prose(self, key: str) -> Prose:
-        prose = Prose(self._landings(key or "text", "text"))
+        prose = Prose(self._landings(self._page.unused(key), "text"))
         self._prose[key] = prose
         return prose
 
     def _say(self, prose: Prose, delta: str) -> None:
         self.chars += len(delta)
-        prose.chars += len(delta)
+        prose.said.append(delta)
         landing = prose.landing
         landing.feed(delta)
-        self._show_prose(prose)
-
-    def _show_prose(self, prose: Prose) -> None:
-        landing = prose.landing
-        if prose.patch is None and landing.hunks:
-            self._show_patch(prose)
-        for text in landing.prose[prose.shown :]:
-            if prose.block is None:
-                prose.block = self._board.add(
-                    Block(BlockKind.TEXT, self._turn, speaker=self._speaker)
-                )
-            self._board.append(prose.block, text)
-        prose.shown = len(landing.prose)
-
-    def _show_patch(self, prose: Prose) -> None:
-        """A patch began in the prose: what follows it is a block of its own."""
-        if prose.block is not None:
-            self._board.close(prose.block)
-            prose.block = None
-        call_id = prose.landing.hunks[0].call_id
-        prose.patch = self._board.add(
-            Block(BlockKind.PATCH, self._turn, PATCH_TOOL, speaker=self._speaker, call_id=call_id)
-        )
+        prose.show(self._page)
 
     def _finish_prose(self, key: str, item: Item) -> None:
         prose = self._prose.get(key)
@@ -268,38 +250,26 @@ class Reply:
             if not text:
                 return
             prose = self._begin_prose(key)
+        prose.ended = True
         if self._closed:
             return
-        if len(text) > prose.chars:
-            self._say(prose, text[prose.chars :])
-        self._end_prose(prose, cut=False)
-
-    def _end_prose(self, prose: Prose, *, cut: bool) -> None:
-        if (prose.block or prose.patch) is None and not prose.chars:
-            return
-        prose.landing.finish(cut=cut)
-        self._show_prose(prose)
-        for block in (prose.block, prose.patch):
-            if block is not None:
-                failed = block is prose.patch and not prose.landing.placed_all
-                self._board.close(block, "cut" if cut else "failed" if failed else "done")
+        said = "".join(prose.said)
+        if not text.startswith(said) and text.strip() not in said and not prose.landing.hunks:
+            # a piece was lost on the way: the whole text is said again
+            prose.end(self._page, cut=True)
+            prose, said = self._begin_prose(key), ""
+            prose.ended = True
+        if text.startswith(said):
+            self._say(prose, text[len(said) :])
+        prose.end(self._page, cut=False)
 
     def _begin_call(self, key: str, item: Item) -> Call:
-        kind, call_id = item.get("type"), str(item.get("call_id", ""))
-        patch = kind == "apply_patch_call" or item.get("name") == PATCH_TOOL
-        block = Block(
-            BlockKind.PATCH if patch else BlockKind.TOOL,
-            self._turn,
-            PATCH_TOOL if patch else str(item.get("name", "")),
-            speaker=self._speaker,
-            call_id=call_id,
-        )
-        landing = None
-        if patch:
-            landing = self._landings(call_id, "function" if kind == "function_call" else "custom")
-            if kind == "apply_patch_call":
-                landing.feed(hosted_header(item))
-        call = Call(item, self._board.add(block), landing)
+        patch = item.get("type") == "apply_patch_call" or item.get("name") == PATCH_TOOL
+        name = self._page.unused(str(item.get("call_id", "")))
+        landing = self._landing_of(item, name) if patch else None
+        kind = BlockKind.PATCH if patch else BlockKind.TOOL
+        title = PATCH_TOOL if patch else str(item.get("name", ""))
+        call = Call(item, self._page.block(kind, title, name), landing)
         self._calls[key] = call
         self.calls.append(call)
         return call
@@ -308,8 +278,12 @@ class Reply:
         """The whole input is known: place the rest, or have the call run."""
         if call.done:
             return
+        text = call_text(item)
+        if not text and call.parts:
+            text = call.text
+            item = with_text(item, text)
         call.done, call.item = True, item
-        text, seen = call_text(item), call.text
+        self.items.append(item)
         if call.landing is None:
             call.block.title = brief_call(call.name, text)
             self._board.changed(call.block)
@@ -317,15 +291,34 @@ class Reply:
                 self.on_call(call)
             return
         if not self._closed:
-            if text.startswith(seen) and len(text) > len(seen):
-                call.landing.feed(text[len(seen) :])
-            if item.get("type") == "apply_patch_call":
-                call.landing.feed("\n*** End Patch\n")
-            call.landing.finish(cut=False)
-            self._show(call.landing, call.block, tail=False)
+            self._land(call, call.landing, text)
         call.output = self._report(call.landing)
         call.failed = not call.landing.placed_all
         self._board.close(call.block, "failed" if call.failed else "done")
+
+    def _land(self, call: Call, landing: Landing, text: str) -> None:
+        """The authoritative text is here: feed what the deltas left out."""
+        hosted = call.item.get("type") == "apply_patch_call"
+        seen = call.text
+        whole = text.startswith(seen)
+        if not whole and not landing.hunks:
+            # a piece was lost on the way, but nothing stands in the buffers yet
+            landing.finish(cut=True)
+            call.landing = landing = self._landing_of(call.item, call.block.call_id)
+            seen, whole = "", True
+        if whole:
+            landing.feed(text[len(seen) :])
+            if hosted:
+                landing.feed("\n*** End Patch\n")
+        landing.finish(cut=not whole)
+        self._show(landing, call.block, tail=False)
+
+    def _landing_of(self, item: Item, name: str) -> Landing:
+        channel: Channel = "function" if item.get("type") == "function_call" else "custom"
+        landing = self._landings(name, channel)
+        if item.get("type") == "apply_patch_call":
+            landing.feed(hosted_header(item))
+        return landing
 
     def _show(self, landing: Landing, block: Block, *, tail: bool = True) -> None:
         if tail:
@@ -336,41 +329,3 @@ class Reply:
         if place is not None and place != self._place:
             self._place = place
             self._board.landed(*place)
-
-
-def message_text(item: Item) -> str:
-    """The text of a message item."""
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    found = [part.get("text") or part.get("refusal") for part in parts if isinstance(part, dict)]
-    return "".join(text for text in found if isinstance(text, str))
-
-
-def call_text(item: Item) -> str:
-    """The whole input of a call: patch, arguments or diff."""
-    operation = item.get("operation")
-    if isinstance(operation, dict):
-        return str(operation.get("diff") or "")
-    return str(item.get("input") or item.get("arguments") or "")
-
-
-def hosted_header(item: Item) -> str:
-    """The envelope that a built-in apply_patch call leaves out."""
-    operation = item.get("operation")
-    values = operation if isinstance(operation, dict) else {}
-    verbs = {"create_file": "Add", "delete_file": "Delete"}
-    verb = verbs.get(str(values.get("type")), "Update")
-    return f"*** Begin Patch\n*** {verb} File: {values.get('path', '')}\n"
-
-
-def _closed_json(text: str) -> str:
-    """A prefix of a JSON object whose last string is open, closed; empty if it cannot be."""
-    for ending in ('"}', "}"):
-        try:
-            json.loads(text + ending)
-        except ValueError:
-            continue
-        return text + ending
-    return ""

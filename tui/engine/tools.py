@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from tui.core.file_block import file_block
+from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
+from tui.core.mending import mended_json
 from tui.core.workspace import Workspace
 from tui.engine.catalogue import Catalogue
 from tui.engine.ports import Ports
@@ -20,6 +22,7 @@ from tui.engine.ports import Ports
 OUTPUT_LIMIT_CHARS = 48_000
 LIST_LIMIT = 1_000
 MATCH_LIMIT = 200
+FAILURE_CHARS = 1_000
 MATCH_CHARS = 400
 SEARCH_LIMIT_S = 5.0
 FILE_LIMIT_BYTES = 4_000_000
@@ -162,9 +165,11 @@ class Arguments:
     def __init__(self, text: str) -> None:
         """Raises CallError: the text is not a JSON object."""
         try:
-            values = json.loads(text or "{}")
+            values = mended_json(json.loads(text or "{}"))
         except ValueError as error:
             raise CallError(f"the arguments are not JSON: {error}") from None
+        except RecursionError:
+            raise CallError("the arguments are nested too deeply") from None
         if not isinstance(values, dict):
             raise CallError("the arguments are not a JSON object")
         self._values: dict[str, object] = values
@@ -200,8 +205,8 @@ class Arguments:
 def brief_call(name: str, arguments: str) -> str:
     """A call in a few words, for the screen."""
     try:
-        values = json.loads(arguments or "{}")
-    except ValueError:
+        values = mended_json(json.loads(arguments or "{}"))
+    except (ValueError, RecursionError):
         return name
     if not isinstance(values, dict):
         return name
@@ -212,7 +217,12 @@ def brief_call(name: str, arguments: str) -> str:
 
 
 def workspace_path(path: str) -> str:
-    """A path relative to the workspace, normalised. Raises CallError: it leads outside."""
+    """A path relative to the workspace, normalised.
+
+    Raises CallError: it leads outside, or no file can have such a name.
+    """
+    if len(path) > PATH_LIMIT_CHARS or path.count("/") > PATH_LIMIT_DEPTH:
+        raise CallError(f"the path {path[:100]}... is too long")
     parts: list[str] = []
     clean = path.replace("\\", "/")
     if clean.startswith(("/", "~")) or re.match(r"[A-Za-z]:", clean) or "\0" in clean:
@@ -311,4 +321,6 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def _failure(why: str) -> ToolResult:
+    if len(why) > FAILURE_CHARS:
+        why = f"{why[:FAILURE_CHARS]}..."
     return ToolResult(f"error: {why}", why, failed=True)

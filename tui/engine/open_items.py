@@ -1,0 +1,94 @@
+"""What a response holds while it streams: messages with patches between them, and calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tui.core.history import Item
+from tui.core.turn import Block, BlockKind
+from tui.engine.board import Board
+from tui.engine.items import PATCH_TOOL
+
+if TYPE_CHECKING:
+    from tui.core.landing import Landing
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where one model's turn is written."""
+
+    board: Board
+    turn: int
+    speaker: str
+
+    def block(self, kind: BlockKind, title: str = "", call_id: str = "") -> Block:
+        """A new block of the conversation."""
+        return self.board.add(Block(kind, self.turn, title, speaker=self.speaker, call_id=call_id))
+
+    def unused(self, name: str) -> str:
+        """A name for the hunks of a call or a message that no earlier one has."""
+        taken = self.board.workspace.hunks_of(name)
+        return f"{name} {len(self.board.transcript.blocks)}" if taken else name
+
+
+@dataclass(slots=True)
+class Prose:
+    """A message: text blocks with patches between them."""
+
+    landing: Landing
+    block: Block | None = None
+    patch: Block | None = None
+    shown: int = 0
+    """Pieces of the landing's prose that were shown."""
+    said: list[str] = field(default_factory=list)
+    ended: bool = False
+    """The server finished the item."""
+
+    def show(self, page: Page) -> None:
+        """What is text goes into a block; a patch in it has a block of its own."""
+        landing = self.landing
+        if self.patch is None and landing.hunks:
+            if self.block is not None:
+                page.board.close(self.block)
+                self.block = None
+            self.patch = page.block(BlockKind.PATCH, PATCH_TOOL, landing.hunks[0].call_id)
+        for text in landing.prose[self.shown :]:
+            if self.block is None:
+                self.block = page.block(BlockKind.TEXT)
+            page.board.append(self.block, text)
+        self.shown = len(landing.prose)
+
+    def end(self, page: Page, *, cut: bool) -> None:
+        """Nothing more comes."""
+        if (self.block or self.patch) is None and not self.said:
+            return
+        self.landing.finish(cut=cut)
+        self.show(page)
+        for block in (self.block, self.patch):
+            if block is not None:
+                failed = block is self.patch and not self.landing.placed_all
+                page.board.close(block, "cut" if cut else "failed" if failed else "done")
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call."""
+
+    item: Item
+    block: Block
+    landing: Landing | None = None
+    parts: list[str] = field(default_factory=list)
+    done: bool = False
+    output: str | None = None
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return PATCH_TOOL if self.landing else str(self.item.get("name") or self.item.get("type"))
+
+    @property
+    def text(self) -> str:
+        """The input or arguments as far as they came."""
+        return "".join(self.parts)
