@@ -49,6 +49,21 @@ async def test_it_starts_when_it_is_asked_for_and_once(bridge: BridgeProcess) ->
         pass
 
 
+async def test_a_bridge_that_hangs_is_replaced(
+    bridge: BridgeProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridge_process, "ANSWER_S", 0.2)
+    monkeypatch.setattr(bridge_process, "GRACE_S", 0.1)
+    before, pid = await bridge.address(), bridge.pid
+    assert pid is not None
+    assert await bridge.address() == before
+    os.kill(pid, signal.SIGSTOP)
+    after = await bridge.address()
+    assert after.url != before.url or after.headers != before.headers
+    assert bridge.pid != pid
+    await gone(pid)
+
+
 async def test_after_a_crash_there_is_another_with_another_token(bridge: BridgeProcess) -> None:
     before = await bridge.address()
     assert bridge.pid is not None

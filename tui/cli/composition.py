@@ -15,7 +15,7 @@ from tui.core.address import Address
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
-from tui.effects.listing import Listing
+from tui.effects.listing import Listing, warm
 from tui.effects.verifier import Verifier
 from tui.engine.ports import Ports, Wire
 from tui.engine.session import Options, Session
@@ -45,7 +45,8 @@ class Composition:
         self._clock = MonotonicClock()
         root = str(workplace.root)
         logfile.mask(_secrets(workplace))
-        self._files = Files(root, Listing(root))
+        self._listing = Listing(root)
+        self._files = Files(root, self._listing)
         consents = Consents(workplace.paths, root)
         ports = Ports(
             wires=self._wire,
@@ -62,20 +63,23 @@ class Composition:
 
     async def close(self) -> None:
         """End the session, then the bridge."""
+        self._listing.close()
         await self.session.close()
         await self._bridge.close()
 
     async def _watch(self, callback: Callable[[set[str]], None]) -> None:
         from tui.effects.watcher import Watcher
 
+        warm()
         await Watcher(str(self._workplace.root)).watch(callback)
 
     def _wire(self, endpoint: str) -> Wire:
         # imported after the first paint
-        from tui.effects.connection import Connection
+        from tui.effects.connection import Connection, ConnectionOptions
 
         if endpoint == REHEARSAL:
-            return Connection(self._bridge.address, self._clock)
+            nearby = ConnectionOptions(ping_interval_s=5.0, silence_s=10.0)
+            return Connection(self._bridge.address, self._clock, options=nearby)
         return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)
 
     def agents_md(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
@@ -22,8 +23,11 @@ _CLOSES = {
 }
 
 
-def refusal(address: Address, status: int, body: bytes, location: str | None) -> EndpointError:
+def refusal(
+    address: Address, status: int, body: bytes, headers: Mapping[str, str]
+) -> EndpointError:
     """The error for an upgrade that was answered with ``status``, other than HTTP 101."""
+    location, retry_after = headers.get("Location"), headers.get("Retry-After", "")
     where = shown(address.url)
     said = _excerpt(body, address)
     said = f' It says: "{said}"' if said else ""
@@ -39,7 +43,8 @@ def refusal(address: Address, status: int, body: bytes, location: str | None) ->
     elif status == HTTPStatus.UPGRADE_REQUIRED:
         advice = "it wants another protocol than this WebSocket"
     elif status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
-        advice = "try again in a moment"
+        known = retry_after.isascii() and retry_after.isdigit()
+        advice = f"try again in {retry_after[:6]} s" if known else "try again in a moment"
     else:
         advice = "it is not a Responses WebSocket endpoint, or it wants something else"
     return EndpointError(f"{where} answered HTTP {status}: {advice}.{said}")

@@ -15,6 +15,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tui.core.address import Address
 from tui.errors import EndpointError
@@ -22,6 +23,8 @@ from tui.errors import EndpointError
 READY_DEADLINE_S = 10.0
 GRACE_S = 1.0
 """Between closing stdin, SIGTERM and SIGKILL."""
+ANSWER_S = 2.0
+"""A bridge that says nothing for so long is stopped or stuck: it is replaced."""
 _LAST_WORDS_LINES = 20
 _LAST_WORDS_S = 0.5
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
@@ -57,12 +60,13 @@ class BridgeProcess:
         async with self._starting:
             if self._closed:
                 raise EndpointError("The bridge is closed.")
-            if self.pid is None or self._address is None:
+            known = self._address
+            if known is None or self.pid is None or not await _answers(known):
                 if self._process is not None:
-                    _log.warning("the bridge ended with %s; starting another", self._ending())
+                    _log.warning("the bridge %s; starting another", self._ending())
                     await self._end()
-                self._address = await self._start()
-            return self._address
+                known = self._address = await self._start()
+            return known
 
     async def close(self) -> None:
         """End the process: close its stdin, then SIGTERM, then SIGKILL."""
@@ -114,7 +118,8 @@ class BridgeProcess:
         return words[-1] if words else "it ended without a word; see the log."
 
     def _ending(self) -> str:
-        return f"status {self._process.returncode if self._process is not None else None}"
+        status = self._process.returncode if self._process is not None else None
+        return "does not answer" if status is None else f"ended with status {status}"
 
     async def _log_stderr(self, process: Process) -> None:
         assert process.stderr is not None
@@ -149,3 +154,18 @@ class BridgeProcess:
             self._logging.cancel()
             await asyncio.gather(self._logging, return_exceptions=True)
             self._logging = None
+
+
+async def _answers(address: Address) -> bool:
+    """Whether somebody serves there: any answer to any request will do."""
+    parts = urlsplit(address.url)
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            try:
+                writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                return bool(await reader.read(1))
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return False

@@ -142,7 +142,7 @@ class Connection:
         Raises WireError if the connection is not open or a response is still in flight.
         """
         if self._socket is None:
-            raise WireError("The connection is closed: open it again, then send.")
+            raise WireError(self._protocol.drop_reason or "The connection is not open.")
         self._protocol.create(request)
         self._told_at = self._clock.now()
         self._serve()
@@ -395,6 +395,4 @@ def _explained(error: Exception, address: Address, timeout_s: float) -> Endpoint
 
 def _refused(error: InvalidStatus, address: Address) -> EndpointError:
     response = error.response
-    return refusal(
-        address, response.status_code, bytes(response.body or b""), response.headers.get("Location")
-    )
+    return refusal(address, response.status_code, bytes(response.body or b""), response.headers)
