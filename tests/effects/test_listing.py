@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -117,6 +119,28 @@ def test_what_cannot_be_opened_is_not_listed(root):
     with open(os.fsencode(root) + b"/latin\xff.py", "w"):
         pass
     assert Listing(root).paths() == ["a.py", "sub/b.py"]
+
+
+def test_closing_ends_a_git_that_hangs(tmp_path):
+    """Nobody who quits waits for it."""
+    make(tmp_path, "a.py", ".git/config")
+    os.mkfifo(tmp_path / ".git" / "HEAD")
+    listing = Listing(tmp_path)
+    began = time.monotonic()
+    looking = threading.Thread(target=listing.paths)
+    looking.start()
+    looking.join(0.2)
+    listing.close()
+    looking.join(5)
+    assert not looking.is_alive()
+    assert time.monotonic() - began < 3
+    assert listing.paths() == []
+
+
+def test_a_walk_has_a_deadline(tmp_path, monkeypatch):
+    make(tmp_path, *(f"d{number}/a.py" for number in range(20)))
+    monkeypatch.setattr("tui.effects.listing.WALK_DEADLINE_S", -1.0)
+    assert Listing(tmp_path).paths() == []
 
 
 @pytest.mark.parametrize("text", ["gitdir: /nowhere\n", "gitdir: \0\n", "\0\xff", ""])

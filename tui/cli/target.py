@@ -77,7 +77,9 @@ def _checked(path: Path) -> Path:
         resolved = path.resolve(strict=True)
     except FileNotFoundError:
         raise UsageError(f"no such file or folder: {path}") from None
-    except (OSError, RuntimeError, ValueError) as error:
+    except RuntimeError as error:
+        raise UsageError(f"cannot open {path}: its links lead in a circle") from error
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a usable path"
         raise UsageError(f"cannot open {path}: {why}") from error
     folder = resolved if resolved.is_dir() else resolved.parent

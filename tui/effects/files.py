@@ -365,11 +365,11 @@ def _kind(status: os.stat_result) -> str:
 def _twin(folder: int, name: str, found: bool) -> str:
     """The name under which a file lies there, if it is spelled in another way.
 
-    A volume that ignores case finds it; a file whose accents are composed in another way is
-    not found, and would become a twin that looks the same.
+    A volume that ignores case finds it; one with accents composed in another way is not found.
     """
-    names = os.listdir(folder)
-    if name in names:
+    if found and name.isascii() and not os.access(name.swapcase(), os.F_OK, dir_fd=folder):
+        return ""
+    if name in (names := os.listdir(folder)):
         return ""
     spelled = unicodedata.normalize("NFC", name)
     alike = (unicodedata.normalize("NFC", other) for other in names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 LIMIT = 20_000
 """Files; a larger workspace is listed up to here."""
+WALK_DEADLINE_S = 5.0
+"""A walk through a home folder or / ends here, with what it has found."""
 _GIT_DEADLINE_S = 10.0
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 """Directories that are never listed, besides the hidden ones."""
@@ -27,6 +31,14 @@ class Listing:
         """``root`` is the workspace's directory; at most ``limit`` paths are listed."""
         self._root = os.path.realpath(root)
         self._limit = limit
+        self._closed = threading.Event()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def close(self) -> None:
+        """End what another thread still looks up; there is nothing to list from now on."""
+        self._closed.set()
+        for process in list(self._running):
+            process.kill()
 
     def paths(self) -> list[str]:
         """All files that are neither hidden nor ignored: relative, with ``/``, sorted."""
@@ -54,17 +66,28 @@ class Listing:
         """Run git in the root; None if there is none or it takes too long."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         try:
-            return subprocess.run(
+            process = subprocess.Popen(
                 [*_GIT, *arguments],
                 cwd=self._root,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_GIT_DEADLINE_S,
-                check=False,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 env={**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
             )
-        except (OSError, subprocess.TimeoutExpired):
+        except OSError:
             return None
+        with process:
+            self._running.add(process)
+            try:
+                if self._closed.is_set():
+                    process.kill()
+                output, _ = process.communicate(timeout=_GIT_DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return None
+            finally:
+                self._running.discard(process)
+        return subprocess.CompletedProcess(process.args, process.returncode, output)
 
     def _from_git(self) -> list[str] | None:
         """What git lists below the root; None where git has nothing to say."""
@@ -86,7 +109,8 @@ class Listing:
     def _walked(self) -> Iterator[str]:
         rules = _Rules(self._root, (".gitignore", ".ignore"))
         folders = [""]
-        while folders:
+        deadline = time.monotonic() + WALK_DEADLINE_S
+        while folders and not self._closed.is_set() and time.monotonic() < deadline:
             folder = folders.pop()
             below: list[str] = []
             for entry in _entries(os.path.join(self._root, folder)):
@@ -147,6 +171,11 @@ class _Rules:
                     continue
             self._specs[folder] = _spec_of(lines)
         return self._specs[folder]
+
+
+def warm() -> None:
+    """Load what ignore rules need: after the first paint, before the first prompt waits for it."""
+    _spec_of(["warm"])
 
 
 def _spec_of(lines: list[str]) -> GitIgnoreSpec | None:
