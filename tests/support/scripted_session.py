@@ -21,6 +21,7 @@ from tui.engine.intents import (
     NewConversation,
     OpenFile,
     Reject,
+    SaveFile,
     Switch,
 )
 from tui.engine.notices import Notices, Status
@@ -114,6 +115,7 @@ class ScriptedSession:
         self.now_s = 100.0
         self.started = False
         self.status_changed = True
+        self.saves = True
         self.closed = asyncio.Event()
         status = self.status
         status.models = {"fast": "rehearsal-fast", "deep": "rehearsal-deep"}
@@ -172,6 +174,8 @@ class ScriptedSession:
                 if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
                     hunk.decision = made
             self.scripted.revision += 1
+        elif isinstance(intent, SaveFile):
+            self.scripted.dirty -= {intent.path} if self.saves else set()
         elif isinstance(intent, NewConversation):
             self.transcript.blocks.clear()
         self.changed()

@@ -15,9 +15,11 @@ from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
+from tui.engine.intents import SaveFile
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
+from tui.ui.screens.leave import Choice
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
 from tui.ui.widgets.editor_canvas import EditorCanvas
@@ -114,7 +116,7 @@ class DuettoApp(App[int]):
         if isinstance(self.screen, LeaveScreen):
             return
         if reasons := self._reasons_to_stay():
-            self.push_screen(LeaveScreen(reasons), self._left)
+            self.push_screen(LeaveScreen(reasons, unsaved=bool(self._unsaved())), self._left)
         else:
             await self._leave()
 
@@ -147,7 +149,7 @@ class DuettoApp(App[int]):
     def _reasons_to_stay(self) -> list[str]:
         """What would be left behind, in sentences."""
         workspace = self.session.workspace
-        unsaved = sorted(path for path in workspace.buffers if workspace.is_dirty(path))
+        unsaved = self._unsaved()
         pending = sum(hunk.decidable for hunk in workspace.hunks)
         reasons = []
         if unsaved:
@@ -160,8 +162,16 @@ class DuettoApp(App[int]):
             reasons.append("An answer is still streaming.")
         return reasons
 
-    def _left(self, leave: bool | None) -> None:
-        if leave:
+    def _unsaved(self) -> list[str]:
+        workspace = self.session.workspace
+        return sorted(path for path in workspace.buffers if workspace.is_dirty(path))
+
+    def _left(self, choice: Choice | None) -> None:
+        """The question was answered; what cannot be saved is a reason to stay."""
+        if choice == "save":
+            for path in self._unsaved():
+                self.session.submit(SaveFile(path))
+        if choice == "leave" or (choice == "save" and not self._unsaved()):
             self.call_later(self._leave)
 
     async def _leave(self) -> None:

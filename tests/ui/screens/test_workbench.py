@@ -9,6 +9,7 @@ from tui.core.hunk import Stage
 from tui.engine.intents import (
     Accept,
     Answer,
+    CloseFile,
     Interrupt,
     NewConversation,
     OpenFile,
@@ -16,6 +17,7 @@ from tui.engine.intents import (
     Queue,
     Reject,
     RunCommand,
+    SaveFile,
     SendFailure,
     SetEffort,
     Switch,
@@ -297,6 +299,33 @@ async def test_leaving_asks_when_hunks_are_pending() -> None:
         await pilot.press("ctrl+q", "y")
         await pilot.pause()
         assert session.closed.is_set()
+
+
+@pytest.mark.parametrize("saves", [True, False])
+async def test_leaving_can_save_and_stays_if_that_fails(saves: bool) -> None:
+    session = ScriptedSession()
+    session.open("ledger/cache.py")
+    session.scripted.dirty.add("ledger/cache.py")
+    session.saves = saves
+    async with running(session) as (app, pilot):
+        await pilot.press("ctrl+q")
+        await pilot.press("s")
+        await pilot.pause()
+        assert session.intents == [SaveFile("ledger/cache.py")]
+        assert session.closed.is_set() is saves
+        assert saves or app.screen is app.bench
+
+
+async def test_an_unsaved_tab_closes_the_second_time() -> None:
+    session = ScriptedSession()
+    session.open("ledger/cache.py")
+    session.scripted.dirty.add("ledger/cache.py")
+    async with running(session) as (app, pilot):
+        await pilot.press("f6", "ctrl+w")
+        assert session.intents == []
+        assert "not saved" in next(iter(app._notifications)).message
+        await pilot.press("ctrl+w")
+        assert session.intents == [CloseFile("ledger/cache.py")]
 
 
 async def test_themes_switch_live() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,26 +10,37 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+Choice = Literal["save", "leave", "stay"]
+_CHOICES: tuple[tuple[Choice, str], ...] = (
+    ("save", "s  Save, then leave"),
+    ("leave", "y  Leave"),
+    ("stay", "n  Stay (Enter, Esc)"),
+)
 
-class LeaveScreen(ModalScreen[bool]):
-    """True: leave; False: stay."""
+
+class LeaveScreen(ModalScreen[Choice]):
+    """Whether to leave, and whether to save before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,1,ctrl+q", "leave(True)", show=False),
-        Binding("n,2,escape,enter,ctrl+c", "leave(False)", show=False),
+        Binding("s", "choose('save')", show=False),
+        Binding("y,ctrl+q", "choose('leave')", show=False),
+        Binding("n,escape,enter,ctrl+c", "choose('stay')", show=False),
     ]
 
-    def __init__(self, reasons: list[str]) -> None:
-        """``reasons`` not to leave, each a sentence."""
+    def __init__(self, reasons: list[str], *, unsaved: bool) -> None:
+        """``reasons`` not to leave, each a sentence; ``unsaved``: saving would be of use."""
         super().__init__()
         self._reasons = reasons
+        self._unsaved = unsaved
 
     def compose(self) -> ComposeResult:
-        """The reasons and two choices."""
+        """The reasons and the choices."""
+        choices = [words for choice, words in _CHOICES if self._unsaved or choice != "save"]
         with Vertical(id="leave-box"):
             yield Static("\n".join(self._reasons), id="leave-reasons", markup=False)
-            yield Static("1 y  Leave\n2 n  Stay (Enter, Esc)", id="leave-choices", markup=False)
+            yield Static("\n".join(choices), id="leave-choices", markup=False)
 
-    def action_leave(self, leave: bool) -> None:
+    def action_choose(self, choice: Choice) -> None:
         """The answer."""
-        self.dismiss(leave)
+        if choice != "save" or self._unsaved:
+            self.dismiss(choice)

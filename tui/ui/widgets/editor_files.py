@@ -47,6 +47,8 @@ class EditorFiles(Vertical):
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
         self._views: dict[str, View] = {}
         self._writing = ""
+        self._warned = ""
+        """The user was told that this file is not saved."""
 
     def compose(self) -> ComposeResult:
         """All parts; which are seen is a matter of classes."""
@@ -99,7 +101,16 @@ class EditorFiles(Vertical):
         self._sync_tabs()
 
     def close_file(self, path: str) -> None:
-        """The user closes a tab."""
+        """The user closes a tab; of unsaved changes they are told before."""
+        if self.session.workspace.is_dirty(path) and path != self._warned:
+            self._warned = path
+            name = inert(path.rpartition("/")[2])
+            self.app.notify(
+                f"{name} has changes that are not saved. Ctrl+S saves; close it once more to keep"
+                " them without a tab.", severity="warning", markup=False,
+            )
+            return
+        self._warned = ""
         self.session.submit(CloseFile(path))
         self._sync_tabs()
 
@@ -171,6 +182,7 @@ class EditorFiles(Vertical):
     @on(Editor.Edited)
     def _edited(self, event: Editor.Edited) -> None:
         event.stop()
+        self._warned = ""
         self._sync_tabs()
 
     @on(Tabs.Chosen)
