@@ -3,6 +3,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
+from tui.effects import watcher
 from tui.effects.watcher import Watcher
 
 
@@ -78,3 +81,20 @@ async def test_ignored_paths_and_caches_are_not_told(tmp_path: Path) -> None:
 async def test_a_folder_that_is_not_there_ends_the_watch(tmp_path: Path) -> None:
     async with asyncio.timeout(15):
         await Watcher(str(tmp_path / "gone")).watch(lambda paths: None)
+
+
+async def test_of_a_huge_tree_the_upper_folders_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home folder or / must not hold up the screen while it is set up."""
+    monkeypatch.setattr(watcher, "MAX_FOLDERS", 5)
+    for name in ("src/a/b/c", "node_modules/m/n/o", ".git/objects/00", "docs"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    folders = watcher.folders_of(tmp_path)
+    names = [folder.relative_to(tmp_path).as_posix() for folder in folders]
+    assert (names[0], names[3:]) == (".", ["src/a", "src/a/b"])
+    assert set(names[1:3]) == {"src", "docs"}
+    async with watching(Watcher(str(tmp_path))) as heard:
+        (tmp_path / "src" / "x.py").write_text("x = 1\n")
+        await heard.until("src/x.py")

@@ -10,6 +10,8 @@ from pathlib import Path
 BURST_MS = 100
 """Changes that follow each other faster than this are told together."""
 MAX_BURST_MS = 500
+MAX_FOLDERS = 1_000
+"""A larger tree is watched so far only: setting up a watch holds up the screen."""
 _NEVER = frozenset(
     {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache"}
     | {".pytest_cache", ".ruff_cache", ".hypothesis", ".tox"}
@@ -37,8 +39,11 @@ class Watcher:
         # imported when it is needed: the first paint does not wait for it
         import watchfiles
 
+        folders = await asyncio.to_thread(folders_of, self._root)
+        whole = len(folders) < MAX_FOLDERS
         changes = watchfiles.awatch(
-            self._root,
+            *([self._root] if whole else folders),
+            recursive=whole,
             watch_filter=None,
             debounce=MAX_BURST_MS,
             step=BURST_MS,
@@ -67,3 +72,29 @@ class Watcher:
             if not self._is_ignored(relative):
                 told.add(relative)
         return told
+
+
+def folders_of(root: Path) -> list[Path]:
+    """The root and the folders below it, upper ones first, links not followed; bounded.
+
+    In a tree that is too large, folders of tools are left out.
+    """
+    everything = _folders(root, frozenset())
+    return everything if len(everything) < MAX_FOLDERS else _folders(root, _NEVER)
+
+
+def _folders(root: Path, skipped: frozenset[str]) -> list[Path]:
+    found = [root]
+    for folder in found:
+        try:
+            with os.scandir(folder) as entries:
+                found += [
+                    Path(entry.path)
+                    for entry in entries
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in skipped
+                ]
+        except OSError:
+            continue
+        if len(found) >= MAX_FOLDERS:
+            break
+    return found[:MAX_FOLDERS]
