@@ -5,7 +5,13 @@ from __future__ import annotations
 from tui.core.history import Item
 from tui.engine.slots import Slots
 
-CALL: Item = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "list", "arguments": "{}"}
+CALL: Item = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c1",
+    "name": "list",
+    "arguments": "{}",
+}
 
 
 def test_an_item_is_one_from_its_beginning_to_its_end() -> None:

@@ -6,30 +6,26 @@ workspace is read; private files only after the user has said so.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from tui.core.file_block import file_block
 from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
 from tui.core.mending import mended_json
 from tui.core.workspace import Workspace
+from tui.engine.call_error import CallError as CallError
 from tui.engine.catalogue import Catalogue
 from tui.engine.ports import Ports
+from tui.engine.search import MATCH_LIMIT, finder, searched
+from tui.engine.search import path_filter as path_filter
 
 OUTPUT_LIMIT_CHARS = 48_000
 LIST_LIMIT = 1_000
-MATCH_LIMIT = 200
 FAILURE_CHARS = 1_000
-MATCH_CHARS = 400
 SEARCH_LIMIT_S = 5.0
 FILE_LIMIT_BYTES = 4_000_000
-_LINE_LIMIT_CHARS = 4_000
-"""Longer lines are searched up to here only."""
-_SLICE_S = 0.008
-"""A search gives the event loop back that often."""
 
 Consent = Callable[[str, str], Awaitable[bool]]
 """Asks the user whether a private file (path, reason) may be sent."""
@@ -44,10 +40,6 @@ class ToolResult:
     brief: str
     """For the screen: a few words."""
     failed: bool = False
-
-
-class CallError(Exception):
-    """A call that cannot be answered as asked; the text says why."""
 
 
 class Tools:
@@ -116,34 +108,34 @@ class Tools:
         return ToolResult(output, _count(len(found), "file"))
 
     async def _search(self, arguments: Arguments) -> ToolResult:
-        pattern = _pattern(arguments.text("pattern"), regex=arguments.flag("regex"))
+        find = finder(arguments.text("pattern"), regex=arguments.flag("regex"))
         matches = path_filter(arguments.text("path", ""))
-        start_s = slice_s = self._clock.now()
+        end_s = self._clock.now() + SEARCH_LIMIT_S
+
+        def expired() -> bool:
+            return self._clock.now() > end_s
+
         found: list[str] = []
         for path in [p for p in await self._paths() if matches(p)]:
-            now = self._clock.now()
-            if now - start_s > SEARCH_LIMIT_S:
+            if expired():
                 found.append("(stopped after 5 s: give a path to search in)")
                 break
-            if now - slice_s > _SLICE_S:
-                await asyncio.sleep(0)
-                slice_s = self._clock.now()
-            found += self._matches(path, pattern, MATCH_LIMIT - len(found))
+            found += await searched(path, self._lines(path), find, expired)
             if len(found) >= MATCH_LIMIT:
-                found.append(f"(the first {MATCH_LIMIT} matches: give a narrower pattern or path)")
+                more = f"(the first {MATCH_LIMIT} matches: give a narrower pattern or path)"
+                found[MATCH_LIMIT:] = [more]
                 break
         output = "\n".join(found) or "no line matches"
         return ToolResult(output, _count(len(found), "match", "matches"))
 
-    def _matches(self, path: str, pattern: re.Pattern[str], limit: int) -> list[str]:
+    def _lines(self, path: str) -> list[str]:
+        """The lines of a file as they are now."""
         buffer = self._workspace.buffers.get(path)
         if buffer is not None:
-            lines = buffer.lines
-        else:
-            data = self._files.read(path).data
-            text = decoded(data) if data is not None and len(data) <= FILE_LIMIT_BYTES else None
-            lines = text.split("\n") if text is not None else []
-        return list(_matching(path, lines, pattern, limit))
+            return list(buffer.lines)
+        data = self._files.read(path).data
+        text = decoded(data) if data is not None and len(data) <= FILE_LIMIT_BYTES else None
+        return text.split("\n") if text is not None else []
 
     async def _paths(self) -> list[str]:
         """The listing, and new files that only live in the editor."""
@@ -247,53 +239,6 @@ def decoded(data: bytes) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-
-
-def path_filter(pattern: str) -> Callable[[str], bool]:
-    """A test for paths: a glob (``**`` spans folders), a folder, or a file's name."""
-    pattern = pattern.strip().removeprefix("./").strip("/")
-    if pattern in ("", ".", "**", "*"):
-        return lambda path: True
-    if not re.search(r"[*?\[]", pattern):
-        return lambda path: (
-            path == pattern
-            or path.startswith(pattern + "/")
-            or ("/" not in pattern and path.rsplit("/", 1)[-1] == pattern)
-        )
-    found = re.compile(_glob_regex(pattern))
-    if "/" in pattern:
-        return lambda path: found.fullmatch(path) is not None
-    return lambda path: found.fullmatch(path.rsplit("/", 1)[-1]) is not None
-
-
-def _glob_regex(pattern: str) -> str:
-    pieces = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    split = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    return "".join(pieces.get(part, re.escape(part)) for part in split)
-
-
-_REPEATED_REPEAT = re.compile(r"\([^()]*[*+}][^()]*\)\s*[*+{]")
-
-
-def _pattern(text: str, *, regex: bool) -> re.Pattern[str]:
-    if not regex:
-        return re.compile(re.escape(text))
-    if _REPEATED_REPEAT.search(text) or len(text) > 500:
-        raise CallError("this regular expression may take for ever; use a simpler one")
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise CallError(f"not a regular expression: {error}") from None
-
-
-def _matching(path: str, lines: list[str], pattern: re.Pattern[str], limit: int) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
-        if limit <= 0:
-            return
-        if found := pattern.search(line, 0, _LINE_LIMIT_CHARS):
-            at = max(found.start() - MATCH_CHARS // 2, 0)
-            yield f"{path}:{number}: {line[at : at + MATCH_CHARS].rstrip()}"
-            limit -= 1
 
 
 def _quoted(path: str, lines: list[str], first: int, last: int) -> ToolResult:
