@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
@@ -19,10 +19,12 @@ from tui.engine.intents import SaveFile
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
-from tui.ui.screens.leave import Choice
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
 from tui.ui.widgets.editor_canvas import EditorCanvas
+
+if TYPE_CHECKING:
+    from tui.ui.screens.leave import Choice
 
 _STYLES = Path(__file__).parent / "styles"
 _WARM_S = 0.5
