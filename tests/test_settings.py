@@ -1,10 +1,20 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from tui import settings
 from tui.errors import SettingsError
-from tui.settings import Paths, Settings, load, load_project, parse, with_project
+from tui.settings import (
+    LIMIT_BYTES,
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load,
+    load_project,
+    parse,
+    with_project,
+)
 
 FULL = """\
 schema = 1
@@ -161,3 +171,57 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(SettingsError, match="set DUETTO_HOME"):
         Paths.find({"DUETTO_HOME": str(tmp_path / "home")}).make_state_dir()
+
+
+ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value"),
+        ("[editor]\n[editor]\n", "line 2: not valid TOML: Cannot declare ('editor',) twice"),
+        ("x = " + "[" * 3000, "not valid TOML: nested too deeply"),
+        ("\0", "line 1: not valid TOML"),
+        ('x = "\x1b[31m"', "line 1: not valid TOML: Illegal character"),
+        ("schema = 0", "line 1: there is no schema 0; write 1"),
+        ("\nschema = -3", "line 2: there is no schema -3; write 1"),
+        ("schema = true", "line 1: schema: expected int, got bool"),
+        ("[[models]]", "line 1: models: expected object, got array"),
+        ("[verify]\ncommand = [1]", "line 2: verify.command.0: expected str, got int"),
+        ("[verify]\ndeadline_s = nan", "line 2: verify.deadline_s: expected float > 0"),
+        ("[rehearsal]\nfast_tokens_s = nan", "line 2: rehearsal.fast_tokens_s: expected float"),
+        (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
+        (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
+        (ENDPOINT + "headers = { a = 1 }", "line 3: endpoints.a.headers.a: expected str, got int"),
+        (ENDPOINT + '[models.fast]\nname = "m"\nendpoint = "b"', "line 5: models.fast.endpoint"),
+    ],
+)
+def test_broken_in_every_way(text: str, says: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse(text, "config.toml")
+    words = str(caught.value)
+    assert words.startswith("config.toml")
+    assert says in words
+    assert "abcdef" not in words
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xef\xbb\xbfschema = 1\n")
+    assert load(tmp_path / "config.toml").schema == 1
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/tty", "fifo"])
+def test_a_workspace_cannot_make_us_wait_for_a_device(tmp_path: Path, target: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    file = tmp_path / PROJECT_FILE
+    file.parent.mkdir()
+    file.symlink_to(tmp_path / target)
+    with pytest.raises(SettingsError, match="it is not a file"):
+        load_project(tmp_path)
+
+
+def test_settings_that_are_too_large_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"#" * (LIMIT_BYTES + 1))
+    with pytest.raises(SettingsError, match="larger than 1 MB"):
+        load(tmp_path / "config.toml")

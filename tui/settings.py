@@ -262,6 +262,8 @@ def _validated(text: str, origin: str, kind: type[T]) -> T:
     except tomllib.TOMLDecodeError as error:
         line, what = toml_lines.syntax_trouble(text, error)
         raise SettingsError(f"{origin} line {line}: not valid TOML: {what}") from error
+    except RecursionError:
+        raise SettingsError(f"{origin}: not valid TOML: nested too deeply") from None
     schema = data.get("schema", SCHEMA)
     if isinstance(schema, int) and schema < 1:
         line = toml_lines.line_of(text, ("schema",))
@@ -304,7 +306,7 @@ def _explained(text: str, origin: str, kind: type, message: str) -> str:
 
 def _key_path(text: str, path: str) -> tuple[str, ...]:
     """A path like ``$.a[...].b`` as names; ``[...]`` is a dict's key, which it does not say."""
-    parts = re.findall(r"\[\.\.\.\]|[^.\[]+", path.removeprefix("$"))
+    parts = re.findall(r"\[\.\.\.\]|[^.\[\]]+", path.removeprefix("$"))
     names: list[str] = []
     table: object = tomllib.loads(text)
     for part in parts:

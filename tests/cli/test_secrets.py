@@ -1,0 +1,232 @@
+"""Keys and private files go nowhere without a yes: what a model, a child and a log get to see."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import DUETTO, Duetto, clean_environment
+from tests.support.nasty_server import Nasty, called, error, function_call, nasty, spoken, turn
+from tui.cli.composition import Composition, Consents, Workplace, withheld
+from tui.cli.options import ModelFlags, resolve
+from tui.engine import intents
+from tui.engine.session import Options
+from tui.settings import Paths, parse
+
+SECRET = "hunter2hunter2"
+KEY = "correct-horse-battery-staple"
+PRIVATE = (
+    ".env",
+    ".env.local",
+    "deploy/.env.production",
+    "id_rsa",
+    "certs/server.pem",
+    ".netrc",
+    ".npmrc",
+    ".aws/credentials",
+    "notes.sql",
+)
+LINKS = {"docs/readme.txt": "../.env", "data.txt": "notes.sql", "twice.txt": "docs/readme.txt"}
+READS = (
+    *PRIVATE,
+    *LINKS,
+    "outside.txt",
+    "AGENTS.md",
+    "folder/secret.txt",
+    "../secret.txt",
+    "a/../../secret.txt",
+    "~/secret.txt",
+    "a.py\0.env",
+    ".git/config",
+    "./.ENV",
+    "deploy\\.env.production",
+    "\ud800",
+    "",
+)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A workspace full of things that are nobody's business."""
+    folder = tmp_path / "work"
+    for name in PRIVATE:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"KEY={SECRET}\n")
+    (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
+    (folder / "docs").mkdir()
+    for link, target in LINKS.items():
+        (folder / link).symlink_to(target)
+    (folder / "outside.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "folder").symlink_to(tmp_path)
+    (folder / "AGENTS.md").symlink_to(".env")
+    (folder / "a.py").write_text("KEY = None\n")
+    (folder / ".gitignore").write_text("*.sql\n")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(f'[url "https://u:{SECRET}@h/"]\n')
+    return folder
+
+
+async def executed(work: Path, url: str, *arguments: str) -> tuple[int, bytes, str]:
+    """``duetto exec --debug`` with a key: exit code, all it printed, and its log."""
+    home = work.parent / "home"
+    process = await asyncio.create_subprocess_exec(
+        *DUETTO, "exec", "what is the key?", "--debug", "-C", str(work),
+        "--endpoint", url, "--fast", "m", "--key-env", "MODEL_PASS", *arguments,
+        env=clean_environment(home) | {"MODEL_PASS": KEY, "HOME": str(work.parent)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    async with asyncio.timeout(60):
+        out, _ = await process.communicate()
+    return process.returncode or 0, out, (home / "state" / "duetto.log").read_text()
+
+
+async def test_a_model_gets_no_secret_without_a_yes(work: Path) -> None:
+    reads = [
+        function_call("read_file", json.dumps({"path": path}), f"call_{number}")
+        for number, path in enumerate([str(work.parent / "secret.txt"), *READS])
+    ]
+    more = [
+        function_call("search", json.dumps({"pattern": "KEY"}), "call_s"),
+        function_call("search", json.dumps({"pattern": "KEY", "path": ".env"}), "call_t"),
+        function_call("list", "{}", "call_l"),
+        function_call("list", '{"pattern": "**/.env*"}', "call_m"),
+    ]
+    calls = [step for call in [*reads, *more] for step in called(call)]
+    server = Nasty([turn(1, *calls), turn(2, *spoken("there is none"))])
+    async with nasty(server) as url:
+        code, out, log = await executed(work, url, "--json")
+    assert code == 0, out
+    said = json.dumps(server.requests)
+    assert len(server.requests) == 2
+    assert said.count("_call_output") == len(reads) + len(more)
+    assert "a.py:1: KEY = None" in said
+    for place in (said, out.decode(), log):
+        assert SECRET not in place
+        assert KEY not in place
+    listed = server.requests[0]["instructions"]
+    assert "a.py" in listed
+    assert not [name for name in (*PRIVATE, *LINKS, "outside.txt") if f"\n{name}\n" in listed]
+
+
+async def test_a_server_that_repeats_the_key_is_not_quoted(work: Path) -> None:
+    script = [[error(400, "invalid_request_error", f"Incorrect API key provided: {KEY}")]]
+    for arguments in ((), ("--json",)):
+        server = Nasty(script)
+        async with nasty(server) as url:
+            code, out, log = await executed(work, url, *arguments)
+        assert code in (1, 3)
+        assert "Authorization" in server.headers[0]
+        assert KEY not in log
+        assert KEY not in out.decode()
+
+
+EVIL = "\x1b[2J\x1b]0;own\x07\x1b]52;c;aGk=\x07\x1b]8;;http://x\x1b\\\x1bP1\x1b\\\x9b31m\x08\u202e"
+
+
+async def test_what_a_server_says_is_inert(work: Path) -> None:
+    """Raw bytes never reach the output, whether it is a terminal or a pipe."""
+    calls = called(function_call("read_file", json.dumps({"path": EVIL})))
+    for script in (
+        [turn(1, *spoken(f"hello {EVIL} there"))],
+        [turn(1, *calls), turn(2, *spoken("bye"))],
+        [[error(400, f"code{EVIL}", f"bad {EVIL}")]],
+    ):
+        for arguments in ((), ("--json",)):
+            async with nasty(Nasty(script)) as url:
+                _, out, log = await executed(work, url, *arguments)
+            for text in (out.decode(), log):
+                assert "Traceback" not in text
+                assert not [char for char in text if not char.isprintable() and char != "\n"]
+
+
+def workplace(work: Path, toml: str = "", environment: dict[str, str] | None = None) -> Workplace:
+    settings = parse(toml, "config.toml")
+    models = resolve(settings, ModelFlags(), environment or {})
+    return Workplace(work, settings, models, Paths.find({"DUETTO_HOME": str(work.parent / "h")}))
+
+
+CONNECTED = """
+[endpoints.here]
+url = "wss://models.example/v1/responses"
+key_env = "MODEL_PASS"
+[endpoints.there]
+url = "wss://other.example/v1/responses"
+key_env = "OTHER_KEY"
+[models.fast]
+name = "m"
+endpoint = "here"
+"""
+
+
+def test_commands_of_the_workspace_do_not_get_the_keys(tmp_path: Path) -> None:
+    environment = {
+        "MODEL_PASS": KEY,
+        "OTHER_KEY": "other",
+        "COPY": f" {KEY} ",
+        "EMPTY": "",
+        "PATH": "/bin",
+        "OPENAI_API_KEY": "not used here",
+    }
+    connected = workplace(tmp_path, CONNECTED, environment)
+    left = withheld(connected, environment)
+    assert left == {"EMPTY": "", "PATH": "/bin", "OPENAI_API_KEY": "not used here"}
+    assert withheld(workplace(tmp_path), environment) == environment
+
+
+async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_PASS", KEY)
+    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), Options())
+    session = composition.session
+    woken = asyncio.Event()
+    session.on_wake = woken.set
+    session.submit(intents.RunCommand('echo "pass=$MODEL_PASS path=${PATH:+set}"'))
+    async with asyncio.timeout(30):
+        while not session.transcript.blocks or session.status.running:
+            await woken.wait()
+            woken.clear()
+            session.drain()
+    await composition.close()
+    assert "pass= path=set" in session.transcript.blocks[-1].text
+
+
+def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_not_sent(work: Path) -> None:
+    composition = Composition(workplace(work), Options())
+    assert composition.agents_md() == ""
+    (work / "AGENTS.md").unlink()
+    (work / "AGENTS.md").write_text("Use tabs.\n")
+    assert composition.agents_md() == "Use tabs.\n"
+    (work / ".gitignore").write_text("AGENTS.md\n")
+    assert composition.agents_md() == ""
+
+
+def test_a_consent_that_cannot_be_kept_is_asked_again(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
+    consents = Consents(paths, "/one")
+    consents.remember("make test")
+    assert consents.known() == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[endpoints.x]\nurl = "wss://evil.example/v1"\n',
+        '[models.fast]\nname = "m"\n',
+        "[rehearsal]\nseed = 3\n",
+        '[editor]\nsave = "manual"\n',
+    ],
+)
+def test_a_workspace_may_not_choose_servers(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".duetto").mkdir()
+    (tmp_path / ".duetto" / "config.toml").write_text(line)
+    seen = Duetto(tmp_path, clean_environment(tmp_path / "h")).run("doctor")
+    assert seen.returncode == 1
+    assert "unknown key" in seen.stdout.decode()

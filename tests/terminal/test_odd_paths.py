@@ -1,0 +1,94 @@
+"""Whatever PATH names: the app opens, or one sentence on an untouched terminal says why not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+NAMES = (b"latin\xff.txt", b"evil\x1b]0;own\x07\nname.txt", "bidi\u202etxt.py".encode())
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """The folder that `start` works in, full of odd things."""
+    (tmp_path / "a.py").write_text("one\ntwo\nthree\n")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop1").symlink_to("loop2")
+    (tmp_path / "loop2").symlink_to("loop1")
+    (tmp_path / "dangling").symlink_to("gone")
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
+    (tmp_path / "bin").write_bytes(bytes(range(256)) * 100)
+    (tmp_path / "big.txt").write_bytes(b"x" * 79 + b"\n")
+    os.truncate(tmp_path / "big.txt", 50_000_000)
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "crlf.txt").write_bytes(b"ab\r\ncd\r\n")
+    (tmp_path / "bom.txt").write_bytes(b"\xef\xbb\xbfhello\n")
+    for name in NAMES:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text("content\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["no\x1b[31m\nsuch"], r"no such file or folder: no\x1b[31m\nsuch"),
+        (["no\udcff"], r"no such file or folder: no\udcff"),
+        (["dangling"], "no such file or folder: dangling"),
+        (["loop1"], "its links lead in a circle"),
+        (["fifo"], "fifo is neither a file nor a folder"),
+        (["/dev/zero"], "/dev/zero is neither a file nor a folder"),
+        (["~nobody-at-all/x"], "no such file or folder"),
+        ([""], "PATH is empty"),
+        (["a.py", "+abc"], "one PATH and one +LINE"),
+        (["a.py", "+1", "+2"], "one PATH and one +LINE"),
+        (["+3"], "+3 needs a file before it"),
+        (["a.py:" + "9" * 30], "no such file or folder"),
+        (["a.py/b"], "cannot open a.py/b"),
+        ([".:3"], "a line needs a file"),
+    ],
+    ids=lambda value: repr(" ".join(value)[:40]) if isinstance(value, list) else None,
+)
+def test_a_path_that_is_none(
+    odd: Path, start: Callable[..., Terminal], line: list[str], says: str
+) -> None:
+    term = start(*line, size=(200, 24))
+    assert term.wait_exit() == 2
+    assert says in term.text
+    assert b"\x1b[?1049h" not in term.output
+    assert b"\x1b[31m" not in term.output
+    assert term.trouble() == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "shows"),
+    [
+        (["a.py", "+0"], "three"),
+        (["a.py", "+99"], "three"),
+        (["a.py:2:99"], "three"),
+        (["empty.txt"], "empty.txt"),
+        (["crlf.txt"], "cd"),
+        (["bom.txt"], "hello"),
+        (["latin.txt"], "not UTF-8"),
+        (["bin"], "binary"),
+        (["big.txt"], "too large"),
+        ([os.fsdecode(NAMES[0])], "was not opened"),
+        ([os.fsdecode(NAMES[1])], "not a usable path"),
+        ([os.fsdecode(NAMES[2])], "content"),
+    ],
+    ids=lambda value: repr(" ".join(value)) if isinstance(value, list) else None,
+)
+def test_a_file_of_any_kind(
+    odd: Path, start: Callable[..., Terminal], line: list[str], shows: str
+) -> None:
+    term = start(*line)
+    term.wait_for(lambda text: "send" in text and shows in " ".join(text.split()))
+    assert b"own\x07" not in term.output
+    assert "\u202e".encode() not in term.output
+    term.type("\x11")
+    assert term.wait_exit() == 0
+    assert term.trouble() == ""
