@@ -191,3 +191,9 @@ def test_refusals_show_no_control_characters():
     with pytest.raises(EditRefused) as caught:
         Disk({}).workspace.open("a\x1b[31m")
     assert "\x1b" not in str(caught.value)
+
+
+def test_there_is_no_plan_for_a_file_that_is_not_open() -> None:
+    place = disk(**{"a.txt": "a\n"})
+    with pytest.raises(EditRefused, match="not open"):
+        place.workspace.disk_plan("b/../a.txt")

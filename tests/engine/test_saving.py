@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tui.core.hunk import Decision, Stage
 from tui.core.landing import Landing
@@ -244,3 +246,26 @@ async def test_tabs() -> None:
     assert session.status.open_paths == ["a.py"]
     assert len(session.drain().troubles) == 2
     session.cursor("a.py", (1, 1))
+
+
+@pytest.mark.parametrize(
+    "alias", ["tests/../src/a.py", "./src/a.py", "src\\a.py", "/workspace/src/a.py"]
+)
+async def test_a_file_has_one_name_however_it_was_opened(alias: str) -> None:
+    world = World({"src/a.py": TEXT})
+    session = world.session
+    session.submit(intents.OpenFile(alias, 1, 0))
+    assert session.status.open_paths == ["src/a.py"]
+    assert session.status.active_path == "src/a.py"
+    assert session.drain().goto == ("src/a.py", 1, 0)
+    session.workspace.edit("src/a.py", (0, 0), (0, 0), "mine ")
+    session.submit(intents.SaveFile(session.status.active_path))
+    assert world.files.data["src/a.py"].startswith(b"mine one")
+
+
+async def test_saving_a_file_that_is_not_open_is_told() -> None:
+    world = World({"a.py": TEXT})
+    world.session.submit(intents.SaveFile("b/../a.py"))
+    (trouble,) = world.session.drain().troubles
+    assert trouble.what == "b/../a.py was not saved"
+    assert not world.files.writes

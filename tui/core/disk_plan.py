@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tui.core.buffer import Buffer, Mark
-from tui.core.file_read import FileRead
+from tui.core.file_read import FileRead, ascii_shown
 from tui.core.hunk import PLACED, Decision, Hunk
 from tui.core.ledger import Author, FileRecord, Layer, Ledger
 from tui.core.patch import merge3
 from tui.core.rows import file_rows, keep_ends, rows_text, whole_text
+from tui.errors import EditRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,14 @@ class DiskPlan:
 
 
 def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
-    """The plan for one path. Nothing is changed but the note of what was planned."""
+    """The plan for one path. Nothing is changed but the note of what was planned.
+
+    Raises:
+        EditRefused: no file of that name is open, or ever was.
+    """
     record = ledger.records.get(path)
     if record is None:
-        return DiskPlan(None, None)
+        raise EditRefused(f"'{ascii_shown(path)}' is not open")
     data: bytes | None = None
     if not record.gone:
         buffer = backed_out(ledger, record)

@@ -154,7 +154,11 @@ class Workspace:
         return touched
 
     def disk_plan(self, path: str) -> DiskPlan:
-        """What a save writes: user's text and accepted hunks, pending ones backed out."""
+        """What a save writes: user's text and accepted hunks, pending ones backed out.
+
+        Raises:
+            EditRefused: there is no such file.
+        """
         return disk_plan(self.ledger, path)
 
     def written(self, path: str, data: bytes | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import Future
-from pathlib import PurePosixPath
 
 from tui.core.buffer import Position
 from tui.core.context import OpenFile
@@ -31,12 +30,12 @@ class Desk:
 
     def open(self, path: str, line: int | None, col: int) -> None:
         """Open a file in a tab and make it the active one; a refusal is told."""
-        name = str(PurePosixPath(path))
         try:
-            buffer = self.workspace.open(name)
+            buffer = self.workspace.open(path)
         except EditRefused as error:
             self._board.trouble(Trouble(f"{path} was not opened", str(error)))
             return
+        name = buffer.path  # one file has one name, however it was asked for
         if name not in self.status.open_paths:
             self.status.open_paths.append(name)
         self.status.active_path = name

@@ -153,7 +153,11 @@ class Saving:
             )
             self._conflict(path)
             return
-        plan = self._workspace.disk_plan(path)
+        try:
+            plan = self._workspace.disk_plan(path)
+        except EditRefused as error:
+            self._board.trouble(Trouble(f"{path} was not saved", str(error)))
+            return
         expected = self._files.read(path).data if force else plan.expected
         try:
             if plan.data is not None and plan.data != expected:

@@ -79,7 +79,7 @@ class EditorFiles(Vertical):
     def show(self, path: str, position: Position | None = None) -> None:
         """Show a file, or in one sentence why it cannot be shown."""
         view, refusal = self._view_of(path)
-        self.active = path
+        self.active = path if view is None else view.buffer.path
         self.set_class(view is None, "-notice")
         if view is None:
             self._notice.update(inert(refusal))
@@ -107,7 +107,9 @@ class EditorFiles(Vertical):
             name = inert(path.rpartition("/")[2])
             self.app.notify(
                 f"{name} has changes that are not saved. Ctrl+S saves; close it once more to keep"
-                " them without a tab.", severity="warning", markup=False,
+                " them without a tab.",
+                severity="warning",
+                markup=False,
             )
             return
         self._warned = ""
@@ -167,11 +169,11 @@ class EditorFiles(Vertical):
             buffer = self.session.workspace.open(path)
         except EditRefused as refused:
             return None, str(refused)
-        view = self._views.get(path)
+        view = self._views.get(buffer.path)
         if view is None or view.buffer is not buffer:
             if view is not None:
                 view.release()
-            view = self._views[path] = View(buffer)
+            view = self._views[buffer.path] = View(buffer)
         return view, ""
 
     @on(Editor.Moved)
