@@ -43,6 +43,9 @@ def test_nothing_is_left_that_acts_on_a_terminal(text: str) -> None:
         ("\x9b2J", "�2J"),
         ("\u202eevil", "�evil"),
         ("\udc80", "?"),
+        ("pass\u200bword\u2060s", "pass�word�s"),
+        ("soft\u00adhyphen\U000e0041", "soft�hyphen�"),
+        ("👨\u200d👩", "👨\u200d👩"),
     ],
 )
 def test_control_characters_become_pictures(text: str, shown: str) -> None:

@@ -113,7 +113,7 @@ class Verification:
         if words in self._kit.ports.consents:
             return True
         choice = await self._board.ask(
-            f"Run {words} ?",
+            f"Run {' ⏎ '.join(words.splitlines())} ?",
             f"The command comes from the workspace itself: {command.source}.",
             (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
         )

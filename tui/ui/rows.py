@@ -40,8 +40,10 @@ _REPLACED = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t
 _REPLACED[0x7F] = 0x2421
 _REPLACED |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _REPLACED |= dict.fromkeys((0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF), 0xFFFD)
-_REPLACED |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
-"""C0 as control pictures; C1, line separators and bidirectional overrides as U+FFFD."""
+_REPLACED |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2060, 0x2070)], 0xFFFD)
+_REPLACED |= dict.fromkeys([0xAD, 0x200B, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)], 0xFFFD)
+"""C0 as control pictures; C1, line separators, bidirectional overrides and what has no width (but
+the joiners of emoji) as U+FFFD."""
 
 
 def inert(text: str) -> str:
