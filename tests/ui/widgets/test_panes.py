@@ -172,6 +172,17 @@ async def test_what_is_looked_for_is_seen_beside_the_conversation() -> None:
         assert app.bench.editor.find_bar.query_one("Input").size.width > 20
 
 
+@pytest.mark.parametrize("size", [NARROW, (120, 36)])
+async def test_an_editor_without_a_file_leaves_the_keys_to_the_prompt(
+    size: tuple[int, int]
+) -> None:
+    session = ScriptedSession()
+    session.status.prompts = ["fix it"]
+    async with running(session, size) as (app, pilot):
+        await pilot.press("f6", "alt+2", "tab", "x")
+        assert app.bench.prompt_box.prompt.text == "fix itx"
+
+
 async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
     """The model writes a line."""
     session.status.busy = True

@@ -25,10 +25,15 @@ class EditorPane(EditorFiles):
 
     def focus_editor(self) -> None:
         """Put the cursor into the text, at once: the next key is meant for it."""
-        if self.editor.focusable:
+        if not self._focus_now():  # the file that was asked for comes with the next frame
+            self.call_after_refresh(self._focus_now)
+
+    def _focus_now(self) -> bool:
+        """False, and the focus stays where it is, while there is no text to see."""
+        shown = self.editor.view is not None
+        if shown:
             self.screen.set_focus(self.editor)
-        else:  # it comes into sight with the next layout
-            self.editor.focus()
+        return shown
 
     def close_open(self) -> bool:
         """Close the find bar; False if nothing was open."""
