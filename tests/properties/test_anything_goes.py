@@ -110,6 +110,9 @@ class Play:
             if data is not None:
                 self.disk.files[path] = data
             self.workspace.outside_change(path, FileRead(data))
+            if data is not None and self.dice.random() < 0.3 and path in self.workspace.conflicts:
+                self.workspace.outside_change(path, FileRead(data), theirs=True)
+                assert self.workspace.disk_plan(path).data == data
 
     def place(self) -> None:
         for hunk in list(self.workspace.hunks):

@@ -28,8 +28,11 @@ class Disk:
         return FileRead(self.files.get(path))
 
     def write(self, paths: Iterable[str]) -> None:
-        """Bring the disk to what the workspace plans."""
+        """Bring the disk to what the workspace plans; what is in conflict is not written."""
         for path in paths:
+            if path in self.workspace.conflicts:
+                self.workspace.write_failed(path)
+                continue
             plan = self.workspace.disk_plan(path)
             assert self.files.get(path) == plan.expected, path
             if plan.data is None:

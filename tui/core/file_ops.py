@@ -88,6 +88,8 @@ class UpdateWork(FileWork):
         self._section: Section | None = None
         self._search = Search()
         self._target = ""
+        self._before = 0
+        """Hunks of the sections before the one that is read."""
         self._refused: Hunk | None = None
         try:
             self.record = self._found(path)
@@ -109,7 +111,7 @@ class UpdateWork(FileWork):
         elif self.record is None:
             self._count(event)
         elif isinstance(event, SectionStart):
-            number = event.number
+            number, self._before = event.number, len(self.hunks)
             self._section = Section(
                 self.ledger,
                 self.record,
@@ -135,6 +137,8 @@ class UpdateWork(FileWork):
         elif self.record is None or any(h.stage is not Stage.LANDED for h in self.hunks[:-1]):
             reason = "not moved: not all hunks of the file are placed"
             self.ended(hunk, Stage.REFUSED, reason)
+        elif self.record.moving is not None:
+            self._move_on(self.record, self.record.moving, hunk)
         else:
             self._move(self.record, hunk)
 
@@ -166,8 +170,24 @@ class UpdateWork(FileWork):
                 self._search = Search(
                     section.placed_rows[1], True, [*self._search.placed, *section.hunks]
                 )
-            self.hunks = [hunk for hunk in self.hunks if hunk.id in self.ledger.layers]
+            self.hunks[self._before :] = section.hunks
             self.last_section, self._section = section, None
+
+    def _move_on(self, record: FileRecord, earlier: Hunk, hunk: Hunk) -> None:
+        """The file is to go on from where an earlier hunk brings it: one move does both."""
+        if earlier.call_id != hunk.call_id:
+            reason = f"not moved: an earlier move to '{ascii_shown(earlier.target)}' is pending"
+            self.ended(hunk, Stage.REFUSED, reason)
+            return
+        self.ledger.arriving.pop(earlier.target, None)
+        record.moving = None
+        hunk.path = earlier.path
+        self._move(record, hunk)
+        if hunk.stage is Stage.LANDED:
+            self.ledger.forget_hunk(earlier)
+        else:
+            record.moving = earlier
+            self.ledger.arriving[earlier.target] = record
 
     def _move(self, record: FileRecord, hunk: Hunk) -> None:
         try:
@@ -314,6 +334,7 @@ class AddWork(FileWork):
         for other in record.live:
             if other.start and other.end:
                 layer.below.append(other)
+                self.ledger.layers[other.id].above.append(hunk)
                 layer.edges.append((other, other.start.line, other.end.line))
         self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
         self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))

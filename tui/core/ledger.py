@@ -79,6 +79,8 @@ class FileRecord:
     regions: UserRegions = field(default_factory=UserRegions)
     live: list[Hunk] = field(default_factory=list)
     """Hunks whose text stands in the buffer, in the order in which they landed."""
+    made: list[Hunk] = field(default_factory=list)
+    """Hunks that made the file, or all of its text."""
     landing: OpenSection | None = None
     waiting: list[WaitingSection] = field(default_factory=list)
     deletion: Hunk | None = None
@@ -111,9 +113,8 @@ class FileRecord:
     @property
     def addition(self) -> Hunk | None:
         """The pending hunk that made this file."""
-        return next(
-            (h for h in self.live if h.kind is Kind.ADD and h.decision is Decision.PENDING), None
-        )
+        pending = (hunk for hunk in self.made if hunk.decision is Decision.PENDING)
+        return next((hunk for hunk in pending if hunk in self.live), None)
 
 
 @dataclass(slots=True)
@@ -122,6 +123,8 @@ class Layer:
 
     below: list[Hunk] = field(default_factory=list)
     """Hunks that it changed the text of."""
+    above: list[Hunk] = field(default_factory=list)
+    """Hunks that changed its text."""
     edges: list[tuple[Hunk, int | None, int | None]] = field(default_factory=list)
     """Where their first and last rows were, counted from this hunk's first row."""
     record: FileRecord | None = None
@@ -236,7 +239,8 @@ class Ledger:
         change = record.buffer.replace(*where, text)
         span = touched_span(record.buffer, change)
         for hunk in record.live:
-            shift_hunk(hunk, span)
+            if hunk.end is None or hunk.end.line >= span.row:  # others are above it
+                shift_hunk(hunk, span)
         for section in record.waiting:
             for hunk in section.hunks:
                 rows = (shifted(row, row, span)[0] for row in hunk.candidates)
@@ -264,6 +268,8 @@ class Ledger:
         hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
         if hunk not in record.live:
             record.live.append(hunk)
+            if hunk.kind is Kind.ADD:
+                record.made.append(hunk)
         if record.gone and self.records.get(record.path) is record:
             self.restore(record)
 

@@ -13,6 +13,8 @@ from tui.core.rows import file_rows
 
 _DIRTY_ROWS = 1000
 """More changed rows than this (or an eighth of all), and the index is built anew."""
+_STRETCHES = 100
+"""The same for changed stretches, which every look-up goes through."""
 
 _PUNCTUATION = str.maketrans(
     {
@@ -75,7 +77,8 @@ class LineIndex:
         for row, n_old, n_new in changes:
             self._note(row, row + n_old, n_new - n_old)
         limit = max(_DIRTY_ROWS, self._buffer.line_count // 8)
-        if sum(last - first for _, _, first, last in self._dirty) > limit:
+        dirty = sum(last - first for _, _, first, last in self._dirty)
+        if dirty > limit or len(self._dirty) > _STRETCHES:
             self._build()
 
     def _build(self) -> None:

@@ -8,6 +8,7 @@ open section never hides text and can always be taken back.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 
 from tui.core.buffer import Mark
 from tui.core.hunk import Hunk
@@ -71,7 +72,7 @@ class Painter:
         self._before = [
             (hunk, hunk.start.line - row, hunk.end.line - row)
             for hunk in record.live
-            if hunk.start and hunk.end
+            if hunk.start and hunk.end and hunk.end.line >= row - 1
         ]
 
     @property
@@ -153,15 +154,19 @@ class Painter:
     def finish(self) -> None:
         """Remove the struck lines; every group becomes the text of its hunk."""
         self.drop_partial()
-        index = len(self.tags)
-        while index:
-            index -= 1
-            if self.tags[index] == "-":
-                start = index
-                while start and self.tags[start - 1] == "-":
-                    start -= 1
-                self._remove(start, index + 1)
-                index = start
+        runs = [
+            list(run)
+            for struck, run in groupby(range(len(self.tags)), lambda at: self.tags[at] == "-")
+            if struck
+        ]
+        for run in reversed(runs):
+            first, last = self.row + run[0], self.row + run[-1] + 1
+            self._replace(rows_range(self._record.buffer, first, last), "")
+        gone = [0, *accumulate(tag == "-" for tag in self.tags)]
+        self.tags = [tag for tag in self.tags if tag != "-"]
+        for group in self.groups:
+            group.first -= gone[group.first]
+            group.last -= gone[group.last]
         for group in self.groups:
             hunk = group.hunk
             hunk.base = "".join(group.base)
@@ -219,7 +224,9 @@ class Painter:
         """Replace tags and keep the groups' edges right."""
         self.tags[at:to] = tags
         delta = len(tags) - (to - at)
-        for group in self.groups:
+        for group in reversed(self.groups):
+            if group.first < at and group.last <= at:
+                break  # it and those before it stand above
             group.first = _edge(group.first, (at, to), delta, at)
             if group.last > at:
                 group.last = _edge(group.last, (at, to), delta, at + len(tags))
@@ -292,8 +299,9 @@ class Painter:
         low, high = group.old
         layer = self._ledger.layers[group.hunk.id]
         layer.below, layer.edges = [], []
+        live = set(map(id, self._record.live)) if self._before else set()
         for hunk, start, end in self._before:
-            if hunk not in self._record.live:
+            if id(hunk) not in live:
                 continue
             inside = (low <= start <= high, low <= end <= high)
             if any(inside):
@@ -301,6 +309,7 @@ class Painter:
                 layer.edges.append((hunk, *edges))
             if max(start, low) < min(end, high) or start < low == high < end or low < start < high:
                 layer.below.append(hunk)
+                self._ledger.layers[hunk.id].above.append(group.hunk)
 
     def _show(self, every: bool = False) -> None:
         """Let the open hunk say where it is; every one after somebody else's change."""

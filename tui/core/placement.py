@@ -169,10 +169,14 @@ class Locator:
         if flag:
             flags.append(flag)
         if self.search.placed_before and row < self.search.cursor:
-            if flags or self.search.touches(row, row + len(self.old)):
+            above = not flags and row + self._lead() >= self.search.cursor
+            if above:
+                flags.append("its context is what an earlier hunk of this patch wrote")
+            elif flags or self.search.touches(row, row + len(self.old)):
                 why = "it fits only what an earlier hunk of this patch has changed"
                 return Miss(f"context not found: {why}, at line {row + 1}")
-            flags.append("out of order")
+            else:
+                flags.append("out of order")
         return Spot(row, indents[row], tuple(flags), *skips)
 
     def at(self, row: int) -> Spot | None:
@@ -183,6 +187,15 @@ class Locator:
             return Spot(row, flags=(by_hand,)) if fits else None
         found, indents, flags, skips = self._best()
         return Spot(row, indents[row], (*flags, by_hand), *skips) if row in found else None
+
+    def _lead(self) -> int:
+        """How many lines of context come before the first changed line."""
+        count = 0
+        for old, new, is_context in zip(self.old, self.new, self.context, strict=False):
+            if not is_context or old != new:
+                break
+            count += 1
+        return count
 
     def _pick(self, rows: list[int], fuzzy: bool) -> tuple[int | None, str]:
         """The one of several rows, and why a person should look at it."""

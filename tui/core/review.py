@@ -104,20 +104,25 @@ def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
 def _above(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     """What lies on a hunk, newest first; on a new file all its edits lie."""
     record = ledger.records.get(hunk.path)
-    live = record.live if record else []
-    found = {hunk.id}
-    for one in live:
-        on_it = any(other.id in found for other in ledger.layers[one.id].below)
-        on_file = ledger.layers[hunk.id].made_file and one.id > hunk.id
-        if on_it or on_file:
-            found.add(one.id)
+    if record is None:
+        return []
+    found: dict[int, Hunk] = {}
+    stack = [hunk]
+    if ledger.layers[hunk.id].made_file:
+        stack += [one for one in record.live if one.id > hunk.id]
+    while stack:
+        one = stack.pop()
+        if one.id not in found:
+            found[one.id] = one
+            stack += ledger.layers[one.id].above
+    found.pop(hunk.id)
     gone = [
         one
-        for one in reversed(ledger.hunks)
-        if one.kind is Kind.DELETE and one is not hunk and record and record.gone
+        for one in (reversed(ledger.hunks) if record.gone else ())
+        if one.kind is Kind.DELETE and one is not hunk
         if ledger.layers[one.id].record is record
     ]
-    return gone + [one for one in reversed(live) if one.id in found and one is not hunk]
+    return gone + [one for one in reversed(record.live) if one.id in found] if found else gone
 
 
 def _record(ledger: Ledger, hunk: Hunk) -> FileRecord | None:
