@@ -6,7 +6,11 @@ turn, write nothing, and break no task.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -267,3 +271,55 @@ async def next_turn(seat: Seat, server: Nasty) -> None:
     await seat.idle()
     assert seat.session.status.outcome == "completed"
     assert seat.said().endswith("bye")
+
+
+async def exec_over(tmp_path: Path, server: Nasty, *arguments: str) -> tuple[int | None, str, str]:
+    """``duetto exec`` as a program; gives exit code, stdout and stderr."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "cache.py").write_text(CACHE)
+    environment = {**os.environ, "DUETTO_HOME": str(tmp_path / "home"), "A_KEY": "sk-a-secret-key"}
+    async with nasty(server) as url:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tui.cli", "exec", "go", "-C", str(tmp_path / "work"),
+            "--endpoint", url, "--fast", "m", "--key-env", "A_KEY", *arguments,
+            stdout=PIPE, stderr=PIPE, env=environment,
+        )  # fmt: skip
+        async with asyncio.timeout(30):
+            out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_exec_tells_of_its_tries_and_writes_once(tmp_path: Path) -> None:
+    broken: list[Step] = [
+        created(),
+        *begun(patch_call(PATCH), 0.7),
+        Close(1011, "for sk-a-secret-key"),
+    ]
+    server = Nasty([broken, turn(2, *called(patch_call(PATCH, "call_2"))), FINE])
+    code, out, err = await exec_over(tmp_path, server, "--apply")
+    assert (code, out) == (0, "fine\n")
+    assert "trying again (1 of 5)" in err
+    assert "sk-a-secret-key" not in err
+    text = (tmp_path / "work" / "cache.py").read_text()
+    assert text.count("with self.lock") == 1
+    assert server.faults == []
+
+
+async def test_exec_with_nothing_whole_writes_nothing(tmp_path: Path) -> None:
+    cut_short: list[Step] = [
+        created(),
+        *begun(patch_call(PATCH), 0.7),
+        incomplete("max_output_tokens"),
+    ]
+    code, _, err = await exec_over(tmp_path, Nasty([cut_short]), "--apply")
+    assert code == 1
+    assert "output limit" in err
+    assert (tmp_path / "work" / "cache.py").read_text() == CACHE
+
+
+async def test_a_close_before_the_first_request_says_why(tmp_path: Path) -> None:
+    server = Nasty([[]], on_connect=[Close(1008, "sk-a-secret-key is not welcome")])
+    code, out, err = await exec_over(tmp_path, server)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert "... is not welcome" in err

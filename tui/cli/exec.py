@@ -12,6 +12,7 @@ import click
 
 from tui.cli.composition import Composition, Workplace
 from tui.cli.exec_report import JsonReport, Report, TextReport
+from tui.cli.open_app import log_broken
 from tui.cli.options import ModelFlags, model_options, resolve, settings_for
 from tui.cli.streams import text_of
 from tui.cli.target import target_of
@@ -92,6 +93,7 @@ def _workplace(folder: str, flags: ModelFlags) -> Workplace:
 
 
 async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
+    asyncio.get_running_loop().set_exception_handler(log_broken)
     turn = Turn(composition.session, report)
     try:
         return await turn.play(text, apply=apply)

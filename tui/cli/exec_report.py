@@ -70,6 +70,8 @@ class TextReport:
         self._out, self._err = out, err
         self._prose = Prose()
         self._ends_line = True
+        self._blocks = 0
+        """Blocks of the conversation that were looked at for notes."""
 
     def started(self, session: Session) -> None:
         """Nothing to say."""
@@ -81,6 +83,12 @@ class TextReport:
             self._out.write(text)
             self._out.flush()
             self._ends_line = text.endswith("\n")
+        blocks, status = session.transcript.blocks, session.status
+        for block in blocks[self._blocks :]:
+            # how it ended is told by `ended`
+            if block.kind is BlockKind.NOTE and status.busy and not status.stopping:
+                self._say(f"duetto: {block.text}")
+        self._blocks = len(blocks)
 
     def trouble(self, trouble: Trouble) -> None:
         """One line."""

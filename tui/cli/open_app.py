@@ -82,7 +82,7 @@ def options_for(workplace: Workplace) -> Options:
 
 async def _run(composition: Composition, workplace: Workplace, target: Target) -> int:
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_log_broken)
+    loop.set_exception_handler(log_broken)
     app = _app(composition, workplace.settings, target.root)
     if target.file is not None:
         from tui.engine.intents import OpenFile
@@ -144,7 +144,7 @@ def _beginning(file: Path) -> str:
         return opened.read(4096).decode()
 
 
-def _log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:
+def log_broken(loop: asyncio.AbstractEventLoop, context: Mapping[str, object]) -> None:
     """A task of nobody broke: the screen must not be written over."""
     error = context.get("exception")
     log.error(
