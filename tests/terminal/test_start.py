@@ -40,6 +40,8 @@ def test_it_is_usable_when_small(start: Start, size: tuple[int, int]) -> None:
     term.type("hi")
     term.wait_for("❯ hi")
     term.type(QUIT)
+    term.wait_for("A draft")
+    term.type("y")
     assert term.wait_exit() == 0
     assert term.trouble() == ""
 

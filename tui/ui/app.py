@@ -10,12 +10,13 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.actions import SkipAction
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
-from tui.engine.intents import SaveFile
+from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
@@ -38,7 +39,9 @@ class DuettoApp(App[int]):
 
     TITLE = "duetto"
     CSS_PATH: ClassVar[list[str | PurePath]] = [*sorted(_STYLES.glob("*.tcss"))]
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "stop_first", show=False, priority=True),
+    ]
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
 
@@ -111,14 +114,25 @@ class DuettoApp(App[int]):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen())
 
+    def action_stop_first(self) -> None:
+        """Whatever lies over the workbench: an answer is stopped before anything is closed.
+
+        Raises SkipAction where the key means what the screen says.
+        """
+        status = self.session.status
+        if self.screen is self.bench or not status.busy or status.stopping:
+            raise SkipAction
+        self.session.submit(Interrupt())
+
     async def action_quit(self) -> None:
         """Leave; ask first when something would be left behind."""
-        from tui.ui.screens.leave import LeaveScreen
+        from tui.ui.screens.leave import LeaveScreen, reasons_to_stay, unsaved_paths
 
         if isinstance(self.screen, LeaveScreen):
             return
-        if reasons := self._reasons_to_stay():
-            self.push_screen(LeaveScreen(reasons, unsaved=bool(self._unsaved())), self._left)
+        if reasons := reasons_to_stay(self.session, self.bench.prompt_box.prompt.text):
+            unsaved = bool(unsaved_paths(self.session))
+            self.push_screen(LeaveScreen(reasons, unsaved=unsaved), self._left)
         else:
             await self._leave()
 
@@ -148,32 +162,14 @@ class DuettoApp(App[int]):
     def _slash(self, name: str) -> None:
         self.bench.run_slash(f"/{name}")
 
-    def _reasons_to_stay(self) -> list[str]:
-        """What would be left behind, in sentences."""
-        workspace = self.session.workspace
-        unsaved = self._unsaved()
-        pending = sum(hunk.decidable for hunk in workspace.hunks)
-        reasons = []
-        if unsaved:
-            more = f" and {len(unsaved) - 3} more" if len(unsaved) > 3 else ""
-            reasons.append(f"Not saved: {', '.join(unsaved[:3])}{more}.")
-        if pending:
-            reasons.append(f"{pending} hunk{'s' if pending > 1 else ''} not decided on;"
-                           " the files are as if rejected.")
-        if self.session.status.busy:
-            reasons.append("An answer is still streaming.")
-        return reasons
-
-    def _unsaved(self) -> list[str]:
-        workspace = self.session.workspace
-        return sorted(path for path in workspace.buffers if workspace.is_dirty(path))
-
     def _left(self, choice: Choice | None) -> None:
         """The question was answered; what cannot be saved is a reason to stay."""
+        from tui.ui.screens.leave import unsaved_paths
+
         if choice == "save":
-            for path in self._unsaved():
+            for path in unsaved_paths(self.session):
                 self.session.submit(SaveFile(path))
-        if choice == "leave" or (choice == "save" and not self._unsaved()):
+        if choice == "leave" or (choice == "save" and not unsaved_paths(self.session)):
             self.call_later(self._leave)
 
     async def _leave(self) -> None:

@@ -59,7 +59,8 @@ class Workbench(WorkbenchCommands):
         self._status = StatusLine(session, id="status")
         self._keys = KeysLine(id="keys")
         self._was_busy = False
-        self._last_prompt = ""
+        self._given_back = ""
+        """The unsent prompt that the prompt box has taken back."""
         self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -185,7 +186,7 @@ class Workbench(WorkbenchCommands):
             intent = RunCommand(text[1:].strip())
         else:
             intent = Queue(text) if message.queue else Prompt(text)
-            self._last_prompt = text
+            self._given_back = ""
         self.transcript.action_scroll_end()
         self.panes.sent()
         self.submit(intent)
@@ -224,19 +225,20 @@ class Workbench(WorkbenchCommands):
             self.prompt_box.focus_prompt()
 
     def _after_turn(self) -> None:
-        """The turn ended: whoever stopped it goes on typing."""
+        """The turn ended: whoever stopped it goes on typing, an unsent prompt comes back."""
         busy = self.session.status.busy
         if self._was_busy and not busy and self.session.status.stopped:
             self.prompt_box.focus_prompt()
         self._was_busy = busy
+        unsent = self.session.status.unsent
+        if unsent and unsent != self._given_back:
+            self.prompt_box.prompt.restore(unsent)
+        self._given_back = unsent
 
     def _tell(self, trouble: Trouble) -> None:
-        """Say what went wrong; a prompt that did not get through comes back."""
+        """Say what went wrong."""
         words = "\n".join(filter(None, (trouble.what, trouble.why, trouble.next_step)))
         self.notify(inert(words), severity=trouble.severity, timeout=8, markup=False)
-        if trouble.retryable and self._last_prompt and not self.prompt_box.prompt.text:
-            self.prompt_box.prompt.restore(self._last_prompt)
-            self._last_prompt = ""
 
     def decide(self, accept: bool) -> None:
         """Accept or reject the selected hunk's siblings: all that are pending."""
