@@ -10,6 +10,7 @@ from tui.core.hunk import PLACED, Decision, Hunk
 from tui.core.ledger import Author, FileRecord, Layer, Ledger
 from tui.core.patch import merge3
 from tui.core.rows import file_rows, keep_ends, rows_text, whole_text
+from tui.core.standing import Standing
 from tui.errors import EditRefused
 
 
@@ -103,4 +104,4 @@ def _copied(ledger: Ledger, record: FileRecord) -> tuple[Ledger, FileRecord, dic
             if other.id in copies
         ]
         scratch.layers[number] = Layer(edges=edges)
-    return scratch, FileRecord(record.path, buffer, None, live=list(copies.values())), copies
+    return scratch, FileRecord(record.path, buffer, None, live=Standing(copies.values())), copies

@@ -28,6 +28,7 @@ from tui.core.rows import (
     shifted,
     touched_span,
 )
+from tui.core.standing import Standing
 from tui.core.user_regions import UserRegions
 from tui.errors import EditRefused
 
@@ -77,7 +78,7 @@ class FileRecord:
     """What lies on the disk as far as we know; None: nothing."""
     history: History = field(default_factory=History)
     regions: UserRegions = field(default_factory=UserRegions)
-    live: list[Hunk] = field(default_factory=list)
+    live: Standing = field(default_factory=Standing)
     """Hunks whose text stands in the buffer, in the order in which they landed."""
     made: list[Hunk] = field(default_factory=list)
     """Hunks that made the file, or all of its text."""
@@ -238,9 +239,7 @@ class Ledger:
         """Replace a range on behalf of an open section, which is not told of it."""
         change = record.buffer.replace(*where, text)
         span = touched_span(record.buffer, change)
-        for hunk in record.live:
-            if hunk.end is None or hunk.end.line >= span.row:  # others are above it
-                shift_hunk(hunk, span)
+        record.live.move(span)
         for section in record.waiting:
             for hunk in section.hunks:
                 rows = (shifted(row, row, span)[0] for row in hunk.candidates)
@@ -265,8 +264,10 @@ class Ledger:
 
     def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
         """A hunk's text stands in these rows from now on."""
-        hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
-        if hunk not in record.live:
+        if hunk in record.live:
+            record.live.replace(hunk, rows)
+        else:
+            hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
             record.live.append(hunk)
             if hunk.kind is Kind.ADD:
                 record.made.append(hunk)
@@ -309,12 +310,6 @@ class Ledger:
         self.records[path] = record
         self.buffers[path] = buffer
         return record
-
-
-def shift_hunk(hunk: Hunk, span: Span) -> None:
-    """Move a hunk's rows and candidates with a change."""
-    if hunk.start is not None and hunk.end is not None:
-        hunk.start.line, hunk.end.line, _ = shifted(hunk.start.line, hunk.end.line, span)
 
 
 def whole_rows(record: FileRecord) -> tuple[int, int]:

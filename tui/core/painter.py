@@ -16,6 +16,8 @@ from tui.core.indent import SAME, IndentChange
 from tui.core.ledger import Author, FileRecord, Ledger, OpenSection
 from tui.core.rows import Span, rows_range, rows_text
 
+_STRETCH = 32
+"""Old lines for which older hunks are looked for at once."""
 SWALLOWED = "target deleted: the lines that it was changing are gone"
 EDITED = {
     Author.USER: "you changed these lines while they were being changed",
@@ -69,11 +71,11 @@ class Painter:
         self._partial: str | None = None
         self._ended = False
         """We ended the file's last line, which had no newline."""
-        self._before = [
-            (hunk, hunk.start.line - row, hunk.end.line - row)
-            for hunk in record.live
-            if hunk.start and hunk.end and hunk.end.line >= row - 1
-        ]
+        self._before: dict[Hunk, tuple[int, int]] = {}
+        """Older hunks, where they stood, counted in old lines of the section."""
+        self._met: list[list[Hunk]] = []
+        """Which of them touch each stretch of old lines."""
+        self._meet()
 
     @property
     def end(self) -> int:
@@ -83,6 +85,8 @@ class Painter:
     def old_line(self, struck: bool, hunk: Hunk | None) -> None:
         """The next row is the section's next old line (the caller has compared them)."""
         self.drop_partial()
+        if len(self.base) >= len(self._met) * _STRETCH:
+            self._meet()
         text = rows_text(self._record.buffer, self.end, self.end + 1)
         if struck and hunk is not None:
             group = self._group(hunk)
@@ -264,7 +268,7 @@ class Painter:
             self.row -= 1
             self.tags.append("=")
             self.base.append(text)
-            self._before = [(h, start + 1, end + 1) for h, start, end in self._before]
+            self._before = {h: (start + 1, end + 1) for h, (start, end) in self._before.items()}
         if self.tags[-1] == "=":
             group.first = len(self.tags) - 1
             group.base.append(self.base[-1])
@@ -294,15 +298,25 @@ class Painter:
     def _replace(self, where: tuple[tuple[int, int], tuple[int, int]], text: str) -> None:
         self._ledger.apply_own(self._record, where, text, Author.MODEL, self._owner)
 
+    def _meet(self) -> None:
+        """Note the older hunks of the next stretch of old lines, before it is painted."""
+        first = self.end
+        offset = first - len(self.base)
+        hunks = self._record.live.near(first - (not self._met), first + _STRETCH)
+        for hunk in hunks:
+            if hunk.start is not None and hunk.end is not None:
+                rows = (hunk.start.line - offset, hunk.end.line - offset)
+                self._before.setdefault(hunk, rows)
+        self._met.append(hunks)
+
     def _note_layer(self, group: Group) -> None:
         """Remember which older hunks this one lies on."""
         low, high = group.old
         layer = self._ledger.layers[group.hunk.id]
         layer.below, layer.edges = [], []
-        live = set(map(id, self._record.live)) if self._before else set()
-        for hunk, start, end in self._before:
-            if id(hunk) not in live:
-                continue
+        met = self._met[low // _STRETCH : high // _STRETCH + 1]
+        for hunk in self._record.live.ordered({hunk for hunks in met for hunk in hunks}):
+            start, end = self._before[hunk]
             inside = (low <= start <= high, low <= end <= high)
             if any(inside):
                 edges = (start - low if inside[0] else None, end - low if inside[1] else None)
