@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fakes import World, settle
+from tui.core.file_read import MAX_BYTES
 from tui.core.hunk import Decision, Stage
 from tui.core.landing import Landing
 from tui.engine import intents
@@ -269,3 +270,117 @@ async def test_saving_a_file_that_is_not_open_is_told() -> None:
     (trouble,) = world.session.drain().troubles
     assert trouble.what == "b/../a.py was not saved"
     assert not world.files.writes
+
+
+async def test_a_move_is_accepted_whole_or_not_at_all() -> None:
+    world = World({"m.txt": TEXT})
+    moved = patch("m.txt", "two", "TWO").replace("@@", "*** Move to: n.txt\n@@", 1)
+    land(world, moved)
+    world.files.data["m.txt"] = b"somebody else\n"
+    world.session.submit(intents.Accept())
+    assert world.files.data == {"m.txt": b"somebody else\n"}
+    assert Decision.ACCEPTED not in decisions(world)
+    trouble = world.session.drain().troubles[0]
+    assert trouble.what == "m.txt was not written"
+    assert trouble.next_step == "nothing was written, the hunks stay pending"
+
+
+async def test_several_files_are_accepted_together_or_not_at_all() -> None:
+    world = World({"a.py": TEXT, "b.py": TEXT})
+    both = patch("a.py", "two", "TWO").replace("*** End Patch\n", "")
+    land(world, both + patch("b.py", "four", "FOUR").replace("*** Begin Patch\n", ""))
+    before = dict(world.files.data)
+    world.files.read_only.add("b.py")
+    world.session.submit(intents.Accept())
+    assert world.files.data == before
+    assert decisions(world) == [Decision.PENDING, Decision.PENDING]
+    world.files.read_only.clear()
+    world.session.submit(intents.Accept())
+    assert b"TWO" in world.files.data["a.py"]
+    assert b"FOUR" in world.files.data["b.py"]
+
+
+async def test_taking_a_turn_back_saves_nothing_of_the_users_where_saving_is_theirs() -> None:
+    world = World({"a.py": TEXT}, options=Options(save="manual"))
+    session = world.session
+    land(world, patch("a.py", "two", "TWO"))
+    session.submit(intents.Accept())
+    session.workspace.edit("a.py", (4, 0), (4, 0), "mine ")
+    session.submit(intents.UndoTurn())
+    assert session.workspace.buffers["a.py"].text() == TEXT.replace("five", "mine five")
+    assert not world.files.writes
+
+
+async def test_taking_a_saved_turn_back_restores_the_disk_where_nothing_else_is_unsaved() -> None:
+    world = World({"a.py": TEXT}, options=Options(save="manual"))
+    session = world.session
+    land(world, patch("a.py", "two", "TWO"))
+    session.submit(intents.Accept())
+    session.submit(intents.SaveFile("a.py"))
+    assert b"TWO" in world.files.data["a.py"]
+    session.submit(intents.UndoTurn())
+    assert world.files.data["a.py"] == TEXT.encode()
+
+
+async def ignoring(world: World) -> None:
+    """From now on notes.txt is ignored, as far as the files know."""
+    await world.session.run()
+    await settle()
+    await world.session._desk.catalogue.prepare()
+    assert world.session._desk.privacy("notes.txt") == ""
+    world.files.private = {"notes.txt": "it is ignored"}
+
+
+async def test_what_a_saved_ignore_file_says_holds_at_once() -> None:
+    world = World({".gitignore": "x\n", "notes.txt": TEXT})
+    await ignoring(world)
+    world.session.submit(intents.OpenFile(".gitignore"))
+    world.session.workspace.edit(".gitignore", (0, 0), (0, 1), "notes.txt")
+    world.session.submit(intents.SaveFile(".gitignore"))
+    assert world.session._desk.privacy("notes.txt") == "it is ignored"
+    await world.session.close()
+
+
+async def test_what_an_ignore_file_says_that_changed_outside_holds_at_once() -> None:
+    world = World({".ignore": "x\n", "notes.txt": TEXT})
+    world.session.submit(intents.OpenFile(".ignore"))
+    await ignoring(world)
+    world.files.data[".ignore"] = b"notes.txt\n"
+    assert world.outside is not None
+    world.outside({".ignore"})
+    assert world.session._desk.privacy("notes.txt") == "it is ignored"
+    await world.session.close()
+
+
+async def test_a_file_that_cannot_be_read_any_more_is_told_once() -> None:
+    world = World({"a.py": TEXT})
+    await world.session.run()
+    await settle()
+    session = world.session
+    session.submit(intents.OpenFile("a.py"))
+    del world.files.data["a.py"]
+    world.files.data["a.py/b"] = b""
+    assert world.outside is not None
+    world.outside({"a.py"})
+    world.outside({"a.py"})
+    (trouble,) = session.drain().troubles
+    assert (trouble.what, trouble.why) == ("a.py cannot be read any more", "it is a folder")
+    assert session.workspace.is_dirty("a.py")
+    session.submit(intents.SaveFile("a.py"))
+    (trouble,) = session.drain().troubles
+    assert trouble.why == "it is a folder"
+    assert session.workspace.buffers["a.py"].text() == TEXT
+    await session.close()
+
+
+async def test_a_text_that_could_not_be_opened_again_is_not_written() -> None:
+    world = World({"a.py": TEXT})
+    world.session.submit(intents.OpenFile("a.py"))
+    world.session.workspace.edit("a.py", (0, 0), (0, 0), "x" * MAX_BYTES)
+    world.session.submit(intents.SaveFile("a.py"))
+    (trouble,) = world.session.drain().troubles
+    assert "larger than 8 MB" in trouble.why
+    assert not trouble.next_step, "no hunk is pending"
+    world.session.workspace.edit("a.py", (0, 0), (0, MAX_BYTES), "y")
+    world.session.submit(intents.SaveFile("a.py"))
+    assert world.files.data["a.py"].startswith(b"yone")

@@ -16,10 +16,11 @@ from tui.cli.inert_text import inert
 from tui.cli.streams import text_of
 from tui.core.hunk import PLACED, Hunk, Kind
 from tui.core.landing import Landing
-from tui.core.workspace import DiskPlan, Workspace
+from tui.core.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
+from tui.engine.write_set import bring
+from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
 
 CALL_ID = "apply"
 _SIGNS = {Kind.ADD: "new", Kind.DELETE: "deleted", Kind.MOVE: "moved"}
@@ -144,17 +145,8 @@ def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
     """Accept what landed and bring it to the disk: all files, or none."""
     paths = workspace.accept([hunk.id for hunk in outcome.hunks if hunk.decidable])
     plans = {path: workspace.disk_plan(path) for path in paths}
-    done: list[str] = []
-    for path, plan in plans.items():
-        try:
-            _bring(files, path, plan)
-        except FileRefused as error:
-            outcome.refusals[path] = str(error)
-            break
-        done.append(path)
+    outcome.refusals = bring(files, plans)
     if outcome.refusals:
-        for path in reversed(done):
-            _take_back(files, path, plans[path], outcome)
         for path in plans:
             workspace.write_failed(path)
         return
@@ -162,24 +154,6 @@ def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
         workspace.written(path, plan.data)
         if plan.data != plan.expected:
             (outcome.deleted if plan.data is None else outcome.written).append(path)
-
-
-def _bring(files: Files, path: str, plan: DiskPlan) -> None:
-    """Make the disk what the plan says. Raises FileRefused."""
-    if plan.data == plan.expected:
-        return
-    if plan.data is not None:
-        files.write(path, plan.data, plan.expected)
-    elif plan.expected is not None:
-        files.delete(path, plan.expected)
-
-
-def _take_back(files: Files, path: str, plan: DiskPlan, outcome: Outcome) -> None:
-    """Undo a write because another one of the same patch was refused."""
-    try:
-        _bring(files, path, DiskPlan(expected=plan.data, data=plan.expected))
-    except FileRefused as error:
-        outcome.refusals[path] = f"could not be put back: {error}"
 
 
 def _reason(hunk: Hunk, outcome: Outcome) -> str:

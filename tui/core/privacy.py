@@ -24,6 +24,14 @@ _SAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
 _FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"})
 
 
+_IGNORE_FILES = (".gitignore", ".ignore")
+
+
+def is_ignore_file(path: str) -> bool:
+    """True for a file that says which other ones are ignored."""
+    return path.rpartition("/")[2] in _IGNORE_FILES
+
+
 def why_private(path: str) -> str:
     """Why a path (relative, with ``/``) looks like a secret, in words; empty if it does not."""
     *folders, name = path.lower().split("/")

@@ -66,8 +66,8 @@ def is_undoable(ledger: Ledger, hunk: Hunk) -> bool:
     return hunk.stage in PLACED and _is_live(ledger, hunk)
 
 
-def reopen(ledger: Ledger, record: FileRecord) -> None:
-    """A write failed: what was accepted for it is pending again."""
+def reopen(ledger: Ledger, record: FileRecord) -> bool:
+    """A write failed: what was accepted for it is pending again; False if that is nothing."""
     undecided, record.undecided = record.undecided, []
     for hunk in undecided:
         if hunk.kind is Kind.DELETE:
@@ -82,6 +82,7 @@ def reopen(ledger: Ledger, record: FileRecord) -> None:
             ledger.decided.remove(hunk)
         record.accepted -= 1
     ledger.bump()
+    return bool(undecided)
 
 
 def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:

@@ -172,11 +172,10 @@ class Workspace:
         record.undecided.clear()
         self.conflicts.discard(path)
 
-    def write_failed(self, path: str) -> None:
-        """The write did not happen: what was accepted for it is pending again."""
+    def write_failed(self, path: str) -> bool:
+        """The write did not happen: what was accepted for it is pending again, if anything."""
         record = self.ledger.records.get(path)
-        if record is not None:
-            review.reopen(self.ledger, record)
+        return record is not None and review.reopen(self.ledger, record)
 
     def outside_change(self, path: str, read: FileRead, *, theirs: bool = False) -> None:
         """Somebody else changed the file: reload, merge, or note a conflict.

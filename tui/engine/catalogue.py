@@ -41,7 +41,7 @@ class Catalogue:
 
     def privacy(self, path: str) -> str:
         """Why a file is not sent to a model without asking; empty if it may be."""
-        if path in self._public:
+        if path in self._public and not self._stale:
             return ""
         if path not in self._privacy:
             self._privacy[path] = self._files.is_private(path)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from asyncio import Future
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-from tui.core.workspace import Workspace
+from tui.core.privacy import is_ignore_file
+from tui.core.workspace import DiskPlan, Workspace
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
-from tui.errors import EditRefused, FileRefused
+from tui.engine.write_set import bring
+from tui.errors import EditRefused
 
 SaveMode = Literal["on-accept", "manual"]
 KEEP_MINE = "Keep mine: write it over the file"
@@ -19,6 +22,7 @@ TAKE_THEIRS = "Take theirs: undo brings mine back"
 DECIDE_LATER = "Decide later: it is not saved until then"
 _CHANGED = "Your text (or a hunk) and the new text on disk change the same lines."
 _DELETED = "Your text is still here, unsaved."
+_STILL_HERE = "your text is still here, and is not saved until the file can be read"
 
 
 class Saving:
@@ -41,7 +45,7 @@ class Saving:
             case intents.Accept(hunk_ids):
                 self._accept(hunk_ids)
             case intents.Reject(hunk_ids, words):
-                self._write_all(self._workspace.reject(hunk_ids, words))
+                self._write(*self._workspace.reject(hunk_ids, words))
             case intents.Place(hunk_id, line):
                 self._place(hunk_id, line)
             case intents.UndoTurn():
@@ -64,10 +68,12 @@ class Saving:
                 continue
             read = self._files.read(path)
             known = path in self._workspace.conflicts
-            if read.refusal or (
+            if (known and read.refusal) or (
                 not known and read.data == self._workspace.disk_plan(path).expected
             ):
                 continue
+            # it may be a link to a secret now, or say what is ignored
+            self._catalogue.expire()
             self._workspace.outside_change(path, read)
             if path in self._workspace.conflicts and not known:
                 self._conflict(path)
@@ -78,7 +84,12 @@ class Saving:
 
     def _conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
-        gone = self._files.read(path).data is None
+        read = self._files.read(path)
+        if read.refusal:
+            what = f"{path} cannot be read any more"
+            self._board.trouble(Trouble(what, read.refusal, _STILL_HERE, severity="warning"))
+            return
+        gone = read.data is None
         what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
         if not self._can_ask:
             why = "your unsaved changes and the new text do not fit together"
@@ -117,7 +128,7 @@ class Saving:
             self._board.trouble(Trouble("That hunk was not accepted", str(error)))
             return
         if self._mode == "on-accept":
-            self._write_all(paths)
+            self._write(*paths)
 
     def _place(self, hunk_id: int, line: int) -> None:
         try:
@@ -132,48 +143,69 @@ class Saving:
             )
             return
         turn = self._workspace.model_turns[-1]
+        unsaved = self._unsaved()
         try:
             paths = self._workspace.undo_turn()
         except EditRefused as error:
             self._board.trouble(Trouble("The turn was not taken back", str(error)))
             return
-        self._write_all(paths)
+        # where saving is the user's, nothing of theirs goes to the disk with it
+        if self._mode == "on-accept" or unsaved.isdisjoint(paths):
+            self._write(*paths)
         self._board.note(turn, "the model's last turn was taken back")
 
-    def _write_all(self, paths: list[str]) -> None:
-        for path in paths:
-            self._write(path)
+    def _unsaved(self) -> set[str]:
+        """Of the files that a model worked on, those that are not on the disk as they are."""
+        paths = {path for hunk in self._workspace.hunks for path in (hunk.path, hunk.target)}
+        return {path for path in paths if self._workspace.is_dirty(path)}
 
-    def _write(self, path: str, *, force: bool = False) -> None:
-        """Bring the disk to what the workspace says; on a refusal the hunks are pending again."""
-        if path in self._workspace.conflicts and not force:
-            self._workspace.write_failed(path)
-            self._board.trouble(
-                Trouble(f"{path} was not saved", "it changed on disk and does not fit your changes")
-            )
-            self._conflict(path)
+    def _write(self, *paths: str, force: bool = False) -> None:
+        """Bring the disk to what the workspace says: all of these files, or none.
+
+        On a refusal the hunks are pending again.
+        """
+        blocked = [path for path in paths if path in self._workspace.conflicts and not force]
+        if blocked:
+            self._blocked(paths, blocked)
             return
         try:
-            plan = self._workspace.disk_plan(path)
+            plans = {path: self._plan(path, force) for path in paths}
         except EditRefused as error:
-            self._board.trouble(Trouble(f"{path} was not saved", str(error)))
+            self._board.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
             return
-        expected = self._files.read(path).data if force else plan.expected
-        try:
-            if plan.data is not None and plan.data != expected:
-                self._files.write(path, plan.data, expected)
-            elif plan.data is None and expected is not None:
-                self._files.delete(path, expected)
-        except FileRefused as error:
-            self._refused(path, error)
+        if refusals := bring(self._files, plans):
+            self._refused(paths, refusals)
             return
-        if (plan.data is None) != (expected is None):
-            self._catalogue.expire()
-        self._workspace.written(path, plan.data)
+        for path, plan in plans.items():
+            if plan.data is None or plan.expected is None or is_ignore_file(path):
+                self._catalogue.expire()
+            self._workspace.written(path, plan.data)
 
-    def _refused(self, path: str, error: FileRefused) -> None:
-        self._workspace.write_failed(path)
-        self._board.trouble(
-            Trouble(f"{path} was not written", str(error), "its hunks stay pending")
+    def _plan(self, path: str, force: bool) -> DiskPlan:
+        """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""
+        plan = self._workspace.disk_plan(path)
+        return DiskPlan(self._files.read(path).data, plan.data) if force else plan
+
+    def _blocked(self, paths: Sequence[str], conflicts: list[str]) -> None:
+        """Nothing is written while a file on the disk contradicts its buffer."""
+        self._reopen(paths)
+        for path in conflicts:
+            if not self._files.read(path).refusal:
+                why = "it changed on disk and does not fit your changes"
+                self._board.trouble(Trouble(f"{path} was not saved", why))
+            self._conflict(path)
+
+    def _refused(self, paths: Sequence[str], refusals: dict[str, str]) -> None:
+        step = self._reopen(paths)
+        for path, why in refusals.items():
+            self._board.trouble(Trouble(f"{path} was not written", why, step))
+        self.outside(set(refusals))
+
+    def _reopen(self, paths: Sequence[str]) -> str:
+        """Nothing of these was written; what that means for their hunks, in words."""
+        pending = [path for path in paths if self._workspace.write_failed(path)]
+        if not pending:
+            return ""
+        return (
+            "nothing was written, the hunks stay pending" if paths[1:] else "its hunks stay pending"
         )
-        self.outside({path})
