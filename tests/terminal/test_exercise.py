@@ -45,6 +45,10 @@ def test_prompt_interrupt_redirect_accept_verify(
     term.wait_for("Done.")
     term.wait_for("pending")
 
+    accepted_and_judged(term, practice)
+
+
+def accepted_and_judged(term: Terminal, practice: Path) -> None:
     # accepting writes the file
     term.type(ALT_A)
     term.wait_for("accepted")
