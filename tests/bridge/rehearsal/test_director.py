@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, user
+from tests.support.rehearsed import CUSTOM, FUNCTION, READ, Conversation, fresh_files, user
 from tests.support.strict_patch import apply_patch
 from tui.bridge.rehearsal.beats import Call, Reason, Say
 from tui.bridge.rehearsal.director import Manner, answer
@@ -274,3 +274,27 @@ def test_a_failure_as_duetto_sends_it(opening: str) -> None:
     talk.ask("make the cache safe for threads")
     talk.ask(f"{opening} and fix it. Its output:\n\ntests/test_cache.py ..")
     assert "RLock" in talk.files["ledger/cache.py"]
+
+
+def test_a_patch_that_was_cut_on_the_way_is_sent_again() -> None:
+    files = dict(fresh_files())
+    path = CACHE.paths[0]
+    asked = user(f"{file_block(path, files[path])}\nmake the cache safe for threads")
+    request = {"tools": [CUSTOM, READ]}
+    first = next(b for b in answer(request, [asked], DEEP) if isinstance(b, Call))
+    cut = {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch"}
+    told = {
+        "type": "custom_tool_call_output",
+        "call_id": "c1",
+        "output": "the patch was interrupted: 0 of 1 hunks placed\n...",
+    }
+    items = [asked, {**cut, "input": first.text[: len(first.text) // 2]}, told]
+    reads = answer(request, items, DEEP)[-1]
+    assert isinstance(reads, Call)
+    assert reads.name == "read_file"
+    call = {"type": "function_call", "call_id": "c2", "name": "read_file", "arguments": reads.text}
+    output = file_block(path, files[path])
+    items += [call, {"type": "function_call_output", "call_id": "c2", "output": output}]
+    again = answer(request, items, DEEP)[-1]
+    assert isinstance(again, Call)
+    assert again.text == first.text

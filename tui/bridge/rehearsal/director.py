@@ -53,8 +53,9 @@ def answer(
 ) -> list[Beat]:
     """The answer to a request, ``items`` being the whole chain of items behind it."""
     scene = read_scene(request, items)
-    if scene.answers and all(reply.name == "apply_patch" for reply in scene.answers):
-        return [Say(phrases.after_patch([reply.output for reply in scene.answers]))]
+    outputs = [reply.output for reply in scene.answers if reply.name == "apply_patch"]
+    if outputs and len(outputs) == len(scene.answers) and not phrases.was_cut(outputs):
+        return [Say(phrases.after_patch(outputs))]
     wanted = free_form(scene.prompt)
     if wanted is not None:
         return _free(scene, wanted, manner)

@@ -21,6 +21,7 @@ _REFUSED = re.compile(
     r"|\bambiguous\b|\binterrupted\b|\bfailed\b",
     re.IGNORECASE,
 )
+_CUT = re.compile(r"\bpatch was (?:interrupted|cut)\b")
 _PLACED = re.compile(r"\bpending review\b|\baccepted\b")
 _QUOTED = "Current text of "
 """What follows in a report is a file's text, not what became of the patch."""
@@ -85,6 +86,11 @@ def solved(script: Script, *, failed: bool) -> str:
         f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Press "
         "F5 to run the tests."
     )
+
+
+def was_cut(outputs: Sequence[str]) -> bool:
+    """Whether a patch did not come through whole: the connection broke while it was sent."""
+    return any(_CUT.search(output.split("\n", 1)[0]) for output in outputs)
 
 
 def after_patch(outputs: Sequence[str]) -> str:
