@@ -11,6 +11,7 @@ from tui.core.rows import rows_text
 QUOTE_CHARS = 6000
 """About 1,500 tokens: what is quoted of the changed regions at most."""
 _AROUND = 2
+_IN = (Decision.PENDING, Decision.ACCEPTED)
 
 
 def landing_report(ledger: Ledger, hunks: Sequence[Hunk], failure: str, was_cut: bool) -> str:
@@ -23,7 +24,8 @@ def landing_report(ledger: Ledger, hunks: Sequence[Hunk], failure: str, was_cut:
             parts.append(f"{_shown(path)}:")
         parts.append(f"  hunk {number} {hunk_words(hunk)}")
     parts += _regions(ledger, hunks)
-    if any(hunk.stage in PLACED for hunk in hunks) and not _all_placed(hunks):
+    kept = any(hunk.stage in PLACED and hunk.decision in _IN for hunk in hunks)
+    if kept and (failure or was_cut or not _all_placed(hunks)):
         parts.append("Do not resend the hunks that are placed.")
     if any(hunk.stage is Stage.CANDIDATES for hunk in hunks):
         parts.append("Do not resend the hunks that the user is asked about.")
@@ -36,6 +38,8 @@ def hunk_words(hunk: Hunk) -> str:
         return f'rejected by the user: "{hunk.words}"' if hunk.words else "rejected by the user"
     if hunk.stage is Stage.CANDIDATES and hunk.candidates:
         return f"not applied yet, the user is asked where: {hunk.reason}"
+    if hunk.stage is Stage.DROPPED and (hunk.added or hunk.removed):
+        return f"NOT applied: {hunk.reason}, cut after -{hunk.removed}/+{hunk.added} lines"
     if hunk.stage not in PLACED:
         return f"NOT applied: {hunk.reason or hunk.stage.value}"
     state = "accepted" if hunk.decision is Decision.ACCEPTED else "placed, pending review"
@@ -51,16 +55,18 @@ def hunk_words(hunk: Hunk) -> str:
 
 
 def _headline(hunks: Sequence[Hunk], failure: str, was_cut: bool) -> str:
-    placed = sum(hunk.stage in PLACED for hunk in hunks)
+    count = len(hunks)
+    placed = sum(hunk.stage in PLACED and hunk.decision in _IN for hunk in hunks)
+    all_of = f"{count} hunk{'s' * (count != 1)}"
     if failure:
-        head = f"the patch is not valid, {failure}"
+        head = f"the patch is not valid, {failure}; nothing behind that was read"
     elif was_cut:
         head = "the patch was interrupted"
     else:
         head = "the patch was read"
-    if hunks and placed == len(hunks):
-        return f"{head}: placed, pending review ({placed} hunks)"
-    return f"{head}: {placed} of {len(hunks)} hunks placed"
+        if hunks and placed == count:
+            return f"{head}: placed, pending review ({all_of})"
+    return f"{head}: {placed} of {all_of} placed"
 
 
 def _all_placed(hunks: Sequence[Hunk]) -> bool:
