@@ -145,3 +145,20 @@ def test_a_prewarm_by_cache_option_is_a_prewarm() -> None:
 )
 def test_usage_is_read_leniently(usage: object, expected: events.Usage | None) -> None:
     assert events.usage_of({"usage": usage}) == expected
+
+
+@pytest.mark.parametrize(
+    ("frame", "status", "message"),
+    [
+        ('{"type":"error","error":{"code":429,"message":"slow"}}', 429, "slow"),
+        ('{"type":"error","status":"503","error":{}}', 503, ""),
+        ('{"type":"error","status_code":500,"error":{},"message":"so"}', 500, "so"),
+        ('{"type":"error","status":true,"error":{"code":"429x"}}', None, ""),
+    ],
+)
+def test_a_status_is_found_where_servers_put_it(
+    frame: str, status: int | None, message: str
+) -> None:
+    event = events.decode_server(frame)
+    assert isinstance(event, events.ErrorEvent)
+    assert (event.status, event.message) == (status, message)
