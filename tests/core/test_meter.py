@@ -158,3 +158,18 @@ def test_views_are_always_in_range(steps: list[tuple[float, int, bool]]) -> None
         assert len(view.spark) <= 16
         assert all(0 <= height <= 1 for height in view.spark)
         assert view.tokens_s is None or view.tokens_s >= 0
+
+
+def test_the_turns_clock_starts_with_the_prompt_and_never_goes_back() -> None:
+    meter = Meter()
+    meter.prompted(1.0, "m")
+    assert meter.view(3.0).seconds == 2.0
+    meter.start(3.0, "m")
+    assert meter.view(3.0).seconds == 2.0
+    meter.delta(3.5, 4)
+    assert meter.view(3.5).ttft_s == 0.5, "counted from the request"
+    meter.stop(4.0)
+    meter.prompted(10.0, "m")
+    meter.stop(11.0)
+    meter.prompted(20.0, "m")
+    assert meter.view(21.0).seconds == 1.0

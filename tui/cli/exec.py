@@ -126,7 +126,14 @@ class Turn:
             self._take()
             await asyncio.sleep(FRAME_S)
         self._take()
-        left_out = self._decide() if apply else []
+        if apply:
+            self._decide()
+        hunks = session.workspace.hunks
+        left_out = [
+            hunk
+            for hunk in hunks
+            if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)
+        ]
         self._take()
         code = self._code(bool(left_out))
         self._report.ended(session, left_out, code)
@@ -147,19 +154,17 @@ class Turn:
         for ask in list(session.status.asks):
             session.submit(Answer(ask.id, ask.choices[-1]))
 
-    def _decide(self) -> list[Hunk]:
-        """Accept what can be accepted unseen; returns the hunks that were left out."""
-        session = self._session
-        hunks = session.workspace.hunks
+    def _decide(self) -> None:
+        """Accept what can be accepted unseen: neither it nor what it lies on has a flag."""
+        session, workspace = self._session, self._session.workspace
         if session.status.outcome == "completed":
             chosen = [
                 hunk.id
-                for hunk in hunks
-                if hunk.decidable and hunk.stage is Stage.LANDED and not hunk.flags
+                for hunk in workspace.hunks
+                if hunk.decidable and all(map(is_plain, [hunk, *workspace.below(hunk)]))
             ]
             if chosen:
                 session.submit(Accept(tuple(chosen)))
-        return [hunk for hunk in hunks if is_left_out(hunk, hunks)]
 
     def _code(self, left_out: bool) -> int:
         outcome = self._session.status.outcome
@@ -168,6 +173,12 @@ class Turn:
         if self._unreachable:
             return EXIT_UNREACHABLE
         return EXIT_FAILED if left_out or self._failed or outcome != "completed" else EXIT_OK
+
+
+def is_plain(hunk: Hunk) -> bool:
+    """True for a hunk that nobody needs to look at, or that was accepted before."""
+    plain = hunk.stage is Stage.LANDED and not hunk.flags
+    return plain or hunk.decision is Decision.ACCEPTED
 
 
 def is_left_out(hunk: Hunk, hunks: list[Hunk]) -> bool:

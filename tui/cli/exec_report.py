@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 from tui.cli.inert_text import PROSE, inert
 from tui.core.events import Usage
 from tui.core.hunk import OPEN, Hunk
+from tui.core.meter import MeterView
 from tui.core.turn import BlockKind
 from tui.engine.notices import Trouble
 from tui.engine.session import Session
@@ -150,9 +151,10 @@ class JsonReport:
                 self._hunks[hunk.id] = state
                 self._event("hunk", **hunk_fields(hunk))
         now = session.now()
-        if now - self._metered_s >= METER_S:
+        view = session.meter.view(now)
+        if now - self._metered_s >= METER_S and view.state != "done":
             self._metered_s = now
-            self._meter(session)
+            self._meter(view)
 
     def trouble(self, trouble: Trouble) -> None:
         """``error``."""
@@ -166,7 +168,7 @@ class JsonReport:
 
     def ended(self, session: Session, left_out: Sequence[Hunk], code: int) -> None:
         """The last ``meter``, then ``turn.completed``, or ``error`` when it was interrupted."""
-        self._meter(session)
+        self._meter(session.meter.view(session.now()))
         status = session.status
         fields = {
             "outcome": status.outcome,
@@ -181,8 +183,7 @@ class JsonReport:
             message = status.stopped if status.outcome == "interrupted" else "the turn failed"
             self._event("error", severity="error", message=message or "interrupted", **fields)
 
-    def _meter(self, session: Session) -> None:
-        view = session.meter.view(session.now())
+    def _meter(self, view: MeterView) -> None:
         self._event(
             "meter",
             state=view.state,

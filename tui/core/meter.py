@@ -43,7 +43,7 @@ class MeterView:
     tokens: int = 0
     tokens_estimated: bool = True
     seconds: float = 0.0
-    """From the first send of the turn until now, or until it ended."""
+    """From the turn's prompt until now, or until it ended."""
     spark: tuple[float, ...] = ()
     """0..1, a tenth of a second each, over the turn's responses, newest last."""
     scale: float = 0.0
@@ -101,20 +101,31 @@ class Meter:
         self._ratios: dict[str, float] = {}
         self._model = ""
         self._turn_s: float | None = None
+        self._asked_s = 0.0
+        self._prompted = False
+        """The turn's clock runs already, its first request is still to come."""
         self._stopped_s: float | None = None
         self._ttft_s: float | None = None
         self._past: list[_Response] = []
         self._now: _Response | None = None
         self._context_tokens: int | None = None
 
+    def prompted(self, now: float, model: str = "") -> None:
+        """A prompt was given: the turn's clock runs, also while the endpoint is dialled."""
+        self._prompted = False
+        self.start(now, model)
+        self._prompted = True
+
     def start(self, now: float, model: str = "", *, fresh: bool = True) -> None:
         """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn."""
         if fresh or self._turn_s is None:
-            self._turn_s, self._ttft_s, self._past = now, None, []
+            self._turn_s = self._turn_s if self._prompted else now
+            self._asked_s, self._ttft_s, self._past = now, None, []
         elif self._now is not None:
             self._past.append(self._now)
         self._now = _Response(now)
         self._stopped_s = None
+        self._prompted = False
         self._model = model or self._model
 
     def delta(self, now: float, chars: int, reasoning: bool = False) -> None:
@@ -122,8 +133,8 @@ class Meter:
         response = self._now
         if response is None or not chars:
             return
-        if self._ttft_s is None and self._turn_s is not None:
-            self._ttft_s = now - self._turn_s
+        if self._ttft_s is None:
+            self._ttft_s = now - self._asked_s
         response.count(now, chars)
         response.chars += chars
         if reasoning:

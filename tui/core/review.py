@@ -21,7 +21,7 @@ def accept(ledger: Ledger, hunks: Iterable[Hunk]) -> list[str]:
     """Accept hunks, and with each the hunks that it lies on."""
     paths: dict[str, None] = {}
     for hunk in sorted(hunks, key=lambda h: h.id):
-        for one in [*_below(ledger, hunk), hunk]:
+        for one in [*below(ledger, hunk), hunk]:
             if one.decidable:
                 paths.update(dict.fromkeys(_accept_one(ledger, one)))
             elif one is hunk and one.stage is Stage.CONFLICT and _is_live(ledger, one):
@@ -78,6 +78,7 @@ def reopen(ledger: Ledger, record: FileRecord) -> bool:
             record.moving = hunk
             ledger.arriving[hunk.target] = record
         hunk.decision = Decision.PENDING
+        ledger.roster.decided(hunk)
         if hunk in ledger.decided:
             ledger.decided.remove(hunk)
         record.accepted -= 1
@@ -85,7 +86,7 @@ def reopen(ledger: Ledger, record: FileRecord) -> bool:
     return bool(undecided)
 
 
-def _below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
+def below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     """What a hunk lies on, lowest first; the hunk that made its file is always under it."""
     found: dict[int, Hunk] = {}
     stack = list(ledger.layers[hunk.id].below)
@@ -123,7 +124,7 @@ def _above(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
         if one.kind is Kind.DELETE and one is not hunk
         if ledger.layers[one.id].record is record
     ]
-    return gone + [one for one in reversed(record.live) if one.id in found] if found else gone
+    return gone + record.live.ordered(found.values())[::-1]
 
 
 def _record(ledger: Ledger, hunk: Hunk) -> FileRecord | None:
@@ -140,6 +141,7 @@ def _decide(ledger: Ledger, hunk: Hunk, decision: Decision, words: str = "") -> 
     hunk.decision = decision
     hunk.words = words
     ledger.decided.append(hunk)
+    ledger.roster.decided(hunk)
 
 
 def _accept_one(ledger: Ledger, hunk: Hunk) -> list[str]:

@@ -108,7 +108,7 @@ class Workspace:
             return dict.fromkeys(range(first, min(last + 1, record.buffer.line_count)), "struck")
         found: dict[int, str] = {}
         latest = self.hunks[-1].turn if self.hunks else 0
-        for hunk in record.live:
+        for hunk in record.live.near(first, last + 1):
             word, rows = _decoration(hunk, latest), _rows(hunk)
             if word and rows is not None:
                 low, high = max(first, rows.start), min(last, max(rows.stop - 1, rows.start)) + 1
@@ -123,21 +123,27 @@ class Workspace:
 
     def hunks_of(self, call_id: str) -> list[Hunk]:
         """The hunks of one tool call, in order."""
-        return [hunk for hunk in self.hunks if hunk.call_id == call_id]
+        return list(self.ledger.roster.of_call(call_id))
+
+    def unsettled(self) -> Sequence[Hunk]:
+        """The hunks that still come in or wait for the user, in order."""
+        return self.ledger.roster.unsettled(self.ledger.revision)
+
+    def decided_since(self, mark: int) -> tuple[int, set[str]]:
+        """Calls of which hunks were decided (or undone) since a mark, and the mark of now."""
+        decisions = self.ledger.roster.decisions
+        return len(decisions), {hunk.call_id for hunk in decisions[mark:]}
 
     def hunk(self, hunk_id: int) -> Hunk:
         """The hunk of that id. Raises KeyError."""
-        for hunk in self.hunks:
-            if hunk.id == hunk_id:
-                return hunk
-        raise KeyError(hunk_id)
+        return self.ledger.roster.by_id(hunk_id)
 
     def hunk_at(self, path: str, line: int) -> Hunk | None:
         """The topmost hunk that stands on a line."""
         record = self.ledger.records.get(path)
-        for hunk in reversed(record.live if record else []):
+        for hunk in reversed(record.live.near(line, line) if record else []):
             rows = _rows(hunk)
-            if rows and (line in rows or line == rows.start):
+            if rows is not None and (line in rows or line == rows.start):
                 return hunk
         return record.deletion if record else None
 
@@ -188,6 +194,10 @@ class Workspace:
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
         return review.accept(self.ledger, _chosen(self.hunks, hunk_ids))
+
+    def below(self, hunk: Hunk) -> list[Hunk]:
+        """The hunks that one lies on, which are accepted with it; lowest first."""
+        return review.below(self.ledger, hunk)
 
     def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "") -> list[str]:
         """Reject hunks (None: all decidable); returns paths to write, usually none."""

@@ -212,7 +212,7 @@ class Pair:
             status.throttle,
             self._round_limit,
         )
-        board.meter.start(self._kit.ports.clock.now(), spec.model)
+        board.meter.prompted(self._kit.ports.clock.now(), spec.model)
         self._exchange = Exchange(self._kit, errand, self._wire(spec.endpoint), self._ended)
         board.restated()
         self._exchange.start()

@@ -1,0 +1,81 @@
+"""The decisions of ``duetto exec`` and what it tells, with a model that the test steps."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from typing import Any
+
+from tests.support.fakes import World
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tui.cli.exec import Turn
+from tui.cli.exec_report import JsonReport
+
+TEXT = "one\ntwo\nthree\nfour\n"
+
+
+def patch(old: str, new: str, anchor: str = "@@") -> str:
+    return f"*** Begin Patch\n*** Update File: a.py\n{anchor}\n-{old}\n+{new}\n*** End Patch\n"
+
+
+async def played(
+    world: World, *patches: str, apply: bool, dial_s: float = 0.0
+) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code and the events of a turn in which the model calls with these patches."""
+    out = io.StringIO()
+    turn = asyncio.create_task(Turn(world.session, JsonReport(out)).play("do it", apply=apply))
+    await asyncio.sleep(0)
+    world.clock.advance(dial_s)
+    await world.wire.request(1)
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    for number, text in enumerate(patches):
+        world.clock.advance(0.3)
+        model.patch(text, f"call_{number}")
+    model.complete(100)
+    if patches:
+        await world.wire.request(2)
+        model.begin()
+        world.clock.advance(0.3)
+        model.complete(10)
+    code = await asyncio.wait_for(turn, 10)
+    await world.session.close()
+    return code, [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+async def test_what_lies_on_a_flagged_hunk_is_left_out_with_it() -> None:
+    world = World({"a.py": TEXT})
+    flagged = patch("two", "TWO", "@@ def nowhere():")
+    code, events = await played(
+        world, flagged, patch("TWO", "DEUX"), patch("four", "FOUR"), apply=True
+    )
+    assert world.session.workspace.hunks[0].flags
+    assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
+    assert events[-1]["left_out"] == [1, 2]
+    assert code == 1
+
+
+async def test_refused_hunks_fail_the_run_whether_or_not_it_writes() -> None:
+    for apply in (True, False):
+        world = World({"a.py": TEXT})
+        code, events = await played(world, patch("nothing like it", "x"), apply=apply)
+        assert (code, events[-1]["left_out"]) == (1, [1])
+
+
+async def test_without_apply_hunks_that_wait_are_not_left_out() -> None:
+    world = World({"a.py": TEXT})
+    code, events = await played(world, patch("two", "TWO"), apply=False)
+    assert (code, events[-1]["left_out"]) == (0, [])
+    assert not world.files.writes
+
+
+async def test_the_meters_seconds_never_go_down_and_done_is_said_once() -> None:
+    world = World({"a.py": TEXT})
+    _, events = await played(world, patch("two", "TWO"), apply=True, dial_s=0.7)
+    meters = [event for event in events if event["type"] == "meter"]
+    seconds = [meter["seconds"] for meter in meters]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] >= 1.3
+    assert [meter["state"] for meter in meters].count("done") == 1
+    assert meters[-1]["state"] == "done"
