@@ -28,7 +28,8 @@ def many_lines(size: int) -> Big:
     lines = [f"    value_{number % 97} = {number % 89}" for number in range(size)]
     lines[-5:] = ["def last():", "    return 1", "", "", "end"]
     after = [*lines[:-4], "    return 2", *lines[-3:]]
-    return Big(_text(lines), _update("@@\n def last():\n-    return 1\n+    return 2\n"), _text(after))
+    body = "@@\n def last():\n-    return 1\n+    return 2\n"
+    return Big(_text(lines), _update(body), _text(after))
 
 
 def many_hunks(size: int) -> Big:

@@ -1,0 +1,202 @@
+"""Two authors and a disk, step by step in any order: what the user typed is never lost.
+
+The user types tokens that occur nowhere else, takes edits back and does them again, saves,
+decides and takes turns back; models stream patches in pieces, two at a time, and are cut; the
+disk changes. Each token must be in the text, in the user's redo, or have been deleted by the
+user himself; and it must be on the disk after every save.
+"""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from tests.support.patches import Disk, edits_of, patch_of
+from tui.core.file_read import FileRead
+from tui.core.hunk import PLACED, Decision
+from tui.core.landing import Landing
+from tui.errors import EditRefused
+
+PATH = "a.txt"
+START = [f"line {number}" for number in range(12)] + ["same", "", "same", ""]
+WORDS = frozenset({"landing", "pending", "accepted", "struck", "partial", "conflict", "candidate"})
+
+
+class TwoAuthors(RuleBasedStateMachine):
+    """One file, one user, up to two streaming models, a disk that changes by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.disk = Disk({PATH: "\n".join([*START, ""]).encode()})
+        self.workspace = self.disk.workspace
+        self.workspace.ledger.ask = True
+        self.buffer = self.workspace.open(PATH)
+        self.streams: list[tuple[Landing, str]] = []
+        self.tokens: list[str] = []
+        """Typed and not taken back by the user himself."""
+        self.undone: list[str] = []
+        self.turn = 0
+        self.outsiders = 0
+
+    # the user
+
+    @rule(data=st.data(), ends=st.sampled_from(["", "\n", " x"]))
+    def types(self, data: st.DataObject, ends: str) -> None:
+        token = chr(0xE000 + len(self.tokens) + len(self.undone))
+        line = data.draw(st.integers(0, self.buffer.line_count - 1))
+        at = (line, data.draw(st.integers(0, len(self.buffer.lines[line]))))
+        self.workspace.edit(PATH, at, at, token + ends)
+        self.tokens.append(token)
+
+    @rule(data=st.data())
+    def deletes_without_tokens(self, data: st.DataObject) -> None:
+        line = data.draw(st.integers(0, self.buffer.line_count - 1))
+        last = min(line + data.draw(st.integers(0, 2)), self.buffer.line_count - 1)
+        end = (last, len(self.buffer.lines[last]))
+        if not any(token in self.buffer.slice((line, 0), end) for token in self.tokens):
+            self.workspace.edit(PATH, (line, 0), end, "")
+
+    @rule(again=st.booleans())
+    def undoes(self, again: bool) -> None:
+        (self.workspace.redo if again else self.workspace.undo)(PATH)
+        text = self.buffer.text()
+        known = [*self.tokens, *self.undone]
+        self.tokens = [token for token in known if token in text]
+        self.undone = [token for token in known if token not in text]
+
+    @rule()
+    def saves(self) -> None:
+        if PATH in self.workspace.conflicts:
+            self.workspace.outside_change(PATH, FileRead(self.disk.files[PATH]))
+        self.disk.write([PATH])
+        if PATH not in self.workspace.conflicts:
+            assert not self.workspace.is_dirty(PATH)
+            text = self.disk.files[PATH].decode()
+            assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+
+    @rule(data=st.data(), accepted=st.booleans())
+    def decides(self, data: st.DataObject, accepted: bool) -> None:
+        ids = None
+        if self.workspace.hunks and data.draw(st.booleans()):
+            known = [hunk.id for hunk in self.workspace.hunks]
+            ids = data.draw(st.lists(st.sampled_from(known), max_size=3))
+        decide = self.workspace.accept if accepted else self.workspace.reject
+        self.disk.write(decide(ids))
+
+    @rule(data=st.data())
+    def places(self, data: st.DataObject) -> None:
+        for hunk in [hunk for hunk in self.workspace.hunks if hunk.placeable]:
+            try:
+                self.workspace.place(hunk.id, data.draw(st.sampled_from(hunk.candidates)))
+            except EditRefused:
+                continue
+
+    @rule()
+    def takes_a_turn_back(self) -> None:
+        self.disk.write(self.workspace.undo_turn())
+
+    # the models
+
+    @precondition(lambda self: len(self.streams) < 2)
+    @rule(data=st.data(), context=st.integers(0, 2), fresh=st.booleans())
+    def starts(self, data: st.DataObject, context: int, fresh: bool) -> None:
+        self.turn += 1
+        lines = START if fresh else self.buffer.lines[:-1]
+        if any("\r" in line for line in lines):
+            return
+        edits = [
+            edit
+            for edit in data.draw(edits_of(len(lines), apart=2))
+            if max("".join(lines[edit.first : edit.last]), default="") < "\ue000"
+        ]  # accepting the deletion of a token would be the user's own wish
+        self.streams.append((self.disk.start(self.turn), patch_of(lines, edits, context, PATH)))
+
+    @precondition(lambda self: self.streams)
+    @rule(data=st.data(), count=st.integers(1, 60), tail=st.booleans())
+    def streams_on(self, data: st.DataObject, count: int, tail: bool) -> None:
+        at = data.draw(st.integers(0, len(self.streams) - 1))
+        landing, rest = self.streams[at]
+        landing.feed(rest[:count])
+        if tail:
+            landing.tail()
+        self.streams[at] = (landing, rest[count:])
+
+    @precondition(lambda self: self.streams)
+    @rule(data=st.data(), cut=st.booleans())
+    def ends(self, data: st.DataObject, cut: bool) -> None:
+        landing, rest = self.streams.pop(data.draw(st.integers(0, len(self.streams) - 1)))
+        if not cut:
+            landing.feed(rest)
+        landing.finish(cut=cut)
+        assert landing.report()
+
+    # the disk
+
+    @rule(data=st.data(), theirs=st.booleans())
+    def disk_changes(self, data: st.DataObject, theirs: bool) -> None:
+        lines = self.disk.files[PATH].decode().split("\n")
+        self.outsiders += 1
+        lines.insert(data.draw(st.integers(0, len(lines) - 1)), f"outside {self.outsiders}")
+        self.disk.files[PATH] = "\n".join(lines).encode()
+        read = FileRead(self.disk.files[PATH])
+        self.workspace.outside_change(PATH, read)
+        if PATH in self.workspace.conflicts and theirs:
+            self.workspace.outside_change(PATH, read, theirs=True)
+            text = self.buffer.text()
+            gone = [token for token in self.tokens if token not in text]
+            self.workspace.undo(PATH)
+            back = self.buffer.text()
+            lost = [token for token in gone if token not in back]
+            assert not lost or self.streams, "undo brings back what theirs took"
+            self.tokens = [token for token in self.tokens if token in back]
+            self.undone += lost
+
+    # always
+
+    @invariant()
+    def what_was_typed_is_there(self) -> None:
+        text = self.buffer.text()
+        assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+
+    @invariant()
+    def the_disk_gets_what_was_typed(self) -> None:
+        plan = self.workspace.disk_plan(PATH)
+        assert plan.data is not None
+        text = plan.data.decode()
+        assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+
+    @invariant()
+    def hunks_stand_in_the_file(self) -> None:
+        for hunk in self.workspace.hunks:
+            if hunk.stage in PLACED and hunk.decision is Decision.PENDING:
+                assert hunk.start is not None
+                assert hunk.end is not None
+                assert 0 <= hunk.start.line <= hunk.end.line <= self.buffer.line_count
+
+    @invariant()
+    def decorations_are_of_lines(self) -> None:
+        found = self.workspace.decorations(PATH, 0, self.buffer.line_count)
+        assert set(found.values()) <= WORDS
+        assert all(0 <= line <= self.buffer.line_count for line in found)
+        few = self.workspace.decorations(PATH, 2, 4)
+        assert few == {line: word for line, word in found.items() if 2 <= line <= 4}
+
+    def teardown(self) -> None:
+        """Everything ends; without the model nothing but the user's words and the disk's is left."""
+        for landing, rest in self.streams:
+            landing.feed(rest)
+            landing.finish(cut=False)
+        self.what_was_typed_is_there()
+        self.disk.write(self.workspace.accept())
+        self.what_was_typed_is_there()
+        while self.workspace.model_turns:
+            before = self.workspace.model_turns
+            self.disk.write(self.workspace.undo_turn())
+            if self.workspace.model_turns == before:
+                break
+        self.what_was_typed_is_there()
+
+
+TestTwoAuthors = TwoAuthors.TestCase
+TestTwoAuthors.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
