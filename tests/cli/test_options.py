@@ -158,3 +158,34 @@ def test_the_only_endpoint_needs_no_name() -> None:
 
 def test_defaults_do_not_need_a_file() -> None:
     assert resolve(Settings(), ModelFlags(), {}).first_role == "fast"
+
+
+ONE = """\
+[endpoints.one]
+url = "wss://one.example/v1/responses"
+key_env = "ONE_KEY"
+[models.fast]
+name = "spark"
+endpoint = "one"
+"""
+
+
+def test_the_key_named_is_the_key_sent_to_a_configured_endpoint_too() -> None:
+    environment = {"ONE_KEY": "sk-config", "OTHER": "sk-other"}
+    models = resolved(ModelFlags(key_env="OTHER"), environment, ONE)
+    assert models.endpoints["one"].address.headers["Authorization"] == "Bearer sk-other"
+    assert models.endpoints["one"].key_env == "OTHER"
+    with pytest.raises(UsageError, match="variable OTHER"):
+        resolved(ModelFlags(key_env="OTHER"), {"ONE_KEY": "sk-config"}, ONE)
+
+
+def test_one_key_for_two_configured_endpoints_is_refused() -> None:
+    with pytest.raises(UsageError, match="key of one or two"):
+        resolved(ModelFlags(key_env="OTHER"), {"ONE_KEY": "k", "OTHER": "k"}, CONFIG)
+
+
+def test_the_key_of_the_flags_endpoint_is_not_sent_to_another_one() -> None:
+    flags = ModelFlags(endpoint=WSS, fast="m", key_env="OTHER")
+    models = resolved(flags, {"ONE_KEY": "sk-config", "OTHER": "sk-other"}, CONFIG)
+    keys = {name: one.key_env for name, one in models.endpoints.items()}
+    assert keys == {"cli": "OTHER", "one": "ONE_KEY"}

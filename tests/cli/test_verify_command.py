@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,3 +76,34 @@ def test_what_counts_as_tests(tmp_path: Path, name: str, text: str, found: bool)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text)
     assert has_tests(tmp_path) is found
+
+
+def test_an_interpreter_that_came_with_the_repository_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").touch()
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\n")
+    (tmp_path / ".venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    own = find(tmp_path, Settings())
+    assert own is not None
+    assert not own.needs_consent
+    subprocess.run(["git", "add", "-f", ".venv"], cwd=tmp_path, check=True)
+    theirs = find(tmp_path, Settings())
+    assert theirs is not None
+    assert theirs.argv == own.argv
+    assert theirs.needs_consent
+
+
+def test_where_git_does_not_answer_the_interpreter_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "test_a.py").touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "venv/bin").mkdir(parents=True)
+    (tmp_path / "venv/bin/python").touch()
+    (tmp_path / "venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    command = find(tmp_path, Settings())
+    assert command is not None
+    assert command.needs_consent

@@ -16,6 +16,7 @@ from tests.support.sockets import COMPLETED, CREATED, DELTA, connection_to, idle
 from tui.core import events
 from tui.effects.clock import MonotonicClock
 from tui.engine.ports import Wire
+from tui.engine.recovery import HOPELESS_CLOSES
 from tui.errors import WireError
 
 
@@ -269,6 +270,7 @@ async def test_a_handler_that_breaks_is_reported_and_the_socket_let_go() -> None
         connection.create({"model": "m"})
         assert await heard.closed() == "an internal error"
         assert isinstance(reported[0]["exception"], ZeroDivisionError)
+        assert connection.close_code in HOPELESS_CLOSES, "the request is not sent again"
         await connection.close()
 
 

@@ -23,6 +23,7 @@ from typing import Any, TypeVar, get_args
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import click
+import msgspec
 
 from tui.core.address import Address, checked, is_loopback
 from tui.engine.intents import Role
@@ -145,6 +146,7 @@ def resolve(
             raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
         chosen = {role: _rehearsal_model(role) for role in ROLES}
     endpoints: dict[str, ResolvedEndpoint] = {}
+    _check_key_env(flags, {model.endpoint for model in chosen.values()} - {REHEARSAL})
     for model in chosen.values():
         if model.endpoint != REHEARSAL and model.endpoint not in endpoints:
             endpoints[model.endpoint] = _endpoint(model.endpoint, settings, flags, environment)
@@ -153,6 +155,16 @@ def resolve(
         endpoints=endpoints,
         rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
     )
+
+
+def _check_key_env(flags: ModelFlags, used: set[str]) -> None:
+    """The key named on the command line must be the key of one endpoint only."""
+    if flags.key_env is not None and CLI_ENDPOINT not in used and len(used) > 1:
+        names = " or ".join(sorted(used))
+        raise UsageError(
+            f"--key-env: is it the key of {names}?"
+            " Set key_env in their tables in config.toml, or add --endpoint URL"
+        )
 
 
 def _spec(role: Role, model: ModelSettings) -> RoleSpec:
@@ -226,6 +238,8 @@ def _endpoint(
         origin = "--endpoint"
     else:
         declared = settings.endpoints[name]
+        if flags.key_env is not None and not flags.endpoint:
+            declared = msgspec.structs.replace(declared, key_env=flags.key_env)
         origin = f"[endpoints.{name}] url"
     url, loopback = checked_url(declared.url, declared.query, origin)
     key_env = declared.key_env

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tui.effects.listing import Listing
 from tui.engine.ports import VerifyCommand
 from tui.settings import PROJECT_FILE, Settings, VerifySettings, load_project
 
@@ -22,9 +23,9 @@ _CONFIGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
     """The command, None when there is nothing that could judge.
 
-    The user's ``[verify]``, else the workspace's own (which is asked for once: it may come from
-    a stranger), else pytest where there are tests. Raises SettingsError: the workspace's
-    ``.duetto/config.toml`` is broken.
+    The user's ``[verify]``, else the workspace's own, else pytest where there are tests. What may
+    come from a stranger is asked for once: the workspace's own command, an interpreter that git
+    tracks. Raises SettingsError: the workspace's ``.duetto/config.toml`` is broken.
     """
     if command := _argv(settings.verify):
         return VerifyCommand(command, "config.toml", deadline_s=settings.verify.deadline_s)
@@ -38,8 +39,13 @@ def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
     own = _own_python(workspace)
     deadline_s = settings.verify.deadline_s
     if own is not None:
-        source = f"pytest of {own.relative_to(workspace).parts[0]}"
-        return VerifyCommand((str(own), "-m", "pytest", "-q"), source, deadline_s=deadline_s)
+        folder = own.relative_to(workspace).parts[0]
+        return VerifyCommand(
+            (str(own), "-m", "pytest", "-q"),
+            f"pytest of {folder}",
+            needs_consent=Listing(workspace).has_tracked(folder),
+            deadline_s=deadline_s,
+        )
     argv = (sys.executable, "-m", "pytest", "-q")
     return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
 

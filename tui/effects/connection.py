@@ -352,7 +352,9 @@ class Connection:
         error = None if task.cancelled() else task.exception()
         if error is None or isinstance(error, DuettoError):
             return
-        # A bug, most likely in `on_event`: the app's last handler hears of it.
+        # A bug, most likely in `on_event`: the app's last handler hears of it, and the same
+        # request would only meet it again.
+        self.close_code = UNUSABLE_CODE
         self._drop("an internal error")
         context = {"message": "connection task failed", "exception": error, "task": task}
         task.get_loop().call_exception_handler(context)

@@ -62,6 +62,14 @@ class Listing:
             return answer.returncode == 0
         return self._ignored_by_files(path, (".gitignore",))
 
+    def has_tracked(self, folder: str) -> bool:
+        """True if a part of a folder came with the repository, or if that cannot be told."""
+        answer = self._git("ls-files", "-z", "--", folder)
+        if answer is not None and answer.returncode == 0:
+            return bool(answer.stdout)
+        root = Path(self._root)
+        return any((above / ".git").exists() for above in (root, *root.parents))
+
     def _git(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
         """Run git in the root; None if there is none or it takes too long."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
