@@ -183,7 +183,7 @@ class TwoAuthors(RuleBasedStateMachine):
         assert few == {line: word for line, word in found.items() if 2 <= line <= 4}
 
     def teardown(self) -> None:
-        """Everything ends; without the model nothing but the user's words and the disk's is left."""
+        """Everything ends; without the model the user's words and the disk's are left."""
         for landing, rest in self.streams:
             landing.feed(rest)
             landing.finish(cut=False)

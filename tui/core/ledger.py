@@ -208,7 +208,9 @@ class Ledger:
         if record is not None:
             return None if record.gone else record
         read = self.read(path)
-        return None if read.data is None and not read.refusal else self.open(path)
+        if read.data is None and not read.refusal:
+            return self.find(path.replace("\\", "/")) if "\\" in path else None
+        return self.open(path)
 
     def create(self, path: str) -> FileRecord:
         """A new, empty, unsaved file. Raises EditRefused."""
@@ -218,6 +220,8 @@ class Ledger:
             read = self.read(path)
             if read.refusal:
                 raise EditRefused(read.refusal)
+            if read.data is None and "\\" in path:
+                return self.create(path.replace("\\", "/"))
             if read.data is None or record is not None:
                 return self._take_in(path, Buffer(path), read.data)
         raise EditRefused(f"'{ascii_shown(path)}' exists already")
