@@ -167,9 +167,9 @@ class UpdateWork(FileWork):
         elif isinstance(event, SectionEnd):
             section.close(event.closed, why.words)
             if section.placed_rows is not None:
-                self._search = Search(
-                    section.placed_rows[1], True, [*self._search.placed, *section.hunks]
-                )
+                placed, standing = self._search.placed, section.record.live
+                placed.update(section.hunks)
+                self._search = Search(section.placed_rows[1], True, placed, standing)
             self.hunks[self._before :] = section.hunks
             self.last_section, self._section = section, None
 

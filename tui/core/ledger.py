@@ -18,6 +18,7 @@ from tui.core.hunk import Decision, Hunk, Kind, Stage
 from tui.core.journal import History
 from tui.core.line_index import LineIndex
 from tui.core.patch import replacements
+from tui.core.roster import Roster
 from tui.core.rows import (
     Span,
     file_rows,
@@ -148,7 +149,8 @@ class Ledger:
         """Somebody is there to choose: ambiguous sections stay CANDIDATES, not REFUSED."""
         self.buffers: dict[str, Buffer] = {}
         self.records: dict[str, FileRecord] = {}
-        self.hunks: list[Hunk] = []
+        self.roster = Roster()
+        self.hunks: list[Hunk] = self.roster.hunks
         self.layers: dict[int, Layer] = {}
         self.revision = 0
         self._ids = 0
@@ -174,7 +176,7 @@ class Ledger:
         """Number a hunk and take it in."""
         self._ids += 1
         hunk.id = self._ids
-        self.hunks.append(hunk)
+        self.roster.add(hunk)
         self.layers[hunk.id] = Layer()
         self.bump()
         return hunk
@@ -182,8 +184,8 @@ class Ledger:
     def forget_hunk(self, hunk: Hunk) -> None:
         """Take a hunk out that came to nothing."""
         hunk.stage = Stage.DROPPED
-        if self.layers.pop(hunk.id, None):
-            self.hunks.remove(hunk)
+        self.layers.pop(hunk.id, None)
+        self.roster.forget(hunk)
         self.bump()
 
     def open(self, path: str) -> FileRecord:

@@ -16,6 +16,7 @@ from tui.core.indent import SAME, IndentChange, indent_change
 from tui.core.line_index import LineIndex, plain
 from tui.core.near_miss import nearest_miss
 from tui.core.rows import file_rows
+from tui.core.standing import Standing
 
 
 class Tier(IntEnum):
@@ -57,15 +58,17 @@ class Search:
     """The row behind what the previous section of this file changed."""
     placed_before: bool = False
     """A section of this file operation has been placed: the cursor means something."""
-    placed: list[Hunk] = field(default_factory=list)
+    placed: set[Hunk] = field(default_factory=set)
     """The hunks of those sections."""
+    standing: Standing = field(default_factory=Standing)
+    """All hunks that stand in the file."""
 
     def touches(self, first: int, last: int) -> bool:
         """True if rows overlap what those sections made."""
         return any(
             hunk.start.line < last and first < hunk.end.line
-            for hunk in self.placed
-            if hunk.start and hunk.end
+            for hunk in self.standing.near(first, last)
+            if hunk in self.placed and hunk.start and hunk.end
         )
 
 

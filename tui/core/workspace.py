@@ -6,7 +6,7 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from tui.core import review
 from tui.core.buffer import Buffer, Change, Position
@@ -16,6 +16,7 @@ from tui.core.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.journal import Apply
 from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.outside import outside_change, take_theirs
+from tui.core.roster import Roster
 from tui.core.user_regions import UserChange
 from tui.errors import EditRefused
 
@@ -39,7 +40,8 @@ class Workspace:
         self.ledger.ask = ask
         """The one mutator, for landings."""
         self.buffers: dict[str, Buffer] = self.ledger.buffers
-        self.hunks: list[Hunk] = self.ledger.hunks
+        self.roster = self.ledger.roster
+        self.hunks: list[Hunk] = self.roster.hunks
         """All hunks, in the order in which they came."""
         self.conflicts: set[str] = self.ledger.conflicts
         """Paths whose file on the disk and buffer contradict each other; not to be saved."""
@@ -123,27 +125,18 @@ class Workspace:
 
     def hunks_of(self, call_id: str) -> list[Hunk]:
         """The hunks of one tool call, in order."""
-        return list(self.ledger.roster.of_call(call_id))
-
-    def unsettled(self) -> Sequence[Hunk]:
-        """The hunks that still come in or wait for the user, in order."""
-        return self.ledger.roster.unsettled(self.ledger.revision)
-
-    def decided_since(self, mark: int) -> tuple[int, set[str]]:
-        """Calls of which hunks were decided (or undone) since a mark, and the mark of now."""
-        decisions = self.ledger.roster.decisions
-        return len(decisions), {hunk.call_id for hunk in decisions[mark:]}
+        return list(self.roster.of_call(call_id))
 
     def hunk(self, hunk_id: int) -> Hunk:
         """The hunk of that id. Raises KeyError."""
-        return self.ledger.roster.by_id(hunk_id)
+        return self.roster.by_id(hunk_id)
 
     def hunk_at(self, path: str, line: int) -> Hunk | None:
         """The topmost hunk that stands on a line."""
         record = self.ledger.records.get(path)
         for hunk in reversed(record.live.near(line, line) if record else []):
             rows = _rows(hunk)
-            if rows is not None and (line in rows or line == rows.start):
+            if rows and (line in rows or line == rows.start):
                 return hunk
         return record.deletion if record else None
 
@@ -193,7 +186,7 @@ class Workspace:
 
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
-        return review.accept(self.ledger, _chosen(self.hunks, hunk_ids))
+        return review.accept(self.ledger, _chosen(self.roster, hunk_ids))
 
     def below(self, hunk: Hunk) -> list[Hunk]:
         """The hunks that one lies on, which are accepted with it; lowest first."""
@@ -201,7 +194,7 @@ class Workspace:
 
     def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "") -> list[str]:
         """Reject hunks (None: all decidable); returns paths to write, usually none."""
-        return review.reject(self.ledger, _chosen(self.hunks, hunk_ids), words)
+        return review.reject(self.ledger, _chosen(self.roster, hunk_ids), words)
 
     def place(self, hunk_id: int, line: int) -> None:
         """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
@@ -241,11 +234,10 @@ class Workspace:
         return list(dict.fromkeys(decided))
 
 
-def _chosen(hunks: Sequence[Hunk], hunk_ids: Iterable[int] | None) -> list[Hunk]:
+def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
     if hunk_ids is None:
-        return [hunk for hunk in hunks if hunk.decidable]
-    wanted = set(hunk_ids)
-    return [hunk for hunk in hunks if hunk.id in wanted]
+        return [hunk for hunk in roster.unsettled() if hunk.decidable]
+    return [roster.by_id(number) for number in sorted(set(hunk_ids)) if number in roster]
 
 
 def _careful(ledger: Ledger, record: FileRecord) -> Apply:

@@ -1,0 +1,73 @@
+"""All hunks of a session, found without a walk over them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Stage
+
+_UNSETTLED = OPEN | PLACED | {Stage.CONFLICT}
+
+
+class Roster:
+    """The hunks in the order in which they came, by id, by call, and those not settled."""
+
+    def __init__(self) -> None:
+        self.hunks: list[Hunk] = []
+        self.decisions: list[Hunk] = []
+        """A hunk for each decision that was taken or taken back; it only grows."""
+        self._by_id: dict[int, Hunk] = {}
+        self._by_call: dict[str, list[Hunk]] = {}
+        self._unsettled: dict[int, Hunk] = {}
+
+    def __contains__(self, hunk_id: int) -> bool:
+        return hunk_id in self._by_id
+
+    def add(self, hunk: Hunk) -> None:
+        """Take a new hunk in; it has the highest id so far."""
+        self.hunks.append(hunk)
+        self._by_id[hunk.id] = hunk
+        self._by_call.setdefault(hunk.call_id, []).append(hunk)
+        self._unsettled[hunk.id] = hunk
+
+    def forget(self, hunk: Hunk) -> None:
+        """Take a hunk out that came to nothing."""
+        if self._by_id.pop(hunk.id, None) is None:
+            return
+        self._unsettled.pop(hunk.id, None)
+        for hunks in (self.hunks, self._by_call[hunk.call_id]):
+            at = len(hunks) - 1  # it is nearly always among the last
+            while hunks[at] is not hunk:
+                at -= 1
+            del hunks[at]
+
+    def decided(self, hunk: Hunk) -> None:
+        """A decision was taken, or taken back."""
+        self.decisions.append(hunk)
+        if hunk.decision is Decision.PENDING:
+            self._unsettled[hunk.id] = hunk
+            self._unsettled = dict(sorted(self._unsettled.items()))
+
+    def by_id(self, hunk_id: int) -> Hunk:
+        """The hunk of that id. Raises KeyError."""
+        return self._by_id[hunk_id]
+
+    def of_call(self, call_id: str) -> Sequence[Hunk]:
+        """The hunks of one tool call, in order."""
+        return self._by_call.get(call_id, ())
+
+    def unsettled(self) -> list[Hunk]:
+        """Hunks that still come in or wait for the user, in order."""
+        over = [number for number, hunk in self._unsettled.items() if not _is_unsettled(hunk)]
+        for number in over:
+            del self._unsettled[number]
+        return list(self._unsettled.values())
+
+    def calls_decided(self, since: int) -> set[str]:
+        """Calls of which hunks were decided after the first ``since`` `decisions`."""
+        return {hunk.call_id for hunk in self.decisions[since:]}
+
+
+def _is_unsettled(hunk: Hunk) -> bool:
+    alive = hunk.stage in _UNSETTLED or bool(hunk.candidates)
+    return alive and hunk.decision is Decision.PENDING
