@@ -123,6 +123,16 @@ class Terminal:
         """Send a signal to the process."""
         os.kill(self.pid, number)
 
+    def hang_up(self, timeout_s: float = 10.0) -> int | None:
+        """Close the window; returns the exit status, None if the process runs on."""
+        os.close(self._fd)
+        self._fd = -1
+        deadline = time.monotonic() + timeout_s
+        while self.status is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+            self._reap()
+        return self.status
+
     # what a person sees
 
     @property

@@ -8,18 +8,21 @@ fails when Textual moves them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import selectors
+import signal
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from textual import constants
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.message import Message
 
 
@@ -42,8 +45,51 @@ _ESC = "\x1b"
 _ALT = re.compile(r"\x1b([0-9.,])")
 
 
+class Losable:
+    """The terminal as a file to write to; when it is gone, nothing is written.
+
+    An error would end Textual's writer thread, and the app would wait for it for ever.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with contextlib.suppress(OSError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """See `write`."""
+        with contextlib.suppress(OSError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """The terminal's own."""
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        """The terminal's own."""
+        return self._file.isatty()
+
+
 class TerminalDriver(LinuxDriver):
     """`LinuxDriver` with its input loop replaced."""
+
+    def __init__(
+        self,
+        app: App[object],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        """As Textual makes it; the loss of the terminal does not stop the app from ending."""
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._gone = False
+        own = vars(self)
+        own["_file"] = Losable(own["_file"])
 
     def run_input_thread(self) -> None:
         """Read keys and hand them to the app until it ends."""
@@ -55,7 +101,7 @@ class TerminalDriver(LinuxDriver):
         try:
             while not self.exit_event.is_set():
                 if selector.select(wait_s):
-                    text = decode(os.read(self.fileno, _CHUNK_BYTES))
+                    text = decode(self._read())
                     wait_s = wait_after(text)
                     self._process(parser.feed(spelled(text)) if text else ())
                 else:
@@ -63,6 +109,17 @@ class TerminalDriver(LinuxDriver):
                 self._process(parser.tick())
         finally:
             selector.close()
+
+    def _read(self) -> bytes:
+        """What was typed; the end of input means that the terminal is gone."""
+        with contextlib.suppress(OSError):
+            if data := os.read(self.fileno, _CHUNK_BYTES):
+                return data
+        if not self._gone:
+            self._gone = True
+            os.kill(os.getpid(), signal.SIGHUP)
+        self.exit_event.wait(_POLL_S)
+        return b""
 
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:

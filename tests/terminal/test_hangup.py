@@ -1,0 +1,14 @@
+"""The window is closed, or the connection to it breaks: the app ends by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.support.terminal import Terminal
+
+
+def test_a_terminal_that_goes_away_ends_the_app(start: Callable[..., Terminal]) -> None:
+    term = start()
+    term.wait_for("send")
+    term.pump(0.5)
+    assert term.hang_up() is not None
