@@ -207,6 +207,7 @@ def hunk_fields(hunk: Hunk) -> dict[str, object]:
         "id": hunk.id,
         "path": hunk.path,
         "kind": hunk.kind.value,
+        "target": hunk.target,
         "stage": hunk.stage.value,
         "decision": hunk.decision.value,
         "line": None if hunk.start is None else hunk.start.line + 1,
