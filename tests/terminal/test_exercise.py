@@ -24,7 +24,9 @@ def test_prompt_interrupt_redirect_accept_verify(
     term.wait_for("Tab takes the suggestion")
     before = (practice / "ledger/cache.py").read_text()
 
-    # the suggested prompt, and Esc as soon as something lands
+    # the suggested prompt, at a rate that a busy machine can stop, and Esc when something lands
+    term.type("/throttle 200\r")
+    term.wait_for("throttled")
     term.type("\t")
     term.wait_for("❯ make the cache safe for threads")
     term.type("\r")
