@@ -111,6 +111,8 @@ def test_an_endpoint_that_is_not_there_leaves_the_app_usable(
         # the prompt that could not be sent is back where it was typed
         term.wait_for("❯ hello, typed afterwards")
         term.type("\x11")
+        term.wait_for("A draft in the prompt")
+        term.type("y")
         assert term.wait_exit() == 0
     assert term.trouble() == ""
 

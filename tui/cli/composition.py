@@ -16,6 +16,7 @@ from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
+from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
 from tui.engine.ports import Ports, Wire
 from tui.engine.session import Options, Session
@@ -48,6 +49,7 @@ class Composition:
         self._listing = Listing(root)
         self._files = Files(root, self._listing)
         consents = Consents(workplace.paths, root)
+        self.rescue = RescueFolders(workplace.paths.state_dir, root)
         ports = Ports(
             wires=self._wire,
             clock=self._clock,
@@ -58,6 +60,7 @@ class Composition:
             consents=consents.known(),
             agents_md=self.agents_md,
             watch=self._watch if watched else None,
+            rescue=self.rescue if watched else None,
         )
         self.session = Session(ports, workplace.models.roles, options)
 

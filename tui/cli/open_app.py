@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui.cli.last_words import LastWords
 from tui.cli.options import ModelFlags, model_options, resolve, settings_for
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
@@ -88,9 +89,13 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
         from tui.engine.intents import OpenFile
 
         composition.session.submit(OpenFile(target.file, target.line, target.col))
+    last_words = LastWords(app.unsaved, composition.rescue)
+    app.on_forced_end = last_words.keep
     try:
         code = await app.run_async()
     finally:
+        last_words.keep()
+        last_words.say()
         await composition.close()
     if getattr(app, "broken", False):
         return EXIT_FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tui.core.buffer import BOM
 from tui.core.disk_plan import backed_out
 from tui.core.file_read import FileRead, ascii_shown, decoded
-from tui.core.ledger import Author, Ledger
+from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.patch import merge3, replacements
 from tui.core.review import reject
 from tui.core.rows import file_rows, keep_ends, rows_range, whole_text
@@ -74,14 +74,19 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
     if text is None:
         reject(ledger, [hunk for hunk in record.live if hunk.decidable], _REPLACED)
         text = theirs
-    old = keep_ends(whole_text(record.buffer))
-    for change in reversed(replacements(old, keep_ends(text))):
-        where = rows_range(record.buffer, change.first, change.last)
-        done = ledger.apply(record, *where, "".join(change.lines), Author.USER)
-        record.history.record(done, f"theirs:{ledger.revision}")
-    record.history.end_group()
+    replace_as_user(ledger, record, text, f"theirs:{ledger.revision}")
     record.buffer.bom = new.startswith(BOM)
     record.disk = read.data
     record.synced = record.version
     ledger.conflicts.discard(path)
     ledger.bump()
+
+
+def replace_as_user(ledger: Ledger, record: FileRecord, text: str, group: str) -> None:
+    """Give a buffer another text, by edits of the user's that one undo takes back."""
+    old = keep_ends(whole_text(record.buffer))
+    for change in reversed(replacements(old, keep_ends(text))):
+        where = rows_range(record.buffer, change.first, change.last)
+        done = ledger.apply(record, *where, "".join(change.lines), Author.USER)
+        record.history.record(done, group)
+    record.history.end_group()

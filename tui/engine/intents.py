@@ -117,6 +117,16 @@ class Reload:
 
 
 @dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring back what was typed and not saved when duetto was ended by force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dismiss:
+    """Remove what was kept of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verify:
     """Run the workspace's test command."""
 
@@ -167,6 +177,8 @@ Intent = (
     | CloseFile
     | SaveFile
     | Reload
+    | Restore
+    | Dismiss
     | Verify
     | RunCommand
     | StopCommand

@@ -5,12 +5,13 @@ Errors cross these ports only as `tui.errors` exceptions.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
 from tui.core.events import Event
+from tui.core.unsaved import Unsaved
 from tui.core.workspace import FileRead
 from tui.engine.intents import Effort, Role
 
@@ -107,6 +108,9 @@ class Files(Protocol):
     def is_private(self, path: str) -> str:
         """Why a file is not sent to a model without asking (``.env``, a key file, ignored)."""
 
+    def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """The same of many files, which are looked up together."""
+
 
 class Runner(Protocol):
     """Runs commands in the workspace (effects.verifier)."""
@@ -115,6 +119,16 @@ class Runner(Protocol):
         self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
     ) -> RunResult:
         """Run to the end, streaming decoded output; cancelling it ends the process group."""
+
+
+class Rescue(Protocol):
+    """What was typed and not saved when duetto was ended by force (effects.rescue)."""
+
+    def kept(self) -> list[Unsaved]:
+        """What is kept for this workspace, newest first. Never raises."""
+
+    def dismiss(self, folder: str) -> None:
+        """Remove it for good. Raises FileRefused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +161,5 @@ class Ports:
     """The text of AGENTS.md, empty if there is none."""
     watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
     """Calls back with changed paths until cancelled (effects.watcher); None: not watched."""
+    rescue: Rescue | None = None
+    """None: nobody is there to be told."""

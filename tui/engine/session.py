@@ -15,6 +15,7 @@ from typing import Literal
 from tui.core.buffer import Position
 from tui.core.meter import Meter
 from tui.core.turn import Transcript
+from tui.core.unsaved import Unsaved
 from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.board import Board
@@ -26,6 +27,7 @@ from tui.engine.notices import Notices, Status
 from tui.engine.pair import Pair
 from tui.engine.ports import Files, Ports, RoleSpec
 from tui.engine.requests import Requests
+from tui.engine.rescuing import Rescuing, unsaved_of
 from tui.engine.saving import Saving
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import Tools
@@ -76,6 +78,7 @@ class Session:
         )
         self._saving = Saving(kit, self.options.save, self.options.ask)
         self._verification = Verification(kit, self._send)
+        self._rescuing = Rescuing(kit)
 
     @property
     def workspace(self) -> Workspace:
@@ -117,6 +120,8 @@ class Session:
             self._pair.handle(intents.Interrupt())
         if self._pair.handle(intent) or self._saving.handle(intent):
             return
+        if self._rescuing.handle(intent, self._ports.rescue):
+            return
         if not self._verification.handle(intent):
             self._look(intent)
 
@@ -140,11 +145,18 @@ class Session:
         """All files that are neither ignored nor secret, sorted."""
         return self._desk.catalogue.paths()
 
+    def unsaved(self, draft: str) -> Unsaved:
+        """What would be lost if duetto ended now, ``draft`` being that of the prompt box."""
+        return unsaved_of(self.workspace, self.status, draft)
+
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._pair.dial(), "connecting")
         if self._ports.watch is not None:
             self._supervisor.start(self._watch(), "watching files")
+        if self._ports.rescue is not None:
+            looking = self._rescuing.look(self._ports.rescue)
+            self._supervisor.start(looking, "looking for rescued text")
 
     async def close(self) -> None:
         """End tasks, commands and sockets."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
+from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme
@@ -71,7 +72,11 @@ class DuettoApp(App[int]):
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
+        self.on_forced_end: Callable[[], None] = lambda: None
+        """Called when a signal ends the app, before anything else."""
         self._frame: Frame | None = None
+        self._leaving = False
+        """The user wants to leave, and was asked about what would be lost."""
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the bottom screen."""
@@ -172,7 +177,14 @@ class DuettoApp(App[int]):
         if choice == "leave" or (choice == "save" and not unsaved_paths(self.session)):
             self.call_later(self._leave)
 
+    def unsaved(self) -> Unsaved:
+        """What would be lost if the app ended now; nothing if the user left it behind."""
+        if self._leaving:
+            return Unsaved()
+        return self.session.unsaved(self.bench.prompt_box.prompt.text)
+
     async def _leave(self) -> None:
+        self._leaving = True
         if self._frame is not None:
             self._frame.stop()
         await self.session.close()
@@ -185,7 +197,12 @@ class DuettoApp(App[int]):
             number = getattr(signal, name, None)
             if number is not None:
                 with suppress(NotImplementedError, RuntimeError, ValueError):
-                    loop.add_signal_handler(number, self.exit, 128 + number, 128 + number)
+                    loop.add_signal_handler(number, self._end, 128 + number)
+
+    def _end(self, code: int) -> None:
+        """By force; a terminal that is gone may hold up the way out, so the text is kept first."""
+        self.on_forced_end()
+        self.exit(code, code)
 
 
 def _warm_markdown() -> None:

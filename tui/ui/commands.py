@@ -25,6 +25,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("undo", "Take the model's last turn back, byte for byte"),
     Command("review", "Go to the next pending hunk"),
     Command("clear", "Begin a new conversation; files and hunks stay"),
+    Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, endpoint and connection in words"),
     Command("help", "Show all keys and commands"),

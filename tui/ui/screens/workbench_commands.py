@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.engine.intents import NewConversation, Role, SetEffort, Switch, Throttle
+from tui.engine.intents import Dismiss, NewConversation, Restore, Role, SetEffort, Switch, Throttle
 from tui.ui import theme
 from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
@@ -49,6 +49,8 @@ class WorkbenchCommands(WorkbenchKeys):
             return self._throttle(argument)
         elif name == "theme":
             return self._set_theme(argument)
+        elif name == "rescue":
+            return self._rescue(argument)
         else:
             self.app.call_later(self.app.run_action, name)
         return ""
@@ -74,6 +76,12 @@ class WorkbenchCommands(WorkbenchKeys):
         if not 1 <= rate <= 20_000:
             return "The throttle is a number of tokens/s from 1 to 20000, or off."
         self.submit(Throttle(rate))
+        return ""
+
+    def _rescue(self, argument: str) -> str:
+        if argument not in ("", "forget"):
+            return "/rescue brings it back, /rescue forget removes it."
+        self.submit(Dismiss() if argument else Restore())
         return ""
 
     def _set_theme(self, name: str) -> str:

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
+from tui.core.workspace import FileRead, Workspace
+from tui.errors import EditRefused
+
+OLD = "one\ntwo\nthree\nfour\n"
+TYPED = "ONE\ntwo\nthree\nFOUR\n"
+
+
+def workspace(**files: str) -> Workspace:
+    data = {name.replace("_", "."): text.encode() for name, text in files.items()}
+    return Workspace(lambda path: FileRead(data.get(path)))
+
+
+def kept(path: str = "a.py", text: str = TYPED, before: str | None = OLD) -> UnsavedFile:
+    return UnsavedFile(path, text.encode(), None if before is None else before.encode())
+
+
+def test_it_comes_back_as_one_edit_of_the_users() -> None:
+    space = workspace(a_py=OLD)
+    assert bring_back(space.ledger, kept())
+    assert space.buffers["a.py"].text() == TYPED
+    assert space.is_dirty("a.py")
+    assert space.undo("a.py") is not None
+    assert space.buffers["a.py"].text() == OLD
+
+
+def test_what_came_since_on_other_lines_stays() -> None:
+    space = workspace(a_py=OLD.replace("two", "2"))
+    assert bring_back(space.ledger, kept(text=OLD.replace("four", "FOUR")))
+    assert space.buffers["a.py"].text() == "one\n2\nthree\nFOUR\n"
+
+
+def test_what_contradicts_it_can_be_had_by_undo() -> None:
+    newer = OLD.replace("one", "1")
+    space = workspace(a_py=newer)
+    assert not bring_back(space.ledger, kept())
+    assert space.buffers["a.py"].text() == TYPED
+    space.undo("a.py")
+    assert space.buffers["a.py"].text() == newer
+
+
+def test_a_file_that_is_not_there_is_made_in_the_editor() -> None:
+    space = workspace()
+    assert bring_back(space.ledger, kept("new.py", "\ufeffx\r\n", None))
+    assert space.disk_plan("new.py").data == "\ufeffx\r\n".encode()
+    assert space.is_dirty("new.py")
+
+
+def test_what_cannot_be_edited_is_refused() -> None:
+    space = Workspace(lambda path: FileRead(None, "it is a folder", "directory"))
+    with pytest.raises(EditRefused, match="folder"):
+        bring_back(space.ledger, kept())
+
+
+def test_it_is_said_in_words() -> None:
+    files = tuple(kept(f"{name}\x1b.py") for name in "abcd")
+    assert Unsaved(files, "x", ("y",)).words == (
+        "4 files (a\\x1b.py, b\\x1b.py, c\\x1b.py, …), a draft, 1 queued prompt"
+    )
+    assert Unsaved(files[:1]).words == "1 file (a\\x1b.py)"
+    assert not Unsaved(draft=" \n")
+    assert Unsaved(draft="d", queued=("a", "b")).prompts == "a\n\nb\n\nd"

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tui.core.unsaved import Unsaved, UnsavedFile
+from tui.engine.intents import Dismiss, OpenFile, Restore
+from tui.errors import FileRefused
+
+TYPED = UnsavedFile("a.py", b"typed\n", b"old\n")
+PATH = "state/rescue/then"
+KEPT = Unsaved((TYPED,), "a thought", ("next",), PATH)
+
+
+class Kept:
+    """What was kept, in memory."""
+
+    def __init__(self, *unsaved: Unsaved) -> None:
+        self.all = list(unsaved)
+        self.refusal = ""
+
+    def kept(self) -> list[Unsaved]:
+        return list(self.all)
+
+    def dismiss(self, folder: str) -> None:
+        if self.refusal:
+            raise FileRefused(self.refusal)
+        self.all = [unsaved for unsaved in self.all if unsaved.folder != folder]
+
+
+async def started(rescue: Kept, files: dict[str, str | bytes] | None = None) -> World:
+    """A session that has looked."""
+    world = World({"a.py": "old\n"} if files is None else files)
+    world.ports.rescue = rescue
+    await world.session.run()
+    while not said(world) and rescue.all:
+        await asyncio.sleep(0.001)
+    await settle()
+    return world
+
+
+def said(world: World) -> str:
+    return "\n".join(block.text for block in world.session.transcript.blocks)
+
+
+async def test_the_conversation_says_what_is_kept_and_where() -> None:
+    rescue = Kept(KEPT)
+    world = await started(rescue)
+    assert "1 file (a.py), a draft, 1 queued prompt" in said(world)
+    assert PATH in said(world)
+    assert "/rescue" in said(world)
+    assert rescue.all == [KEPT]
+    assert world.session.workspace.buffers == {}
+
+
+async def test_it_is_restored_into_editor_and_prompt_and_nothing_is_written_or_sent() -> None:
+    rescue = Kept(KEPT)
+    world = await started(rescue)
+    session = world.session
+    session.submit(Restore())
+    assert session.workspace.buffers["a.py"].text() == "typed\n"
+    assert session.workspace.is_dirty("a.py")
+    assert session.status.active_path == "a.py"
+    assert session.status.unsent == "next\n\na thought"
+    assert not session.status.busy
+    assert session.status.queued == []
+    assert world.files.writes == []
+    assert rescue.all == []
+    session.workspace.undo("a.py")
+    assert session.workspace.buffers["a.py"].text() == "old\n"
+    await session.close()
+
+
+async def test_one_after_the_other() -> None:
+    older = Unsaved(draft="older", folder="older")
+    rescue = Kept(KEPT, older)
+    world = await started(rescue)
+    world.session.submit(Restore())
+    assert rescue.all == [older]
+    assert "is kept in older" in said(world)
+    world.session.submit(Dismiss())
+    assert rescue.all == []
+    world.session.submit(Dismiss())
+    assert "Nothing was rescued" in world.session.drain().troubles[-1].what
+
+
+async def test_what_cannot_be_restored_stays_where_it_is() -> None:
+    lost = UnsavedFile("bin", b"typed", None)
+    rescue = Kept(Unsaved((lost, TYPED), folder=PATH))
+    world = await started(rescue, {"a.py": "old\n", "bin": b"\0\0"})
+    world.session.submit(Restore())
+    trouble = world.session.drain().troubles[-1]
+    assert "binary" in trouble.why
+    assert PATH in trouble.next_step
+    assert world.session.workspace.buffers["a.py"].text() == "typed\n"
+    assert len(rescue.all) == 1
+
+
+async def test_a_file_that_changed_since_is_pointed_at() -> None:
+    world = await started(Kept(KEPT), {"a.py": "theirs\n"})
+    world.session.submit(Restore())
+    assert world.session.drain().troubles[-1].what == "Look through a.py"
+    assert world.session.workspace.buffers["a.py"].text() == "typed\n"
+
+
+async def test_what_is_not_removed_is_told() -> None:
+    rescue = Kept(KEPT)
+    world = await started(rescue)
+    rescue.refusal = "read-only"
+    world.session.submit(Dismiss())
+    assert world.session.drain().troubles[-1].why == "read-only"
+
+
+async def test_without_anybody_there_nothing_is_looked_for() -> None:
+    world = World({"a.py": "old\n"})
+    await world.session.run()
+    await settle()
+    assert said(world) == ""
+    world.session.submit(Restore())
+    assert world.session.drain().troubles
+
+
+async def test_all_that_would_be_lost() -> None:
+    world = World({"a.py": "old\n", "b.py": "b\n"})
+    session = world.session
+    for path in ("a.py", "b.py"):
+        session.submit(OpenFile(path))
+    session.workspace.edit("a.py", (0, 0), (0, 3), "typed")
+    session.status.queued = ["next"]
+    assert session.unsaved("a thought") == Unsaved((TYPED,), "a thought", ("next",))
+
+
+async def test_a_bug_in_the_plan_does_not_lose_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: str) -> None:
+        raise IndexError(path)
+
+    world = World({"a.py": "old\n"})
+    world.session.submit(OpenFile("a.py"))
+    world.session.workspace.edit("a.py", (0, 0), (0, 3), "typed")
+    monkeypatch.setattr(world.session.workspace, "disk_plan", broken)
+    assert world.session.unsaved("").files == (UnsavedFile("a.py", b"typed\n", None),)

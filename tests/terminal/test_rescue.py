@@ -1,0 +1,114 @@
+"""Ended by force: what was typed is in the state folder, and is offered at the next start."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+Start = Callable[..., Terminal]
+PANE, QUIT = "\x1bo", "\x11"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A workspace with one file."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("old\n")
+    return folder
+
+
+def typed_in(term: Terminal) -> None:
+    """Text in the file and a draft in the prompt."""
+    term.wait_for("send")
+    term.type("half a thought")
+    term.wait_for("❯ half a thought")
+    term.type("\x1b2")
+    term.wait_for("undo")
+    term.type("IMPORTANT")
+    term.wait_for("IMPORTANTold")
+
+
+def rescued(tmp_path: Path) -> Path:
+    """The one folder of it."""
+    (folder,) = (tmp_path / "home" / "state" / "rescue").iterdir()
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
+def test_a_signal_loses_no_typing(
+    start: Start, work: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    term.signal(number)
+    assert term.wait_exit() == 128 + number
+    assert term.trouble() == ""
+    folder = rescued(tmp_path)
+    assert str(folder) in term.text.replace("\n", "")
+    assert (folder / "files" / "a.txt").read_text() == "IMPORTANTold\n"
+    assert (folder / "draft.txt").read_text() == "half a thought"
+    assert (work / "a.txt").read_text() == "old\n"
+
+
+def test_it_is_offered_and_comes_back(start: Start, work: Path, tmp_path: Path) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    term.close()
+    folder = rescued(tmp_path)
+    term = start(work, size=(180, 36))
+    term.wait_for("/rescue brings it back")
+    assert "1 file (a.txt), a draft" in term.text
+    assert folder.exists()
+    term.type("/rescue\r")
+    term.wait_for("IMPORTANTold")
+    term.wait_for("❯ half a thought")
+    assert not folder.exists()
+    assert (work / "a.txt").read_text() == "old\n"
+    term.type("\x13")
+    term.wait_for(lambda _: (work / "a.txt").read_text() == "IMPORTANTold\n")
+
+
+def test_another_workspace_is_not_offered_it(start: Start, work: Path, tmp_path: Path) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    term.close()
+    (tmp_path / "other").mkdir()
+    term = start(tmp_path / "other")
+    term.wait_for("send")
+    assert "/rescue" not in term.settle(0.5)
+
+
+def test_what_the_user_left_behind_is_not_kept(start: Start, work: Path, tmp_path: Path) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    term.type(QUIT)
+    term.wait_for("Not saved: a.txt")
+    term.type("y")
+    assert term.wait_exit() == 0
+    assert not (tmp_path / "home" / "state" / "rescue").exists()
+
+
+def test_a_fault_of_ours_loses_no_typing(
+    environment: dict[str, str], work: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "tests.terminal.crashing", "a.txt"]
+    with Terminal(command, env=environment, cwd=work) as term:
+        term.wait_for("send")
+        term.type("\x1b2")
+        term.wait_for("undo")
+        term.type("IMPORTANT")
+        term.wait_for("IMPORTANTold")
+        term.type("\x1b1")
+        term.type("x")
+        assert term.wait_exit() == 1
+        shown = term.text.replace("\n", "")
+    folder = rescued(tmp_path)
+    assert shown.index("internal error") < shown.index(str(folder))
+    assert (folder / "files" / "a.txt").read_text() == "IMPORTANTold\n"

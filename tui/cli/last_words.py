@@ -1,0 +1,50 @@
+"""When duetto is ended by force: what was typed is kept, and one sentence names the folder."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from tui.cli.inert_text import inert
+from tui.core.unsaved import Unsaved
+from tui.effects.rescue import RescueFolders
+from tui.errors import FileRefused
+
+log = logging.getLogger("tui.cli")
+
+
+class LastWords:
+    """Keeps once, says once."""
+
+    def __init__(self, unsaved: Callable[[], Unsaved], folders: RescueFolders) -> None:
+        """``unsaved`` tells what would be lost; it is asked at the end."""
+        self._unsaved = unsaved
+        self._folders = folders
+        self._kept = False
+        self._words = ""
+
+    def keep(self) -> None:
+        """Write what would be lost to the state folder; the second call does nothing."""
+        if self._kept:
+            return
+        self._kept = True
+        unsaved = self._unsaved()
+        if not unsaved:
+            return
+        try:
+            folder, failed = self._folders.keep(unsaved)
+        except FileRefused as error:
+            self._words = f"{unsaved.words} could not be kept: {error}"
+            return
+        self._words = f"{unsaved.words} not saved: kept in {folder}; /rescue brings it back"
+        if failed:
+            self._words += f" (but not {', '.join(failed)})"
+        log.warning("unsaved text is kept in %s", folder)
+
+    def say(self) -> None:
+        """The last sentence on stderr, if there is something to say and somebody to hear it."""
+        if self._words:
+            with suppress(OSError, ValueError):
+                print(f"duetto: {inert(self._words)}", file=sys.stderr, flush=True)

@@ -1,0 +1,86 @@
+"""What a user typed that is neither on the disk nor sent: kept when duetto ends by force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tui.core.buffer import BOM
+from tui.core.file_read import ascii_shown, decoded
+from tui.core.ledger import Ledger
+from tui.core.outside import replace_as_user
+from tui.core.patch import merge3
+from tui.core.rows import whole_text
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedFile:
+    """A file whose text in the editor was not on the disk."""
+
+    path: str
+    data: bytes
+    """What a save would have written: the user's text and the accepted hunks."""
+    before: bytes | None
+    """What lay on the disk; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """All that would be lost."""
+
+    files: tuple[UnsavedFile, ...] = ()
+    draft: str = ""
+    queued: tuple[str, ...] = ()
+    folder: str = ""
+    """Absolute path of where it is kept; empty: nowhere yet."""
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.draft.strip() or self.queued)
+
+    @property
+    def words(self) -> str:
+        """What is in it: ``2 files (a.py, b.py), a draft``."""
+        parts = []
+        if self.files:
+            names = [ascii_shown(file.path) for file in self.files[:_MOST_NAMED]]
+            more = ", …" if len(self.files) > _MOST_NAMED else ""
+            parts.append(f"{_count(self.files, 'file')} ({', '.join(names)}{more})")
+        if self.draft.strip():
+            parts.append("a draft")
+        if self.queued:
+            parts.append(_count(self.queued, "queued prompt"))
+        return ", ".join(parts)
+
+    @property
+    def prompts(self) -> str:
+        """The queued prompts and the draft, for the prompt box."""
+        return "\n\n".join(filter(str.strip, (*self.queued, self.draft)))
+
+
+def _count(things: Iterable[object], name: str) -> str:
+    number = len(list(things))
+    return f"{number} {name}{'s' if number > 1 else ''}"
+
+
+def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
+    """Put a kept text into its buffer, as an edit of the user's own that undo takes back.
+
+    What came into the buffer or the file since then stays where it touches other lines.
+    Returns False if it touched the same ones: then the kept text is there instead.
+
+    Raises:
+        EditRefused: the file cannot be edited.
+    """
+    kept = decoded(file.path, file.data)
+    before = "" if file.before is None else file.before.decode("utf-8", "replace")
+    path = ledger.checked(file.path)
+    missing = path not in ledger.buffers and ledger.read(path).data is None
+    record = ledger.create(path) if missing else ledger.open(path)
+    if missing:
+        record.buffer.bom = kept.startswith(BOM)
+    mine = kept.removeprefix(BOM)
+    merged = merge3(before.removeprefix(BOM), mine, whole_text(record.buffer))
+    replace_as_user(ledger, record, mine if merged is None else merged, f"rescue:{ledger.revision}")
+    return merged is not None

@@ -1,0 +1,116 @@
+"""Bringing back what was typed and not saved when duetto was ended by force."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
+from tui.core.workspace import Workspace
+from tui.engine import intents
+from tui.engine.intents import Intent
+from tui.engine.kit import Kit
+from tui.engine.notices import Status, Trouble
+from tui.engine.ports import Rescue
+from tui.errors import DuettoError, EditRefused, FileRefused
+
+_BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
+
+
+def unsaved_of(workspace: Workspace, status: Status, draft: str) -> Unsaved:
+    """All that would be lost if duetto ended now."""
+    files = [
+        file
+        for path in sorted(workspace.buffers)
+        if workspace.is_dirty(path) and (file := _unsaved_file(workspace, path)) is not None
+    ]
+    return Unsaved(tuple(files), draft, tuple(status.queued))
+
+
+def _unsaved_file(workspace: Workspace, path: str) -> UnsavedFile | None:
+    """None if it is to be deleted: nothing was typed."""
+    try:
+        plan = workspace.disk_plan(path)
+    except (*_BROKEN, DuettoError):
+        return UnsavedFile(path, workspace.buffers[path].encode(), None)
+    return None if plan.data is None else UnsavedFile(path, plan.data, plan.expected)
+
+
+class Rescuing:
+    """Says what was kept for this workspace; restores or dismisses it when the user says so."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._board = kit.board
+        self._desk = kit.desk
+        self._kept: list[Unsaved] = []
+
+    async def look(self, rescue: Rescue) -> None:
+        """Tell at the start what is there."""
+        self._kept = await asyncio.to_thread(rescue.kept)
+        self._announce()
+
+    def handle(self, intent: Intent, rescue: Rescue | None) -> bool:
+        """Do it, if it is about what was kept."""
+        match intent:
+            case intents.Restore():
+                self._act(rescue, restore=True)
+            case intents.Dismiss():
+                self._act(rescue, restore=False)
+            case _:
+                return False
+        return True
+
+    def _act(self, rescue: Rescue | None, *, restore: bool) -> None:
+        if rescue is None or not self._kept:
+            self._board.trouble(
+                Trouble("Nothing was rescued for this workspace", severity="information")
+            )
+            return
+        unsaved = self._kept[0]
+        if restore and (refused := self._restore(unsaved)):
+            why = "\n".join(refused)
+            self._board.trouble(
+                Trouble("Not all was brought back", why, f"it is all in {unsaved.folder}")
+            )
+            return
+        try:
+            rescue.dismiss(unsaved.folder)
+        except FileRefused as error:
+            self._board.trouble(Trouble("The rescued text is still kept", str(error)))
+            return
+        del self._kept[0]
+        done = "brought back, not saved yet" if restore else "removed"
+        self._board.note(0, f"{unsaved.words}: {done}")
+        self._announce()
+
+    def _restore(self, unsaved: Unsaved) -> list[str]:
+        """Into the buffers and the prompt box; returns what was refused, and why."""
+        refused, board = [], self._board
+        for file in unsaved.files:
+            try:
+                fits = bring_back(board.workspace.ledger, file)
+            except EditRefused as error:
+                refused.append(str(error))
+                continue
+            self._desk.open(file.path, None, 0)
+            board.touched(file.path)
+            if not fits:
+                why = "it changed since; your text stands there instead"
+                step = "Ctrl+Z takes that back"
+                board.trouble(Trouble(f"Look through {file.path}", why, step, severity="warning"))
+        board.hunks_changed()
+        if unsaved.prompts:
+            board.status.unsent = unsaved.prompts
+        board.retabbed()
+        return refused
+
+    def _announce(self) -> None:
+        if not self._kept:
+            return
+        unsaved = self._kept[0]
+        self._board.note(
+            0,
+            f"duetto was ended before this was saved: {unsaved.words}\n"
+            f"It is kept in {unsaved.folder}\n"
+            "/rescue brings it back, /rescue forget removes it",
+        )
