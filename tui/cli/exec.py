@@ -17,6 +17,7 @@ from tui.cli.options import ModelFlags, model_options, resolve, settings_for
 from tui.cli.streams import text_of
 from tui.cli.target import target_of
 from tui.core.hunk import PLACED, Decision, Hunk, Stage
+from tui.core.review import below
 from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
 from tui.engine.session import Options, Session
 from tui.errors import (
@@ -161,7 +162,7 @@ class Turn:
             chosen = [
                 hunk.id
                 for hunk in workspace.hunks
-                if hunk.decidable and all(map(is_plain, [hunk, *workspace.below(hunk)]))
+                if hunk.decidable and all(map(is_plain, [hunk, *below(workspace.ledger, hunk)]))
             ]
             if chosen:
                 session.submit(Accept(tuple(chosen)))

@@ -188,10 +188,6 @@ class Workspace:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
         return review.accept(self.ledger, _chosen(self.roster, hunk_ids))
 
-    def below(self, hunk: Hunk) -> list[Hunk]:
-        """The hunks that one lies on, which are accepted with it; lowest first."""
-        return review.below(self.ledger, hunk)
-
     def reject(self, hunk_ids: Iterable[int] | None = None, words: str = "") -> list[str]:
         """Reject hunks (None: all decidable); returns paths to write, usually none."""
         return review.reject(self.ledger, _chosen(self.roster, hunk_ids), words)
