@@ -229,3 +229,15 @@ def test_h08_killed_while_writing(root, delay_s):
     child.stdout.close()
     for name in "abc":
         assert (root / name).read_bytes() in (b"o" * 50_000, b"n" * 70_000)
+
+
+def test_without_hard_links_a_file_that_came_meanwhile_is_not_replaced(files, root, monkeypatch):
+    def no_links(*names, **where):
+        (root / "new.py").write_bytes(b"theirs")
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(FileRefused, match="exists by now"):
+        files.write("new.py", b"mine", None)
+    assert (root / "new.py").read_bytes() == b"theirs"
+    assert [path.name for path in root.iterdir() if path.suffix == ".tmp"] == []

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.effects.files import LIMIT_BYTES, Files
+from tui.core.file_read import MAX_BYTES
+from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused
 
@@ -157,9 +158,9 @@ def test_h03_a_swapped_file_is_not_followed(files, root, monkeypatch):
 
 def test_h06_too_large_is_refused(files, root):
     """H06: > 8 MB -> refused with the reason."""
-    (root / "big").write_bytes(b"x" * (LIMIT_BYTES + 1))
+    (root / "big").write_bytes(b"x" * (MAX_BYTES + 1))
     assert "too large" in files.read("big").refusal
-    (root / "fits").write_bytes(b"x" * LIMIT_BYTES)
+    (root / "fits").write_bytes(b"x" * MAX_BYTES)
     assert files.read("fits").data is not None
 
 
@@ -232,3 +233,12 @@ def test_links_to_what_is_private_are_private(files, root, tmp_path):
     for path in ("docs/notes.txt", "data.txt", "out.txt", "twice.txt"):
         assert files.is_private(path), path
     assert files.is_private("docs/same.txt") == ""
+
+
+def test_many_files_are_looked_up_together(files, root):
+    (root / ".gitignore").write_text("*.log\n")
+    reasons = files.privacy_of(["a.log", ".env", "../x", "new.py"])
+    assert "ignored" in reasons["a.log"]
+    assert "secrets" in reasons[".env"]
+    assert "outside" in reasons["../x"]
+    assert reasons["new.py"] == ""

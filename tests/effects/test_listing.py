@@ -48,10 +48,10 @@ def test_is_ignored(root):
     (root / ".gitignore").write_text("build/\n[broken\n")
     (root / ".ignore").write_text("notes\n")
     listing = Listing(root)
-    assert listing.is_ignored("build/x")
-    assert listing.is_ignored("notes/n")
-    assert not listing.is_ignored("a.py")
-    assert not listing.is_ignored("new/file.py")
+    assert listing.ignored(["build/x"])
+    assert listing.ignored(["notes/n"])
+    assert not listing.ignored(["a.py"])
+    assert not listing.ignored(["new/file.py"])
 
 
 def test_the_count_is_bounded(root):
@@ -76,8 +76,8 @@ def test_git_lists_tracked_files_that_exist_and_only_below_the_root(tmp_path):
     make(tmp_path, "sub/new.py")
     listing = Listing(tmp_path / "sub")
     assert listing.paths() == ["a.py", "forced.log", "new.py"]
-    assert not listing.is_ignored("forced.log")
-    assert listing.is_ignored("other.log")
+    assert not listing.ignored(["forced.log"])
+    assert listing.ignored(["other.log"])
 
 
 def test_a_folder_that_an_outer_repository_ignores_is_walked(tmp_path):
@@ -95,7 +95,7 @@ def test_nothing_of_the_repository_is_run(tmp_path):
     evil.chmod(0o755)
     git(tmp_path, "config", "core.fsmonitor", str(evil))
     Listing(tmp_path).paths()
-    Listing(tmp_path).is_ignored("a.py")
+    Listing(tmp_path).ignored(["a.py"])
     assert not (tmp_path / "ran").exists()
 
 
@@ -104,7 +104,7 @@ def test_without_git(tmp_path, monkeypatch):
     (tmp_path / ".gitignore").write_text("*.log\n")
     monkeypatch.setenv("PATH", os.devnull)
     assert Listing(tmp_path).paths() == ["a.py"]
-    assert Listing(tmp_path).is_ignored("b.log")
+    assert Listing(tmp_path).ignored(["b.log"])
 
 
 def test_what_cannot_be_opened_is_not_listed(root):
@@ -150,7 +150,7 @@ def test_a_broken_git_file_means_a_walk(tmp_path, text):
     (tmp_path / ".gitignore").write_text("*.log\n")
     listing = Listing(tmp_path)
     assert listing.paths() == ["a.py"]
-    assert listing.is_ignored("b.log")
+    assert listing.ignored(["b.log"])
 
 
 def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path, monkeypatch):

@@ -1,33 +1,74 @@
 from __future__ import annotations
 
-from tests.support.fakes import MemoryFiles
-from tui.engine.catalogue import Catalogue
+import asyncio
+
+from tests.support.fakes import MemoryFiles, World
+from tests.support.turns import CACHE, PATCH, begun, outputs
+from tui.engine.catalogue import NOT_KNOWN, Catalogue
 
 
 async def test_the_listing_is_remembered_until_it_expires() -> None:
     files = MemoryFiles({"a.py": "", ".env": ""})
     files.private = {".env": "secrets"}
     catalogue = Catalogue(files)
-    assert not catalogue.ready
+    assert not catalogue.ready()
+    assert catalogue.paths() == []
     await catalogue.prepare()
-    assert catalogue.ready
+    assert catalogue.ready()
     assert catalogue.paths() == ["a.py"]
     files.data["b.py"] = b""
     await catalogue.prepare()
     assert catalogue.paths() == ["a.py"]
     catalogue.expire()
-    assert not catalogue.ready
+    assert not catalogue.ready()
     assert catalogue.paths() == ["a.py"]
     await catalogue.prepare()
     assert catalogue.paths() == ["a.py", "b.py"]
 
 
-def test_privacy_is_asked_once() -> None:
-    files = MemoryFiles({".env": ""})
+async def test_what_was_not_looked_up_is_private() -> None:
+    files = MemoryFiles({"a.py": "", ".env": "", ".hidden": ""})
     files.private = {".env": "secrets"}
     catalogue = Catalogue(files)
+    assert catalogue.privacy("a.py") == NOT_KNOWN
+    await catalogue.prepare()
+    assert catalogue.privacy("a.py") == ""
+    assert catalogue.privacy(".env") == NOT_KNOWN
+    assert not catalogue.ready([".env"])
+    await catalogue.prepare([".env", "new.py"])
     assert catalogue.privacy(".env") == "secrets"
-    files.private = {}
-    assert catalogue.privacy(".env") == "secrets"
+    assert catalogue.privacy("new.py") == ""
     catalogue.expire()
-    assert catalogue.privacy(".env") == ""
+    assert catalogue.privacy("a.py") == catalogue.privacy("new.py") == NOT_KNOWN
+
+
+async def test_a_change_while_it_looks_makes_it_look_again() -> None:
+    class Changing(MemoryFiles):
+        def listing(self) -> list[str]:
+            listed = super().listing()
+            if not self.private:
+                self.private = {"a.py": "it is ignored"}
+                catalogue.expire()
+            return listed
+
+    files = Changing({"a.py": ""})
+    catalogue = Catalogue(files)
+    await asyncio.gather(catalogue.prepare(["a.py"]), catalogue.prepare(["a.py"]))
+    assert catalogue.privacy("a.py") == "it is ignored"
+
+
+async def test_many_files_are_one_look() -> None:
+    files = MemoryFiles({})
+    await Catalogue(files).prepare([f"{number}.py" for number in range(50)])
+    assert files.lookups == 1
+
+
+async def test_a_report_waits_until_it_is_known_what_may_be_quoted() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    world.session._desk.catalogue.expire()
+    model.patch(PATCH.replace("return key", "return nothing"), "call_1")
+    model.complete()
+    request = await world.wire.request(2)
+    assert "the file has '        return key'" in outputs(request)["call_1"]
+    await world.session.close()

@@ -7,6 +7,7 @@ from tui.core.file_read import MAX_BYTES
 from tui.core.hunk import Decision, Stage
 from tui.core.landing import Landing
 from tui.engine import intents
+from tui.engine.catalogue import NOT_KNOWN
 from tui.engine.session import Options
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
@@ -326,9 +327,13 @@ async def ignoring(world: World) -> None:
     """From now on notes.txt is ignored, as far as the files know."""
     await world.session.run()
     await settle()
-    await world.session._desk.catalogue.prepare()
-    assert world.session._desk.privacy("notes.txt") == ""
+    assert await why_private(world) == ""
     world.files.private = {"notes.txt": "it is ignored"}
+
+
+async def why_private(world: World) -> str:
+    await world.session._desk.catalogue.prepare(["notes.txt"])
+    return world.session._desk.privacy("notes.txt")
 
 
 async def test_what_a_saved_ignore_file_says_holds_at_once() -> None:
@@ -337,7 +342,8 @@ async def test_what_a_saved_ignore_file_says_holds_at_once() -> None:
     world.session.submit(intents.OpenFile(".gitignore"))
     world.session.workspace.edit(".gitignore", (0, 0), (0, 1), "notes.txt")
     world.session.submit(intents.SaveFile(".gitignore"))
-    assert world.session._desk.privacy("notes.txt") == "it is ignored"
+    assert world.session._desk.privacy("notes.txt") == NOT_KNOWN
+    assert await why_private(world) == "it is ignored"
     await world.session.close()
 
 
@@ -348,7 +354,8 @@ async def test_what_an_ignore_file_says_that_changed_outside_holds_at_once() -> 
     world.files.data[".ignore"] = b"notes.txt\n"
     assert world.outside is not None
     world.outside({".ignore"})
-    assert world.session._desk.privacy("notes.txt") == "it is ignored"
+    assert world.session._desk.privacy("notes.txt") == NOT_KNOWN
+    assert await why_private(world) == "it is ignored"
     await world.session.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tui.core.command_run import RunResult
@@ -106,6 +106,7 @@ class MemoryFiles:
         """Pattern -> reason."""
         self.read_only: set[str] = set()
         self.writes: list[str] = []
+        self.lookups = 0
 
     def read(self, path: str) -> FileRead:
         if path.startswith(("/", "..")):
@@ -129,6 +130,10 @@ class MemoryFiles:
 
     def listing(self) -> list[str]:
         return sorted(path for path in self.data if not self.is_private(path))
+
+    def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
+        self.lookups += 1
+        return {path: self.is_private(path) for path in paths}
 
     def is_private(self, path: str) -> str:
         for pattern, reason in self.private.items():

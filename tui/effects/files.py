@@ -11,17 +11,14 @@ import os
 import secrets
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from tui.core.file_read import FileRead, checked_path
+from tui.core.file_read import MAX_BYTES, FileRead, checked_path
 from tui.core.privacy import why_private
 from tui.errors import EditRefused, FileRefused
-
-LIMIT_BYTES = 8 * 1024 * 1024
-"""A larger file is not edited live."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
@@ -33,6 +30,7 @@ _KINDS = {
     stat.S_IFBLK: "device",
     stat.S_IFLNK: "symlink",
 }
+_IGNORED = "it is ignored by the workspace's ignore files"
 _WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -51,8 +49,8 @@ class PathList(Protocol):
     def paths(self) -> list[str]:
         """All files that are neither hidden nor ignored."""
 
-    def is_ignored(self, path: str) -> bool:
-        """True if an ignore file names the path."""
+    def ignored(self, paths: Collection[str]) -> set[str]:
+        """Those of the paths that an ignore file names."""
 
 
 class Files:
@@ -150,13 +148,20 @@ class Files:
 
     def is_private(self, path: str) -> str:
         """Why a file is not sent to a model without asking, in words; empty if it may be."""
-        try:
-            named, real = self.relative(path), "/".join(self._resolve(path))
-        except (FileRefused, OSError) as error:
-            return str(error)
-        ignored = "it is ignored by the workspace's ignore files"
-        reason = why_private(named) or why_private(real)
-        return reason or (ignored if self._listing.is_ignored(real) else "")
+        return self.privacy_of([path])[path]
+
+    def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """The same of many files, which are looked up together."""
+        reasons, meant = dict[str, str](), dict[str, str]()
+        for path in paths:
+            try:
+                named, real = self.relative(path), "/".join(self._resolve(path))
+                reasons[path] = why_private(named) or why_private(real)
+                meant[path] = real
+            except (FileRefused, OSError) as error:
+                reasons[path] = str(error)
+        ignored = self._listing.ignored({real for path, real in meant.items() if not reasons[path]})
+        return reasons | {path: _IGNORED for path, real in meant.items() if real in ignored}
 
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""
@@ -256,21 +261,15 @@ class _Target:
         temporary = self._temporary(data, 0o666, None)
         if temporary is None:
             return
+        at = self._folder
         try:
-            os.link(
-                temporary,
-                self._name,
-                src_dir_fd=self._folder,
-                dst_dir_fd=self._folder,
-                follow_symlinks=False,
-            )
+            os.link(temporary, self._name, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
         except FileExistsError:
-            self._discard(temporary)
             raise FileRefused(f"'{self._path}' exists by now") from None
-        except OSError:
-            # a file system without hard links
-            os.rename(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-        else:
+        except OSError:  # a file system without hard links
+            self._check(None)
+            os.rename(temporary, self._name, src_dir_fd=at, dst_dir_fd=at)
+        finally:
             self._discard(temporary)
         self._sync_folder()
 
@@ -350,8 +349,8 @@ def _read_at(folder: int, name: str, path: str) -> FileRead:
             there = os.fstat(file.fileno())
             kind = _kind(there)
             if kind == "file":
-                data = file.read(LIMIT_BYTES + 1)
-                if len(data) > LIMIT_BYTES:
+                data = file.read(MAX_BYTES + 1)
+                if len(data) > MAX_BYTES:
                     megabytes = max(there.st_size, len(data)) / (1 << 20)
                     return FileRead(None, f"'{path}' is too large: {megabytes:.0f} MB, over 8 MB")
                 return FileRead(data)

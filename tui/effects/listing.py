@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,14 +53,21 @@ class Listing:
                 break
         return sorted(paths)
 
-    def is_ignored(self, path: str) -> bool:
-        """True if an ignore file of the workspace names this path (relative, with ``/``)."""
-        if self._ignored_by_files(path, (".ignore",)):
-            return True
-        answer = self._git("check-ignore", "-q", "--", path)
+    def ignored(self, paths: Collection[str]) -> set[str]:
+        """Those of the paths (relative, with ``/``) that an ignore file of the workspace names."""
+        rules = _Rules(self._root, (".ignore",))
+        found = {path for path in paths if rules.ignores(path)}
+        rest = sorted(set(paths) - found)
+        if not rest:
+            return found
+        asked = b"".join(os.fsencode(path) + b"\0" for path in rest)
+        answer = self._git("check-ignore", "-z", "--stdin", stdin=asked)
         if answer is not None and answer.returncode in (0, 1):
-            return answer.returncode == 0
-        return self._ignored_by_files(path, (".gitignore",))
+            return found | {os.fsdecode(name) for name in answer.stdout.split(b"\0") if name}
+        if len(rest) > 1:  # one that git cannot judge spoils the answer for all
+            return found.union(*(self.ignored([path]) for path in rest))
+        rules = _Rules(self._root, (".gitignore",))
+        return found | {path for path in rest if rules.ignores(path)}
 
     def has_tracked(self, folder: str) -> bool:
         """True if a part of a folder came with the repository, or if that cannot be told."""
@@ -70,14 +77,16 @@ class Listing:
         root = Path(self._root)
         return any((above / ".git").exists() for above in (root, *root.parents))
 
-    def _git(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+    def _git(
+        self, *arguments: str, stdin: bytes | None = None
+    ) -> subprocess.CompletedProcess[bytes] | None:
         """Run git in the root; None if there is none or it takes too long."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         try:
             process = subprocess.Popen(
                 [*_GIT, *arguments],
                 cwd=self._root,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
@@ -89,7 +98,7 @@ class Listing:
             try:
                 if self._closed.is_set():
                     process.kill()
-                output, _ = process.communicate(timeout=_GIT_DEADLINE_S)
+                output, _ = process.communicate(stdin, timeout=_GIT_DEADLINE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 return None
@@ -132,9 +141,6 @@ class Listing:
                 elif not rules.matches(path, is_folder=False):
                     yield path
             folders += reversed(below)
-
-    def _ignored_by_files(self, path: str, names: tuple[str, ...]) -> bool:
-        return _Rules(self._root, names).ignores(path)
 
 
 class _Rules:

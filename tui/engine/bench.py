@@ -41,6 +41,8 @@ class Bench:
         """Answer all, with ``otherwise`` where there is no output; False if there were none."""
         calls, self._calls = self._calls, []
         for call in calls:
+            if call.output is None and call.report is not None:
+                call.output = call.report()
             output = otherwise if call.output is None else call.output
             history.answer(call.item, output, failed=call.failed or call.output is None)
         return bool(calls)
@@ -51,6 +53,10 @@ class Bench:
             task.cancel()
 
     async def _run(self, call: Call) -> None:
+        if call.report is not None and call.landing is not None:
+            await self._kit.desk.catalogue.prepare([hunk.path for hunk in call.landing.hunks])
+            call.output = call.report()
+            return
         arguments = str(call.item.get("arguments") or call.item.get("input") or "")
         result = await self._kit.tools.call(call.name, arguments)
         call.output, call.failed = result.output, result.failed

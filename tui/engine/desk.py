@@ -75,6 +75,15 @@ class Desk:
             private=self.privacy(path),
         )
 
+    @property
+    def ready(self) -> bool:
+        """True if a request can be composed without looking at the disk."""
+        return self.catalogue.ready(self.workspace.buffers)
+
+    async def prepare(self) -> None:
+        """List the files if need be, and look up which of the open ones are private."""
+        await self.catalogue.prepare(self.workspace.buffers)
+
     def privacy(self, path: str) -> str:
         """Why a file's text is not sent; empty if it may be."""
         return "" if path in self._allowed else self.catalogue.privacy(path)

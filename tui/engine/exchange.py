@@ -96,7 +96,7 @@ class Exchange:
 
         The first one goes through `Wire.open`, which renews a socket that is too old.
         """
-        if self.sent and self.wire.state == "open" and self._kit.desk.catalogue.ready:
+        if self.sent and self.wire.state == "open" and self._kit.desk.ready:
             self._create()
         else:
             self._task = self._kit.supervisor.start(self._dial(), "the request", self._broken)
@@ -156,10 +156,10 @@ class Exchange:
             self._deadline = loop.call_later(STOP_LIMIT_S, self.wire.drop)
 
     async def _dial(self) -> None:
-        """Open the socket, list the files, send."""
+        """Open the socket, list the files, send at once what is known then."""
         try:
-            await self._kit.desk.catalogue.prepare()
             await self.wire.open()
+            await self._kit.desk.prepare()
         except DuettoError as error:
             self._task = None
             self._unreachable(error)

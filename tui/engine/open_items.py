@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,8 @@ class Call:
     parts: list[str] = field(default_factory=list)
     done: bool = False
     output: str | None = None
+    report: Callable[[], str] | None = None
+    """Gives the output, once it is known what may be quoted."""
     failed: bool = False
 
     @property

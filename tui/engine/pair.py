@@ -94,7 +94,7 @@ class Pair:
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""
         spec = self._roles[self._status.role]
-        await self._kit.desk.catalogue.prepare()
+        await self._kit.desk.prepare()
         try:
             await self._wire(spec.endpoint).open()
         except DuettoError as error:

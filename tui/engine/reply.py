@@ -7,6 +7,7 @@ message, no task. What can wait for a frame waits for it (`Reply.frame`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.edit_stream import Channel
@@ -25,6 +26,7 @@ from tui.core.history import CALL_OUTPUTS, Item
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
+from tui.engine.catalogue import NOT_KNOWN
 from tui.engine.items import (
     PATCH_TOOL,
     call_text,
@@ -292,9 +294,17 @@ class Reply:
             return
         if not self._closed:
             self._land(call, call.landing, text)
-        call.output = self._report(call.landing)
+        self._answer(call, call.landing)
         call.failed = not call.landing.placed_all
         self._board.close(call.block, "failed" if call.failed else "done")
+
+    def _answer(self, call: Call, landing: Landing) -> None:
+        """Say what became of a patch, as soon as it is known what may be quoted."""
+        if not self._closed and any(self.privacy(h.path) == NOT_KNOWN for h in landing.hunks):
+            call.report = partial(self._report, landing)
+            self.on_call(call)
+        else:
+            call.output = self._report(landing)
 
     def _land(self, call: Call, landing: Landing, text: str) -> None:
         """The authoritative text is here: feed what the deltas left out."""

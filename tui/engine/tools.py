@@ -66,6 +66,7 @@ class Tools:
 
     async def _read_file(self, arguments: Arguments) -> ToolResult:
         path = workspace_path(arguments.text("path"))
+        await self._catalogue.prepare([path])
         reason = self._catalogue.privacy(path)
         if reason and not await self._consent(path, reason):
             raise CallError(f"the user declined to send {path} ({reason}); go on without it")
@@ -139,7 +140,7 @@ class Tools:
 
     async def _paths(self) -> list[str]:
         """The listing, and new files that only live in the editor."""
-        await self._catalogue.prepare()
+        await self._catalogue.prepare(self._workspace.buffers)
         listed = self._catalogue.paths()
         new = {
             path
