@@ -15,6 +15,7 @@ from tui.core.rows import Span, shifted
 
 _FANOUT = 16
 """Parts of a node at most: more, and it is split."""
+_FAR = 1 << 60
 
 
 class _Node:
@@ -53,26 +54,33 @@ class _Node:
             row += node.shift
             node = node.parent
 
-    def move(self, span: Span) -> None:
-        """A change, its row counted as the node's own ``shift`` is."""
-        row, n_old, n_new = span
-        row -= self.shift
-        if self.high < row:
-            return
-        if self.low > row + n_old:
-            self.shift += n_new - n_old
-            return
-        inner = Span(row, n_old, n_new)
-        if self.nodes:
-            for node in self.nodes:
-                node.move(inner)
-            self.low = min(node.low + node.shift for node in self.nodes)
-            self.high = max(node.high + node.shift for node in self.nodes)
-            return
+    def move(self, row: int, n_old: int, n_new: int) -> None:
+        """A change, its row counted as the parts' rows are; it may reach into some of them."""
+        low, high, stop, delta = _FAR, -_FAR, row + n_old, n_new - n_old
+        for node in self.nodes:
+            shift = node.shift
+            if node.high + shift >= row:
+                if node.low + shift > stop:
+                    node.shift = shift = shift + delta
+                else:
+                    node.move(row - shift, n_old, n_new)
+            if node.low + shift < low:
+                low = node.low + shift
+            if node.high + shift > high:
+                high = node.high + shift
         for stand in self.stands:
-            if stand.last >= row:
-                stand.first, stand.last, _ = shifted(stand.first, stand.last, inner)
-        self.bound()
+            if stand.first > stop:
+                stand.first += delta
+                stand.last += delta
+            elif stand.last >= row:
+                stand.first, stand.last, _ = shifted(
+                    stand.first, stand.last, Span(row, n_old, n_new)
+                )
+            if stand.first < low:
+                low = stand.first
+            if stand.last > high:
+                high = stand.last
+        self.low, self.high = low, high
 
     def bound(self) -> None:
         """Bounds as tight as the parts allow."""
@@ -220,7 +228,7 @@ class Standing:
 
     def move(self, span: Span) -> None:
         """Rows of the buffer changed."""
-        self._root.move(span)
+        self._root.move(*span)
 
     def near(self, first: int, last: int) -> list[Hunk]:
         """The hunks that overlap or touch rows ``first .. last``, in order of landing."""
