@@ -60,7 +60,7 @@ class DraftChanged(Message):
 
 
 class HunkShown(Message):
-    """The editor shall show this hunk; ``edit``: and take the focus."""
+    """The editor shall show this hunk; ``edit``: to be edited, then accepted."""
 
     def __init__(self, hunk_id: int, *, edit: bool = False) -> None:
         super().__init__()

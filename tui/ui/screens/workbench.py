@@ -155,6 +155,8 @@ class Workbench(WorkbenchCommands):
             states.add("under")
         if status.busy or status.running:
             states.add("stoppable")
+        if self.edited_hunk() is not None and self.in_editor(self.focused):
+            states.add("editing")
         focused = self.focused
         scopes: list[Scope] = ["global"]
         if focused is self.transcript and self.transcript.selected_hunk() is not None:
@@ -215,6 +217,7 @@ class Workbench(WorkbenchCommands):
         if hunk is None:
             return
         line = hunk.start.line if hunk.start is not None else None
+        self._edited = hunk.id if message.edit else 0
         self.submit(OpenFile(hunk.path, line))
         self.enter_editor()
 

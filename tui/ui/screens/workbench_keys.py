@@ -5,7 +5,9 @@ from __future__ import annotations
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.core.hunk import Hunk
 from tui.engine.intents import (
+    Accept,
     Effort,
     Intent,
     Interrupt,
@@ -39,6 +41,8 @@ class WorkbenchKeys(Screen[None]):
     editor: EditorPane
     panes: Panes
     _quit_until_s = 0.0
+    _edited = 0
+    """The hunk that was opened for editing; 0: none."""
 
     def submit(self, intent: Intent) -> None:
         """Hand an intent to the engine."""
@@ -91,6 +95,24 @@ class WorkbenchKeys(Screen[None]):
     def action_reject(self) -> None:
         """Reject all pending hunks."""
         self.decide(False)
+
+    def edited_hunk(self) -> Hunk | None:
+        """The hunk that was opened for editing, while it can be decided on."""
+        hunks = self.session.workspace.hunks if self._edited else []
+        hunk = next((hunk for hunk in hunks if hunk.id == self._edited), None)
+        return hunk if hunk is not None and hunk.decidable else None
+
+    def action_accept_edited(self) -> None:
+        """Accept it, and go on with the review."""
+        hunk, self._edited = self.edited_hunk(), 0
+        if hunk is None:
+            self.notify("e on a hunk opens it for editing; this accepts it.", markup=False)
+            return
+        self.submit(Accept((hunk.id,)))
+        if self.transcript.select_pending():
+            self.transcript.focus()
+        else:
+            self.prompt_box.focus_prompt()
 
     def action_review(self) -> None:
         """Go to the next pending hunk."""
