@@ -4,9 +4,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import watchfiles
 
 from tui.effects import watcher
 from tui.effects.watcher import Watcher
+from tui.errors import FileRefused
 
 
 class Heard:
@@ -66,21 +68,32 @@ async def test_a_burst_is_told_together(tmp_path: Path) -> None:
     assert len(heard.bursts) <= 10
 
 
-async def test_ignored_paths_and_caches_are_not_told(tmp_path: Path) -> None:
-    for folder in (".git", "__pycache__", "node_modules/x", "logs"):
+async def test_caches_are_not_told(tmp_path: Path) -> None:
+    for folder in (".git", "__pycache__", "node_modules/x"):
         (tmp_path / folder).mkdir(parents=True)
-    watcher = Watcher(str(tmp_path), lambda path: path.startswith("logs/"))
-    async with watching(watcher) as heard:
-        for path in (".git/index", "__pycache__/a.pyc", "node_modules/x/i.js", "logs/l.txt"):
+    async with watching(Watcher(str(tmp_path))) as heard:
+        for path in (".git/index", "__pycache__/a.pyc", "node_modules/x/i.js"):
             (tmp_path / path).write_text("x")
         (tmp_path / "last.txt").write_text("x")
         await heard.until("last.txt")
     assert set().union(*heard.bursts) == {"last.txt"}
 
 
-async def test_a_folder_that_is_not_there_ends_the_watch(tmp_path: Path) -> None:
-    async with asyncio.timeout(15):
+async def test_a_folder_that_is_not_there_is_not_watched(tmp_path: Path) -> None:
+    with pytest.raises(FileRefused, match="gone is no folder"):
         await Watcher(str(tmp_path / "gone")).watch(lambda paths: None)
+
+
+async def test_a_limit_of_the_system_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*folders: Path, **options: object) -> AsyncIterator[set[object]]:
+        raise OSError("OS file watch limit reached")
+        yield set()
+
+    monkeypatch.setattr(watchfiles, "awatch", refused)
+    with pytest.raises(FileRefused, match="watch limit reached"):
+        await Watcher(str(tmp_path)).watch(lambda paths: None)
 
 
 async def test_of_a_huge_tree_the_upper_folders_are_watched(

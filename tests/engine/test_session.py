@@ -12,6 +12,7 @@ from tui.core.hunk import Hunk
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.session import Options, Session
+from tui.errors import FileRefused
 
 EVERYTHING: list[Intent] = [
     intents.Prompt("hello"),
@@ -31,6 +32,8 @@ EVERYTHING: list[Intent] = [
     intents.CloseFile("gone.py"),
     intents.SaveFile("gone.py"),
     intents.Reload("gone.py"),
+    intents.Restore(),
+    intents.Dismiss(),
     intents.Verify(),
     intents.RunCommand("ls"),
     intents.StopCommand(),
@@ -101,3 +104,18 @@ async def test_the_front_end_may_come_late() -> None:
 
 def test_hunks_know_what_can_be_decided() -> None:
     assert not Hunk(1, 1, "call", "a.py").decidable
+
+
+async def test_that_files_are_not_watched_is_told() -> None:
+    world = World()
+
+    async def refused(callback: object) -> None:
+        raise FileRefused("the system refused it: too many watches")
+
+    world.ports.watch = refused
+    await world.session.run()
+    await settle()
+    (trouble,) = world.session.drain().troubles
+    assert (trouble.what, trouble.severity) == ("Files are not watched", "warning")
+    assert "too many watches" in trouble.why
+    await world.session.close()

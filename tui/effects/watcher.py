@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tui.errors import FileRefused
+
 BURST_MS = 100
 """Changes that follow each other faster than this are told together."""
 MAX_BURST_MS = 500
@@ -21,21 +23,19 @@ _NEVER = frozenset(
 class Watcher:
     """Watches one folder and everything below it."""
 
-    def __init__(self, root: str, is_ignored: Callable[[str], object] = lambda path: False) -> None:
-        """``is_ignored`` is asked with paths relative to the root, with ``/``."""
+    def __init__(self, root: str) -> None:
         self._root = Path(root).resolve()
-        self._is_ignored = is_ignored
         self.started = asyncio.Event()
         """Set when changes are seen from now on."""
 
     async def watch(self, callback: Callable[[set[str]], None]) -> None:
         """Call back with the relative paths that changed, until cancelled.
 
-        A folder that cannot be watched (gone, too many watches) ends it silently: the app lives
-        without.
+        Raises:
+            FileRefused: the folder cannot be watched (gone, too many watches).
         """
         if not self._root.is_dir():
-            return
+            raise FileRefused(f"{self._root.name} is no folder any more")
         # imported when it is needed: the first paint does not wait for it
         import watchfiles
 
@@ -55,8 +55,8 @@ class Watcher:
             async for burst in changes:
                 if paths := self._told(path for _change, path in burst):
                     callback(paths)
-        except (OSError, RuntimeError):
-            return
+        except (OSError, RuntimeError) as error:
+            raise FileRefused(f"the system refused it: {error}") from error
 
     def _told(self, changed: Iterable[str]) -> set[str]:
         """The relative paths of the changes that matter."""
@@ -69,8 +69,7 @@ class Watcher:
             parts = relative.split("/")
             if parts[0] in ("..", ".") or not _NEVER.isdisjoint(parts[:-1]):
                 continue
-            if not self._is_ignored(relative):
-                told.add(relative)
+            told.add(relative)
         return told
 
 

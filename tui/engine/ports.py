@@ -160,6 +160,9 @@ class Ports:
     agents_md: Callable[[], str] = lambda: ""
     """The text of AGENTS.md, empty if there is none."""
     watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
-    """Calls back with changed paths until cancelled (effects.watcher); None: not watched."""
+    """Calls back with changed paths until cancelled (effects.watcher); None: not watched.
+
+    Raises FileRefused: they cannot be watched, or not any more.
+    """
     rescue: Rescue | None = None
     """None: nobody is there to be told."""

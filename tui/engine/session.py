@@ -23,7 +23,7 @@ from tui.engine.catalogue import Catalogue
 from tui.engine.desk import Desk, Selection
 from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
-from tui.engine.notices import Notices, Status
+from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.pair import Pair
 from tui.engine.ports import Files, Ports, RoleSpec
 from tui.engine.requests import Requests
@@ -32,6 +32,7 @@ from tui.engine.saving import Saving
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import Tools
 from tui.engine.verification import Verification
+from tui.errors import DuettoError
 
 PromptLabel = Literal["send", "redirect", "queue"]
 
@@ -179,8 +180,14 @@ class Session:
                 raise TypeError(f"not an intent: {intent!r}")
 
     async def _watch(self) -> None:
-        if self._ports.watch is not None:
+        if self._ports.watch is None:
+            return
+        try:
             await self._ports.watch(self._saving.outside)
+        except DuettoError as error:
+            step = "what others change is noticed when you save"
+            trouble = Trouble("Files are not watched", str(error), step, severity="warning")
+            self._board.trouble(trouble)
 
     def _kit(self) -> Kit:
         ports, board, desk = self._ports, self._board, self._desk
