@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tui.core.command_run import RunResult
+from tui.core.landing import Landing
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
@@ -157,3 +158,15 @@ def test_a_run_is_named_without_the_places_of_its_programs(
     argv: str | list[str], title: str
 ) -> None:
     assert short_title(argv) == title
+
+
+async def test_pending_hunks_are_not_on_disk_and_the_conversation_says_so() -> None:
+    """A verdict over the saved files would surprise who looks at the editor."""
+    world = World({"a.py": "x = 1\n"})
+    landing = Landing(world.session.workspace, turn=1, call_id="c1")
+    landing.feed("*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n")
+    landing.finish(cut=False)
+    world.session.submit(intents.Verify())
+    await settle()
+    notes = [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.NOTE]
+    assert notes == ["the tests run without 1 pending hunk: not on disk"]

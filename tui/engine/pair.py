@@ -45,6 +45,7 @@ class Pair:
         """The instruction that the other role gets when the lane is free."""
         self._forgetting = False
         self._stop_ms = 0.0
+        self._stop_note: Block | None = None
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
             self._status.role = next(iter(self._roles))
@@ -150,7 +151,9 @@ class Pair:
         self._stop_ms = (now - start_s) * 1000
         self._status.stopping = True
         self._status.stopped = self._stop_words()
-        board.note(exchange.errand.number, self._status.stopped)
+        self._stop_note = board.add(
+            Block(BlockKind.NOTE, exchange.errand.number), self._status.stopped
+        )
         board.metered()
         board.restated()
         exchange.stop()
@@ -159,6 +162,13 @@ class Pair:
         view = self._kit.board.meter.view(self._kit.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
         return f"stopped after {about}{view.tokens:,} tokens, {max(self._stop_ms, 0.1):.1f} ms"
+
+    def _settle_stop_note(self) -> None:
+        """The server's count came with the end: the conversation shows it as the status does."""
+        note, self._stop_note = self._stop_note, None
+        if note is not None:
+            note.parts[:] = [self._stop_words()]
+            self._kit.board.close(note, "cut")
 
     def _switch(self, role: Role) -> None:
         if role not in self._roles:
@@ -226,6 +236,7 @@ class Pair:
         board.meter.stop(self._kit.ports.clock.now())
         if outcome == "interrupted":
             status.stopped = self._stop_words()
+        self._settle_stop_note()
         board.metered()
         board.restated()
         if exchange is not None:

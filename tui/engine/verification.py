@@ -102,8 +102,25 @@ class Verification:
             self._board.note(0, f"not run: {words}")
             return
         self._verdict("")
+        self._say_what_is_not_on_disk()
         result = await self._run(command.argv, short_title(command.argv), command.deadline_s)
         self._verdict(verdict_of(result))
+
+    def _say_what_is_not_on_disk(self) -> None:
+        """The tests see the files as they are saved, which may surprise."""
+        workspace = self._board.workspace
+        pending = sum(hunk.decidable for hunk in workspace.hunks)
+        unsaved = sum(map(workspace.is_dirty, workspace.buffers))
+        missing = [
+            words
+            for count, words in (
+                (pending, f"{pending} pending {'hunk' if pending == 1 else 'hunks'}"),
+                (unsaved, f"unsaved changes in {unsaved} {'file' if unsaved == 1 else 'files'}"),
+            )
+            if count
+        ]
+        if missing:
+            self._board.note(0, f"the tests run without {' and '.join(missing)}: not on disk")
 
     def _verdict(self, verdict: Verdict) -> None:
         self._status.verdict = verdict
