@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 from tui.cli.composition import Composition, Consents, Workplace, bridge_arguments
@@ -29,8 +30,26 @@ def test_consents_outlive_the_process(tmp_path: Path) -> None:
     Consents(paths, "/two").remember("tox")
     assert Consents(paths, "/one").known() == {"make test", "make lint"}
     assert Consents(paths, "/two").known() == {"tox"}
-    (paths.state_dir / "consents.json").write_text("broken")
+    (paths.state_dir / "consents.jsonl").write_text('broken\n7\n{}\n["/one"]\n["/one", "x')
     assert Consents(paths, "/one").known() == set()
+    Consents(paths, "/one").remember("make test")
+    assert Consents(paths, "/one").known() == {"make test"}
+
+
+def test_two_instances_do_not_lose_each_others_consents(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    first, second = Consents(paths, "/one"), Consents(paths, "/one")
+    assert first.known() == second.known() == set()
+    threads = [
+        threading.Thread(target=one.remember, args=(f"{name} {number}",))
+        for name, one in (("first", first), ("second", second))
+        for number in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(first.known()) == 40
 
 
 async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> None:

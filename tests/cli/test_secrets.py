@@ -197,14 +197,19 @@ async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "pass= path=set" in session.transcript.blocks[-1].text
 
 
-def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_not_sent(work: Path) -> None:
-    composition = Composition(workplace(work), Options())
-    assert composition.agents_md() == ""
+async def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_private(work: Path) -> None:
+    desk = Composition(workplace(work), Options()).session._desk
+    await desk.prepare()
+    assert desk.privacy("AGENTS.md")
     (work / "AGENTS.md").unlink()
     (work / "AGENTS.md").write_text("Use tabs.\n")
-    assert composition.agents_md() == "Use tabs.\n"
+    desk.catalogue.expire()
+    await desk.prepare()
+    assert desk.is_sent("AGENTS.md")
     (work / ".gitignore").write_text("AGENTS.md\n")
-    assert composition.agents_md() == ""
+    desk.catalogue.expire()
+    await desk.prepare()
+    assert "ignored" in desk.privacy("AGENTS.md")
 
 
 def test_a_consent_that_cannot_be_kept_is_asked_again(tmp_path: Path) -> None:

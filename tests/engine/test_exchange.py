@@ -309,3 +309,13 @@ async def test_a_bug_before_the_request_ends_the_turn(monkeypatch: pytest.Monkey
             break
     assert (status.busy, status.outcome, status.unsent) == (False, "failed", "hello")
     assert any("broke off" in trouble.what for trouble in world.session.drain().troubles)
+
+
+async def test_private_instructions_are_not_sent_and_it_is_said() -> None:
+    world = World()
+    world.agents_md = "the key is 12345"
+    world.files.private = {"AGENTS.md": "it leads to a secret"}
+    await begun(world)
+    assert "12345" not in str(world.wire.requests)
+    assert "AGENTS.md is not sent to the model: it leads to a secret" in notes(world)
+    await world.session.close()

@@ -18,12 +18,11 @@ from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
 from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
+from tui.engine.desk import AGENTS_FILE
 from tui.engine.ports import Ports, Wire
 from tui.engine.session import Options, Session
 from tui.errors import SettingsError
 from tui.settings import Paths, RehearsalSettings, Settings
-
-AGENTS_FILE = "AGENTS.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +85,7 @@ class Composition:
         return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)
 
     def agents_md(self) -> str:
-        """The text of the workspace's AGENTS.md, empty if there is none that may be sent."""
-        if self._files.is_private(AGENTS_FILE):
-            # ignored, or a link to a secret: not sent without asking
-            return ""
+        """The text of the workspace's AGENTS.md, empty if there is none."""
         data = self._files.read(AGENTS_FILE).data
         return "" if data is None else data.decode("utf-8", "replace")
 
@@ -139,37 +135,39 @@ def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:
 
 
 class Consents:
-    """Commands of workspaces' own files that the user allowed for good, in the state folder."""
+    """Commands of workspaces' own files that the user allowed for good, in the state folder.
+
+    A line each, which is only ever added: two instances do not lose each other's answers.
+    """
 
     def __init__(self, paths: Paths, root: str) -> None:
         self._paths = paths
-        self._file = paths.state_dir / "consents.json"
+        self._file = paths.state_dir / "consents.jsonl"
         self._root = root
 
     def known(self) -> set[str]:
         """The commands allowed in this workspace."""
-        return set(self._read().get(self._root, []))
+        try:
+            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return set()
+        return {command for root, command in map(_consent, lines) if root == self._root}
 
     def remember(self, command: str) -> None:
         """Allow a command in this workspace from now on; what cannot be written is asked again."""
-        allowed = self._read()
-        allowed[self._root] = sorted({*allowed.get(self._root, []), command})
+        line = f"\n{json.dumps([self._root, command])}\n"
         try:
             self._paths.make_state_dir()
-            scratch = self._file.with_suffix(".new")
-            scratch.write_text(json.dumps(allowed, indent=1), encoding="utf-8")
-            os.replace(scratch, self._file)
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(line)
         except (OSError, SettingsError):
             return
 
-    def _read(self) -> dict[str, list[str]]:
-        try:
-            data = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        found = data.items() if isinstance(data, dict) else ()
-        return {
-            str(root): [str(command) for command in commands]
-            for root, commands in found
-            if isinstance(commands, list)
-        }
+
+def _consent(line: str) -> tuple[str, str]:
+    """Workspace and command of a line; a broken one allows nothing."""
+    try:
+        root, command = json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return "", ""
+    return str(root), str(command)

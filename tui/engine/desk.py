@@ -12,6 +12,8 @@ from tui.engine.notices import Trouble
 from tui.errors import EditRefused
 
 Selection = tuple[Position, Position]
+AGENTS_FILE = "AGENTS.md"
+"""The project's own instructions for a model."""
 SEND_PRIVATE = "Send it"
 KEEP_PRIVATE = "Keep it private"
 
@@ -78,11 +80,11 @@ class Desk:
     @property
     def ready(self) -> bool:
         """True if a request can be composed without looking at the disk."""
-        return self.catalogue.ready(self.workspace.buffers)
+        return self.catalogue.ready([AGENTS_FILE, *self.workspace.buffers])
 
     async def prepare(self) -> None:
         """List the files if need be, and look up which of the open ones are private."""
-        await self.catalogue.prepare(self.workspace.buffers)
+        await self.catalogue.prepare([AGENTS_FILE, *self.workspace.buffers])
 
     def privacy(self, path: str) -> str:
         """Why a file's text is not sent; empty if it may be."""
@@ -92,6 +94,12 @@ class Desk:
         """Buffers of which nothing may be quoted, and why."""
         reasons = {path: self.privacy(path) for path in self.workspace.buffers}
         return {path: reason for path, reason in reasons.items() if reason}
+
+    def is_sent(self, path: str) -> bool:
+        """True if a file's text may be sent; else it is said in the conversation."""
+        if reason := self.privacy(path):
+            self._board.note(0, f"{path} is not sent to the model: {reason}")
+        return not reason
 
     async def consent(self, path: str, reason: str) -> bool:
         """Ask whether a private file may be sent; a yes holds for the session."""

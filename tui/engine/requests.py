@@ -8,7 +8,7 @@ from tui.core.context import Changes, Context, Cut, OpenFile, changes_message, c
 from tui.core.history import History
 from tui.core.hunk import OPEN, PLACED, Decision
 from tui.core.instructions import instructions, tools
-from tui.engine.desk import Desk
+from tui.engine.desk import AGENTS_FILE, Desk
 from tui.engine.intents import Effort
 from tui.engine.ports import Ports, RoleSpec
 
@@ -88,7 +88,10 @@ class Requests:
         self.history.restart("")
         paths = self._desk.catalogue.paths()
         self._told_paths = set(paths)
-        self._instructions = instructions(paths, self._ports.agents_md(), spec.patch_tool)
+        rules = self._ports.agents_md()
+        if rules and not self._desk.is_sent(AGENTS_FILE):
+            rules = ""  # ignored, or a link to a secret
+        self._instructions = instructions(paths, rules, spec.patch_tool)
         return {**head, "instructions": self._instructions}
 
     def _changes(self) -> Changes:
@@ -118,7 +121,7 @@ class Requests:
         desk = self._desk
         waiting = {
             hunk.path
-            for hunk in desk.workspace.hunks
+            for hunk in desk.workspace.roster.unsettled()
             if hunk.stage in PLACED | OPEN and hunk.decision is Decision.PENDING
         }
         paths = [*desk.status.open_paths, *sorted(waiting - set(desk.status.open_paths))]
