@@ -57,6 +57,13 @@ def test_a_signal_loses_no_typing(
     assert (work / "a.txt").read_text() == "old\n"
 
 
+def test_closing_the_window_loses_no_typing(start: Start, work: Path, tmp_path: Path) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    assert term.hang_up() == 128 + signal.SIGHUP
+    assert (rescued(tmp_path) / "files" / "a.txt").read_text() == "IMPORTANTold\n"
+
+
 def test_it_is_offered_and_comes_back(start: Start, work: Path, tmp_path: Path) -> None:
     term = start(work / "a.txt")
     typed_in(term)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.support.fakes import World
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.hunk import Hunk, Stage
 from tui.core.landing import Landing
 from tui.core.turn import Block, BlockKind
 from tui.engine.intents import OpenFile, Place
@@ -26,10 +28,19 @@ async def test_everything_of_a_turn_is_there() -> None:
     async with running(session, (120, 60)) as (app, _):
         text = "\n".join(shown(app))
     for part in (
-        "▌ make the cache safe", "↯ fast", "∴ thought ▸ Mutations first", "one lock",
-        "→ read_file ledger/cache.py", "1. __init__ makes the lock", "with self._lock:",
-        "✎ ledger/cache.py", "✓ accepted L1", "⚑ indentation was changed",
-        "$ python -m pytest -q", "✗ failed", "tests/test_cache.py:14",
+        "▌ make the cache safe",
+        "↯ fast",
+        "∴ thought ▸ Mutations first",
+        "one lock",
+        "→ read_file ledger/cache.py",
+        "1. __init__ makes the lock",
+        "with self._lock:",
+        "✎ ledger/cache.py",
+        "✓ accepted L1",
+        "⚑ indentation was changed",
+        "$ python -m pytest -q",
+        "✗ failed",
+        "tests/test_cache.py:14",
     ):
         assert part in text, part
 
@@ -220,3 +231,32 @@ async def test_a_long_message_is_folded_to_its_beginning() -> None:
         assert any("28 more lines" in row for row in shown(app))
         await pilot.press("shift+tab", "enter")
         assert "  ▌ line 39" in shown(app)
+
+
+class CountedHunks(list[Hunk]):
+    """Hunks that count how often somebody walks through all of them."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Hunk]:
+        self.walks += 1
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[Hunk]:
+        self.walks += 1
+        return super().__reversed__()
+
+
+async def test_finding_what_waits_walks_through_the_hunks_once() -> None:
+    session = ScriptedSession()
+    session.say("patch", speaker="fast")
+    for line in range(200):
+        session.hunk(Stage.LANDED, line, added=1)
+    async with running(session) as (app, _):
+        hunks = CountedHunks(session.workspace.hunks)
+        session.workspace.hunks = hunks
+        transcript = app.bench.transcript
+        assert transcript.select_pending()
+        transcript.action_next_hunk(waiting=True)
+        assert transcript.has_waiting()
+        assert hunks.walks < 20

@@ -13,7 +13,6 @@ from tui.engine.intents import Accept, OpenFile, Place, Reject
 from tui.engine.session import Session
 from tui.ui.keymap import actions, bindings
 from tui.ui.messages import HunkShown, PromptWanted, Wanted
-from tui.ui.rows import Target
 from tui.ui.widgets.hunk_card import Focus
 from tui.ui.widgets.transcript_layout import Stop
 from tui.ui.widgets.transcript_pane import TranscriptPane
@@ -39,7 +38,8 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        stops = [stop for stop in self.rows.stops() if _waits(self._session, stop.target)]
+        waiting = _waiting(self._session)
+        stops = [stop for stop in self.rows.stops() if _is_hunk(stop, waiting)]
         if not stops:
             return False
         here = self._row if self.marked is not None else -1
@@ -48,7 +48,7 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
-        return any(_is_waiting(hunk) for hunk in self._session.workspace.hunks)
+        return any(map(_is_waiting, self._session.workspace.roster.unsettled()))
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
@@ -160,10 +160,9 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def action_next_hunk(self, waiting: bool = False) -> None:
         """Select the hunk below; ``waiting``: the next one that waits for a decision."""
+        wanted = _waiting(self._session) if waiting else None
         for stop in self.rows.stops():
-            if stop.row > self._row and stop.target.kind == "hunk" and (
-                not waiting or _waits(self._session, stop.target)
-            ):
+            if stop.row > self._row and _is_hunk(stop, wanted):
                 self._select(stop)
                 return
 
@@ -222,14 +221,18 @@ class Transcript(TranscriptPane, can_focus=True):
 
 
 def _hunk(session: Session, hunk_id: int) -> Hunk | None:
-    hunks = session.workspace.hunks
-    return next((hunk for hunk in reversed(hunks) if hunk.id == hunk_id), None)
+    roster = session.workspace.roster
+    return roster.by_id(hunk_id) if hunk_id in roster else None
 
 
-def _waits(session: Session, target: Target) -> bool:
-    """True if the target is a hunk that waits for the user."""
-    hunk = _hunk(session, target.key) if target.kind == "hunk" else None
-    return hunk is not None and _is_waiting(hunk)
+def _waiting(session: Session) -> set[int]:
+    """Ids of the hunks that wait for the user."""
+    return {hunk.id for hunk in session.workspace.hunks if _is_waiting(hunk)}
+
+
+def _is_hunk(stop: Stop, among: set[int] | None) -> bool:
+    """True if it is a hunk, one of these if they are given."""
+    return stop.target.kind == "hunk" and (among is None or stop.target.key in among)
 
 
 def _is_waiting(hunk: Hunk) -> bool:
