@@ -46,9 +46,8 @@ def test_a_decision_settles_and_taking_it_back_does_not():
     first = found.hunks[0]
     for decision in (Decision.ACCEPTED, Decision.PENDING):
         first.decision = decision
-        found.decided(first)
+        found.reviewed(*([first] if decision is Decision.PENDING else []))
         settled = decision is Decision.ACCEPTED
         assert (first in found.unsettled()) is not settled
     assert [hunk.id for hunk in found.unsettled()] == [1, 2]
-    assert found.calls_decided(0) == {"call 1"}
-    assert found.calls_decided(2) == set()
+    assert found.reviews == 2

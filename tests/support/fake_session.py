@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tui.core.buffer import Buffer, Change, Position
-from tui.core.hunk import Hunk
 from tui.core.journal import History
 from tui.core.workspace import FileRead, Workspace
 from tui.engine.intents import CloseFile, Intent, OpenFile
@@ -20,7 +19,6 @@ class FakeWorkspace(Workspace):
         super().__init__(lambda path: FileRead(None))
         self.files = files
         self.buffers: dict[str, Buffer] = {}
-        self.hunks: list[Hunk] = []
         self.lines_kind: dict[str, dict[int, str]] = {}
         self.ghosts: dict[str, tuple[int, list[str]]] = {}
         self.dirty: set[str] = set()

@@ -173,6 +173,7 @@ class ScriptedSession:
             for hunk in self.workspace.hunks:
                 if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
                     hunk.decision = made
+            self.workspace.roster.reviewed()
             self.scripted.revision += 1
         elif isinstance(intent, SaveFile):
             self.scripted.dirty -= {intent.path} if self.saves else set()
@@ -248,7 +249,7 @@ class ScriptedSession:
         hunk = Hunk(number, 1, "call-1", path, stage=stage, added=added, removed=removed)
         if line is not None:
             hunk.start, hunk.end = Mark(line), Mark(line + 1)
-        self.workspace.hunks.append(hunk)
+        self.workspace.roster.add(hunk)
         self.scripted.revision += 1
         self.changed()
         return hunk

@@ -27,6 +27,7 @@ def accept(ledger: Ledger, hunks: Iterable[Hunk]) -> list[str]:
             elif one is hunk and one.stage is Stage.CONFLICT and _is_live(ledger, one):
                 one.stage = Stage.LANDED
                 paths.update(dict.fromkeys(_accept_one(ledger, one)))
+    ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
 
@@ -39,6 +40,7 @@ def reject(ledger: Ledger, hunks: Iterable[Hunk], words: str) -> list[str]:
                 _reject_one(ledger, one, words)
             elif one is hunk and one.decision is Decision.PENDING:
                 _dismiss(ledger, one, words)
+    ledger.roster.reviewed()
     ledger.bump()
     return []
 
@@ -53,6 +55,7 @@ def undo_turn(ledger: Ledger, turn: int) -> list[str]:
                     paths.update(dict.fromkeys(_undo_one(ledger, one)))
             if _waiting(ledger.records.get(hunk.path), hunk) is not None:
                 _dismiss(ledger, hunk, UNDONE)
+    ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
 
@@ -78,10 +81,10 @@ def reopen(ledger: Ledger, record: FileRecord) -> bool:
             record.moving = hunk
             ledger.arriving[hunk.target] = record
         hunk.decision = Decision.PENDING
-        ledger.roster.decided(hunk)
         if hunk in ledger.decided:
             ledger.decided.remove(hunk)
         record.accepted -= 1
+    ledger.roster.reviewed(*undecided)
     ledger.bump()
     return bool(undecided)
 
@@ -141,7 +144,6 @@ def _decide(ledger: Ledger, hunk: Hunk, decision: Decision, words: str = "") -> 
     hunk.decision = decision
     hunk.words = words
     ledger.decided.append(hunk)
-    ledger.roster.decided(hunk)
 
 
 def _accept_one(ledger: Ledger, hunk: Hunk) -> list[str]:

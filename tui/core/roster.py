@@ -14,8 +14,8 @@ class Roster:
 
     def __init__(self) -> None:
         self.hunks: list[Hunk] = []
-        self.decisions: list[Hunk] = []
-        """A hunk for each decision that was taken or taken back; it only grows."""
+        self.reviews = 0
+        """Grows when the user decides, places or takes back: older hunks may have changed."""
         self._by_id: dict[int, Hunk] = {}
         self._by_call: dict[str, list[Hunk]] = {}
         self._unsettled: dict[int, Hunk] = {}
@@ -41,11 +41,11 @@ class Roster:
                 at -= 1
             del hunks[at]
 
-    def decided(self, hunk: Hunk) -> None:
-        """A decision was taken, or taken back."""
-        self.decisions.append(hunk)
-        if hunk.decision is Decision.PENDING:
-            self._unsettled[hunk.id] = hunk
+    def reviewed(self, *reopened: Hunk) -> None:
+        """The user decided; ``reopened`` hunks are to be decided again."""
+        self.reviews += 1
+        if reopened:
+            self._unsettled.update({hunk.id: hunk for hunk in reopened})
             self._unsettled = dict(sorted(self._unsettled.items()))
 
     def by_id(self, hunk_id: int) -> Hunk:
@@ -62,10 +62,6 @@ class Roster:
         for number in over:
             del self._unsettled[number]
         return list(self._unsettled.values())
-
-    def calls_decided(self, since: int) -> set[str]:
-        """Calls of which hunks were decided after the first ``since`` `decisions`."""
-        return {hunk.call_id for hunk in self.decisions[since:]}
 
 
 def _is_unsettled(hunk: Hunk) -> bool:

@@ -206,6 +206,7 @@ class Workspace:
                     raise EditRefused("another edit is landing in this file: try again then")
                 section.place_at(line)
                 record.waiting.remove(section)
+                self.roster.reviewed()
                 return
         raise EditRefused("this hunk does not wait for a place")
 

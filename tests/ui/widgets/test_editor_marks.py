@@ -26,15 +26,15 @@ def test_a_hunk_is_marked_as_its_lines_are(stage: Stage, decision: Decision, kin
     view = View(workspace.open("a.py"))
     hunk = Hunk(1, 1, "call", "a.py", stage=stage, decision=decision)
     hunk.start, hunk.end = view.buffer.mark(1), view.buffer.mark(3)
-    workspace.hunks.append(hunk)
-    workspace.hunks.append(Hunk(2, 1, "call", "other.py", stage=stage))
+    workspace.roster.add(hunk)
+    workspace.roster.add(Hunk(2, 1, "call", "other.py", stage=stage))
     assert marks_of(workspace, view) == ([Mark(1, 3, kind)] if kind else [])
 
 
 def test_candidates_and_matches() -> None:
     workspace = FakeWorkspace({"a.py": "a\nb\na\nd\n"})
     view = View(workspace.open("a.py"))
-    workspace.hunks.append(Hunk(1, 1, "c", "a.py", stage=Stage.CANDIDATES, candidates=(1, 3)))
+    workspace.roster.add(Hunk(1, 1, "c", "a.py", stage=Stage.CANDIDATES, candidates=(1, 3)))
     view.search.look_for("a", case=True)
     assert marks_of(workspace, view) == [
         Mark(0, 1, "match"),

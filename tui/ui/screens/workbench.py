@@ -145,9 +145,9 @@ class Workbench(WorkbenchCommands):
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
-        status, hunks = self.session.status, self.session.workspace.hunks
+        status, roster = self.session.status, self.session.workspace.roster
         states: set[When] = {"busy" if status.busy else "idle"}
-        if any(hunk.decidable for hunk in hunks):
+        if any(hunk.decidable for hunk in roster.unsettled()):
             states.add("pending")
         if status.can_send_failure and not status.busy:
             states.add("failed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tui.core.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.workspace import Workspace
@@ -18,10 +18,20 @@ def marks_of(workspace: Workspace, view: View) -> list[Mark]:
         Mark(line, line + 1, "match")
         for line, _, _ in view.search.matches[:_MOST_MATCH_MARKS]
     ]
-    for hunk in workspace.hunks:
+    for hunk in _shown(workspace):
         if hunk.path == view.path:
             marks += _marks_of_hunk(hunk)
     return marks
+
+
+def _shown(workspace: Workspace) -> Iterable[Hunk]:
+    """What waits or comes in, and what the last turn did; the rest is the file's text."""
+    found = {hunk.id: hunk for hunk in workspace.roster.unsettled()}
+    for hunk in reversed(workspace.hunks):
+        if hunk.turn != workspace.hunks[-1].turn:
+            break
+        found[hunk.id] = hunk
+    return found.values()
 
 
 def _marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tui.core.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -16,7 +15,7 @@ from tui.ui.widgets.transcript_views import VIEWS, BlockView, PatchView, Scene
 from tui.ui.widgets.welcome import welcome_lines
 
 _NEWEST = 4
-"""Cards that are looked at when only buffers changed: their line numbers move."""
+"""Cards that are looked at whenever hunks or buffers changed: their line numbers move."""
 
 
 class Stop(NamedTuple):
@@ -39,12 +38,13 @@ class Layout:
         """Number of rows."""
         self._session = session
         self._starts: list[int] = []
-        self._by_call: dict[str, list[Hunk]] = {}
-        self._hunks_seen = (-1, -1)
+        self._reviews = 0
         self._patches: list[int] = []
+        self._open: set[int] = set()
+        """Those of them whose patch is still coming, perhaps."""
         self._welcome: list[Row] = []
         self._welcome_key: object = None
-        scene.hunks = self._hunks_of
+        scene.hunks = session.workspace.roster.of_call
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
@@ -70,11 +70,16 @@ class Layout:
         self.views.clear()
         self._starts.clear()
         self._patches.clear()
+        self._open.clear()
         self.total = 0
         self._grow(folds)
 
-    def sync(self, notices: Notices) -> int | None:
-        """Read what is new; returns the first row that changed, None if none did."""
+    def sync(self, notices: Notices, shown: range = range(0)) -> int | None:
+        """Read what is new; returns the first row that changed, None if none did.
+
+        Cards are looked at where they may have changed: those still open, the newest, those
+        with a row in ``shown``; and all of them once the user has decided something.
+        """
         blocks = self._session.transcript.blocks
         if len(blocks) < len(self.views) or (
             self.views and blocks[0] is not self.views[0].block
@@ -87,8 +92,7 @@ class Layout:
         if notices.transcript_from is not None:
             changed.update(range(notices.transcript_from, len(self.views)))
         if notices.hunks or notices.buffers:
-            self._read_hunks()
-            changed.update(self._patches if notices.hunks else self._patches[-_NEWEST:])
+            changed.update(self._cards(shown))
         for index in sorted(changed):
             row = self._sync_view(index)
             if row is not None:
@@ -133,8 +137,6 @@ class Layout:
         """Views for new blocks; returns the first new row."""
         blocks = self._session.transcript.blocks
         first = self.total if len(blocks) > len(self.views) else None
-        if first is not None:
-            self._read_hunks()
         for index in range(len(self.views), len(blocks)):
             view = self._view(blocks[index], index, blocks)
             view.folded = index not in unfolded
@@ -144,22 +146,22 @@ class Layout:
             self.total += len(view.rows)
             if isinstance(view, PatchView):
                 self._patches.append(index)
+                self._open.add(index)
         return first
 
     def _view(self, block: Block, index: int, blocks: Sequence[Block]) -> BlockView:
         before = blocks[index - 1] if index else None
         return VIEWS[BlockKind(block.kind)](block, index, self.scene, before)
 
-    def _read_hunks(self) -> None:
-        """Group the workspace's hunks by call, once a revision."""
-        workspace = self._session.workspace
-        seen = (workspace.hunks_revision, len(workspace.hunks))
-        if seen == self._hunks_seen:
-            return
-        self._hunks_seen = seen
-        self._by_call.clear()
-        for hunk in workspace.hunks:
-            self._by_call.setdefault(hunk.call_id, []).append(hunk)
-
-    def _hunks_of(self, call_id: str) -> Sequence[Hunk]:
-        return self._by_call.get(call_id, ())
+    def _cards(self, shown: range) -> list[int]:
+        """Indexes of the cards to look at."""
+        reviews = self._session.workspace.roster.reviews
+        if reviews != self._reviews:
+            self._reviews = reviews
+            return self._patches
+        views = self.views
+        self._open = {index for index in self._open if views[index].block.state == "open"}
+        first = max(bisect_right(self._starts, shown.start) - 1, 0)
+        last = bisect_right(self._starts, shown.stop)
+        seen = [i for i in range(first, last) if isinstance(views[i], PatchView)]
+        return [*self._open, *seen, *self._patches[-_NEWEST:]]

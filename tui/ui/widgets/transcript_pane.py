@@ -45,7 +45,7 @@ class TranscriptPane(Painted):
         """Take up what changed; called once a frame."""
         if self.scene.width < 2:
             return
-        first = self.rows.sync(notices)
+        first = self.rows.sync(notices, range(self.top, self.top + self.size.height))
         if first is not None and self.size.width:  # none: another pane has the width
             self.repaint_from(first)
 
