@@ -193,7 +193,7 @@ class World:
             clock=self.clock,
             files=self.files,
             runner=self.runner,
-            verify_command=lambda: self.verify,
+            verify_command=self._verify_command,
             remember_consent=self.remembered.append,
             agents_md=lambda: self.agents_md,
             watch=self._watch,
@@ -212,6 +212,9 @@ class World:
         if endpoint not in self.wires:
             self.wires[endpoint] = FakeWire(self.clock)
         return self.wires[endpoint]
+
+    async def _verify_command(self) -> VerifyCommand | None:
+        return self.verify
 
     def _woken(self) -> None:
         self.wakes += 1

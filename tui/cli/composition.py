@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -19,7 +20,7 @@ from tui.effects.listing import Listing, warm
 from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
 from tui.engine.desk import AGENTS_FILE
-from tui.engine.ports import Ports, Wire
+from tui.engine.ports import Ports, VerifyCommand, Wire
 from tui.engine.session import Options, Session
 from tui.errors import SettingsError
 from tui.settings import Paths, RehearsalSettings, Settings
@@ -54,7 +55,7 @@ class Composition:
             clock=self._clock,
             files=self._files,
             runner=Verifier(root, withheld(workplace, os.environ)),
-            verify_command=lambda: verify_command.find(workplace.root, workplace.settings),
+            verify_command=self._verify_command,
             remember_consent=consents.remember,
             consents=consents.known(),
             agents_md=self.agents_md,
@@ -74,6 +75,10 @@ class Composition:
 
         warm()
         await Watcher(str(self._workplace.root)).watch(callback)
+
+    async def _verify_command(self) -> VerifyCommand | None:
+        workplace = self._workplace
+        return await asyncio.to_thread(verify_command.find, workplace.root, workplace.settings)
 
     def _wire(self, endpoint: str) -> Wire:
         # imported after the first paint

@@ -152,8 +152,8 @@ class Ports:
     clock: Clock
     files: Files
     runner: Runner
-    verify_command: Callable[[], VerifyCommand | None]
-    """Looked up anew at every verification."""
+    verify_command: Callable[[], Awaitable[VerifyCommand | None]]
+    """Looked up anew at every verification, which may take a look at many files."""
     remember_consent: Callable[[str], None] = lambda command: None
     consents: set[str] = field(default_factory=set)
     """Commands of the workspace's own files that the user has allowed before."""

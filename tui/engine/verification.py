@@ -82,7 +82,7 @@ class Verification:
 
     async def _verify(self) -> None:
         try:
-            command = self._kit.ports.verify_command()
+            command = await self._kit.ports.verify_command()
         except DuettoError as error:
             self._verdict("error")
             self._board.trouble(Trouble("Nothing was verified", str(error)))
