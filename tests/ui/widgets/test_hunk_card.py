@@ -99,3 +99,15 @@ def test_an_undone_hunk_says_so_in_its_row() -> None:
     rows = shown([undone])
     assert "↶ undone" in rows[1]
     assert len(rows) == 2
+
+
+def test_while_a_long_patch_comes_its_first_hunks_are_one_row() -> None:
+    hunks = [Hunk(n, 1, "c", "a.py", stage=Stage.LANDED, added=1) for n in range(1, 301)]
+    rows = ["".join(text for text, _ in line.pieces) for line in card_lines(hunks, 60, Focus())]
+    assert len(rows) == 301
+    lines = card_lines(hunks, 60, Focus(), skip=297)
+    rows = ["".join(text for text, _ in line.pieces) for line in lines]
+    assert len(rows) == 5
+    assert "300 hunks  +300" in rows[0]
+    assert rows[1].strip() == "⋯ 297 earlier hunks"
+    assert rows[2].strip().startswith("298 ● pending")

@@ -98,8 +98,8 @@ class WorkbenchKeys(Screen[None]):
 
     def edited_hunk(self) -> Hunk | None:
         """The hunk that was opened for editing, while it can be decided on."""
-        hunks = self.session.workspace.hunks if self._edited else []
-        hunk = next((hunk for hunk in hunks if hunk.id == self._edited), None)
+        roster = self.session.workspace.roster
+        hunk = roster.by_id(self._edited) if self._edited in roster else None
         return hunk if hunk is not None and hunk.decidable else None
 
     def action_accept_edited(self) -> None:

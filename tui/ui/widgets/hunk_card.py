@@ -61,17 +61,28 @@ class Focus(NamedTuple):
     """The text of a hunk that is not in the buffer is shown."""
 
 
-def card_lines(hunks: Sequence[Hunk], width: int, focus: Focus, cut: bool = False) -> list[Line]:
-    """The card of one patch; ``cut``: its stream was stopped."""
+def card_lines(
+    hunks: Sequence[Hunk], width: int, focus: Focus, cut: bool = False, skip: int = 0
+) -> list[Line]:
+    """The card of one patch; ``cut``: its stream was stopped.
+
+    The first ``skip`` hunks have no rows of their own: what is made each frame stays small.
+    """
     if not hunks:
         words = "patch stopped before it named a file" if cut else "reading the patch…"
         return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
+    files: dict[str, list[tuple[int, Hunk]]] = {}
+    for number, hunk in enumerate(hunks, 1):
+        files.setdefault(hunk.path, []).append((number, hunk))
     lines: list[Line] = []
-    for path in dict.fromkeys(hunk.path for hunk in hunks):
-        of_file = [hunk for hunk in hunks if hunk.path == path]
-        lines.append(_header(path, of_file, width))
-        for hunk in of_file:
-            lines += _hunk_lines(hunk, hunks.index(hunk) + 1, width, focus)
+    for path, numbered in files.items():
+        lines.append(_header(path, [hunk for _, hunk in numbered], width))
+        shown = [(number, hunk) for number, hunk in numbered if number > skip]
+        if more := len(numbered) - len(shown):
+            words = f"     ⋯ {more} earlier hunk{'s' if more > 1 else ''}"
+            lines.append(Line([(words, theme.active().style("faint"))], "panel"))
+        for number, hunk in shown:
+            lines += _hunk_lines(hunk, number, width, focus)
     return lines
 
 

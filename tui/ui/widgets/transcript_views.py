@@ -34,6 +34,8 @@ from tui.ui.widgets.markdown_stream import MarkdownStream
 _FOLDED_ROWS = 12
 """Rows of a command's output, or of a long message, that are shown while it is folded."""
 _UNFOLDED_LINES = 2000
+_COMING = 100
+"""Newest hunks of a patch that have rows while it comes; all have them at its end."""
 ROLE_GLYPHS = {"fast": "↯", "deep": "◆"}
 
 
@@ -213,14 +215,16 @@ class PatchView(BlockView):
     def sync(self) -> int | None:
         """See `BlockView.sync`; reads the hunks, not the block."""
         hunks = self.scene.hunks(self.block.call_id)
-        ids = {hunk.id for hunk in hunks}
+        skip = max(0, len(hunks) - _COMING) if self.block.state == "open" else 0
+        ids = {hunk.id for hunk in hunks[skip:]}
         focus = self.scene.focus if self.scene.focus.hunk_id in ids else Focus()
         stopped = self.block.state in ("cut", "failed")
-        seen = (focus, stopped, [_signature(hunk) for hunk in hunks], self.block.text)
+        news = [_signature(hunk) for hunk in hunks[skip:]]
+        seen = (focus, stopped, skip, news, self.block.text)
         if seen == self._seen:
             return None
         self._seen = seen
-        lines = card_lines(hunks, self.inner, focus, stopped)
+        lines = card_lines(hunks, self.inner, focus, stopped, skip)
         if not hunks and stopped and self.block.text:
             style = theme.active().style("warning")
             rows = wrap([(flat(inert(self.block.text.strip())), style)], self.inner - 4)
