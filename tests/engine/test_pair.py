@@ -161,6 +161,7 @@ async def test_esc_before_anything_was_sent_gives_the_prompt_back() -> None:
     world.session.submit(intents.Interrupt())
     assert not world.session.status.busy
     assert world.session.status.unsent == "hello"
+    assert world.session.transcript.blocks[-1].text == "the model did not get this prompt"
     await settle()
     assert world.wire.requests == []
 

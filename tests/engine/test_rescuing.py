@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tui.core.unsaved import Unsaved, UnsavedFile
-from tui.engine.intents import Dismiss, OpenFile, Restore
+from tui.engine.intents import Dismiss, OpenFile, Prompt, Queue, Restore
 from tui.errors import FileRefused
 
 TYPED = UnsavedFile("a.py", b"typed\n", b"old\n")
@@ -130,6 +130,16 @@ async def test_all_that_would_be_lost() -> None:
     session.workspace.edit("a.py", (0, 0), (0, 3), "typed")
     session.status.queued = ["next"]
     assert session.unsaved("a thought") == Unsaved((TYPED,), "a thought", ("next",))
+
+
+async def test_a_prompt_that_waits_for_the_socket_would_be_lost_too() -> None:
+    world = World()
+    world.session.submit(Prompt("hello"))
+    world.session.submit(Queue("later"))
+    assert world.session.unsaved("").queued == ("hello", "later")
+    await world.wire.request(1)
+    assert world.session.unsaved("").queued == ("later",)
+    await world.session.close()
 
 
 async def test_a_bug_in_the_plan_does_not_lose_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

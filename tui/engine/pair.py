@@ -92,6 +92,14 @@ class Pair:
         self._interrupt()
         self._kit.board.restated()
 
+    @property
+    def unsent(self) -> list[str]:
+        """Prompts that wait for the wire, then those in the queue."""
+        exchange = self._exchange
+        if exchange is None or exchange.sent:
+            return list(self._status.queued)
+        return [exchange.errand.text, *self._status.queued]
+
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""
         spec = self._roles[self._status.role]
@@ -267,6 +275,8 @@ class Pair:
             self._kit.requests.cut = None
         if withdrawn or not exchange.sent:
             self._status.unsent = text
+        if not exchange.sent:
+            self._kit.board.note(exchange.errand.number, "the model did not get this prompt")
 
     def _suggest(self) -> None:
         """Offer the first exercise that was not begun yet."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
 from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.kit import Kit
-from tui.engine.notices import Status, Trouble
+from tui.engine.notices import Trouble
 from tui.engine.ports import Rescue
 from tui.errors import DuettoError, EditRefused, FileRefused
 
@@ -17,14 +18,14 @@ _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeErr
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
 
 
-def unsaved_of(workspace: Workspace, status: Status, draft: str) -> Unsaved:
+def unsaved_of(workspace: Workspace, draft: str, prompts: Sequence[str]) -> Unsaved:
     """All that would be lost if duetto ended now."""
     files = [
         file
         for path in sorted(workspace.buffers)
         if workspace.is_dirty(path) and (file := _unsaved_file(workspace, path)) is not None
     ]
-    return Unsaved(tuple(files), draft, tuple(status.queued))
+    return Unsaved(tuple(files), draft, tuple(prompts))
 
 
 def _unsaved_file(workspace: Workspace, path: str) -> UnsavedFile | None:

@@ -148,7 +148,7 @@ class Session:
 
     def unsaved(self, draft: str) -> Unsaved:
         """What would be lost if duetto ended now, ``draft`` being that of the prompt box."""
-        return unsaved_of(self.workspace, self.status, draft)
+        return unsaved_of(self.workspace, draft, self._pair.unsent)
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""

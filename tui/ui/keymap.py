@@ -193,7 +193,7 @@ KEYMAP: tuple[Key, ...] = (
         "app.quit",
         ("ctrl+q",),
         "global",
-        "Leave; asks first when something is unsaved or pending",
+        "Leave; asks first when something would be lost",
         "quit",
         "idle",
         priority=True,
