@@ -72,3 +72,35 @@ async def test_a_report_waits_until_it_is_known_what_may_be_quoted() -> None:
     request = await world.wire.request(2)
     assert "the file has '        return key'" in outputs(request)["call_1"]
     await world.session.close()
+
+
+async def test_a_change_makes_the_list_old_and_only_itself_unknown() -> None:
+    files = MemoryFiles({"a.py": "", "sub/b.py": "", "subway.py": "", ".x": ""})
+    catalogue = Catalogue(files)
+    await catalogue.prepare([".x"])
+    catalogue.expire("build/out.js")
+    assert not catalogue.ready()
+    assert catalogue.privacy("a.py") == catalogue.privacy(".x") == ""
+    catalogue.expire("sub")
+    catalogue.expire(".x")
+    assert catalogue.privacy("sub/b.py") == catalogue.privacy(".x") == NOT_KNOWN
+    assert catalogue.privacy("subway.py") == ""
+    await catalogue.prepare([".x", "a.py"])
+    assert catalogue.ready(["a.py", "sub/b.py", ".x"])
+    for ignore_file in (".gitignore", "sub/.ignore"):
+        await catalogue.prepare(["a.py"])
+        catalogue.expire(ignore_file)
+        assert catalogue.privacy("a.py") == NOT_KNOWN
+
+
+async def test_where_files_change_all_the_time_the_rest_is_known() -> None:
+    class Busy(MemoryFiles):
+        def listing(self) -> list[str]:
+            catalogue.expire("build/out.js")
+            return super().listing()
+
+    files = Busy({"a.py": "", "build/out.js": "", ".x": ""})
+    catalogue = Catalogue(files)
+    await catalogue.prepare(["a.py", ".x"])
+    assert catalogue.privacy("a.py") == catalogue.privacy(".x") == ""
+    assert catalogue.privacy("build/out.js") == NOT_KNOWN

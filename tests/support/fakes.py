@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from tui.core.command_run import RunResult
@@ -172,6 +174,7 @@ class World:
         options: Options | None = None,
         roles: Mapping[Role, RoleSpec] | None = None,
     ) -> None:
+        _one_thread()
         self.clock = FakeClock()
         self.files = MemoryFiles(files)
         self.runner = FakeRunner()
@@ -224,7 +227,17 @@ class World:
         return asyncio.sleep(0)
 
 
+def _one_thread() -> None:
+    """What the session hands to a thread runs in turn, so that `settle` can wait for it."""
+    with suppress(RuntimeError):  # a test without a loop
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max_workers=1))
+
+
 async def settle() -> None:
-    """Let everything that is ready run."""
+    """Let everything that is ready run, also in the thread."""
+    for _ in range(3):
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await asyncio.to_thread(lambda: None)
     for _ in range(20):
         await asyncio.sleep(0)

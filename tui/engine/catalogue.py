@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 
+from tui.core.privacy import is_ignore_file
 from tui.engine.ports import Files
 
 NOT_KNOWN = "it is not known yet whether it is ignored"
@@ -20,15 +21,20 @@ class Catalogue:
         self._paths: list[str] = []
         self._public: frozenset[str] = frozenset()
         self._privacy: dict[str, str] = {}
+        """Path -> why it is private, of those that were looked up one by one."""
+        self._doubted: set[str] = set()
+        """Paths that changed since the list was made: they, and what lies below, may be links."""
         self._changes = 1
-        """Counts what made the lists old."""
-        self._seen = 0
-        """The `changes` of which the lists know."""
+        """Counts what made the list old."""
+        self._listed = 0
+        """The `changes` of which the list knows."""
+        self._rules = 0
+        """Counts the changes after which nothing is known any more."""
         self._looking = asyncio.Lock()
 
     def ready(self, paths: Collection[str] = ()) -> bool:
-        """True if the lists are up to date, and the privacy of these paths is known."""
-        return self._seen == self._changes and all(map(self._is_known, paths))
+        """True if the list is up to date, and the privacy of these paths is known."""
+        return self._listed == self._changes and all(map(self._is_known, paths))
 
     async def prepare(self, paths: Collection[str] = ()) -> None:
         """Look now if need be, in a thread: a large workspace must not hold up the screen."""
@@ -42,29 +48,55 @@ class Catalogue:
         """All files that are neither ignored nor secret, sorted; maybe a little old."""
         return self._paths
 
-    def expire(self) -> None:
-        """Files came or went, or became private: look again before the next request."""
+    def expire(self, path: str = "") -> None:
+        """A file came, went or changed: look again before the next request.
+
+        After a change of an ignore file, or of who knows what, every file is held for private.
+        """
         self._changes += 1
+        if not path or is_ignore_file(path):
+            self._rules += 1
+            self._public, self._privacy = frozenset(), {}
+            return
+        self._doubted.add(path)
+        self._privacy = {
+            known: reason
+            for known, reason in self._privacy.items()
+            if known != path and not known.startswith(path + "/")
+        }
 
     def privacy(self, path: str) -> str:
         """Why a file is not sent to a model without asking; empty if it may be.
 
-        What was not looked up since the last change is private.
+        What was not looked up since it changed is private.
         """
-        if not self.ready((path,)):
-            return NOT_KNOWN
-        return "" if path in self._public else self._privacy[path]
+        if path in self._privacy:
+            return self._privacy[path]
+        return "" if self._is_known(path) else NOT_KNOWN
 
     def _is_known(self, path: str) -> bool:
-        return path in self._public or path in self._privacy
+        if path in self._privacy:
+            return True
+        return path in self._public and self._doubted.isdisjoint(_above(path))
 
     async def _look(self, paths: list[str]) -> None:
-        changes = self._changes
-        if self._seen != changes:
+        changes, rules = self._changes, self._rules
+        if self._listed != changes:
+            before, self._doubted = self._doubted, set()
             listed = await asyncio.to_thread(self._files.listing)
-            self._paths, self._public, self._privacy = listed, frozenset(listed), {}
-            self._seen = changes
+            if rules != self._rules:
+                self._doubted |= before
+                return
+            self._paths, self._public = listed, frozenset(listed)
+            self._privacy, self._listed = {}, changes
+        changes = self._changes
         if unknown := [path for path in paths if not self._is_known(path)]:
             reasons = await asyncio.to_thread(self._files.privacy_of, unknown)
             if self._changes == changes:
                 self._privacy |= reasons
+
+
+def _above(path: str) -> list[str]:
+    """A path and the folders that it lies in."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]

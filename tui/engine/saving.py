@@ -64,7 +64,7 @@ class Saving:
         """Somebody changed files: take the changes over, but not our own echoes."""
         for path in sorted(paths):
             if path not in self._workspace.buffers:
-                self._catalogue.expire()
+                self._catalogue.expire(path)
                 continue
             read = self._files.read(path)
             known = path in self._workspace.conflicts
@@ -73,7 +73,7 @@ class Saving:
             ):
                 continue
             # it may be a link to a secret now, or say what is ignored
-            self._catalogue.expire()
+            self._catalogue.expire(path)
             self._workspace.outside_change(path, read)
             if path in self._workspace.conflicts and not known:
                 self._conflict(path)
@@ -178,7 +178,7 @@ class Saving:
             return
         for path, plan in plans.items():
             if plan.data is None or plan.expected is None or is_ignore_file(path):
-                self._catalogue.expire()
+                self._catalogue.expire(path)
             self._workspace.written(path, plan.data)
 
     def _plan(self, path: str, force: bool) -> DiskPlan:
