@@ -247,9 +247,11 @@ class Ledger:
         span = touched_span(record.buffer, change)
         record.live.move(span)
         for section in record.waiting:
-            for hunk in section.hunks:
-                rows = (shifted(row, row, span)[0] for row in hunk.candidates)
-                hunk.candidates = tuple(rows)
+            rows = section.hunks[0].candidates  # all of its hunks have these, in order
+            if rows and rows[-1] >= span.row:
+                rows = tuple(shifted(row, row, span)[0] for row in rows)
+                for hunk in section.hunks:
+                    hunk.candidates = rows
         if record.landing is not None and record.landing is not own:
             record.landing.changed(span, author)
         if author is Author.USER:

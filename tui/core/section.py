@@ -186,7 +186,8 @@ class Section:
             return
         rows = self.locator.rows()
         self.hunks[-1].candidates = tuple(rows[:SHOWN_CANDIDATES])
-        self._stage(Stage.CANDIDATES)
+        if self.hunks[0].stage is not Stage.CANDIDATES:  # later ones begin as the first is
+            self._stage(Stage.CANDIDATES)
 
     def _start(self, spot: Spot) -> Painter:
         self._painter = Painter(self._ledger, self.record, spot.row, spot.indent, self)
@@ -278,13 +279,13 @@ class Section:
 
     def _cut(self, why: str) -> None:
         painter = self._painter
-        kept: list[Hunk] = []
+        kept: set[Hunk] = set()
         if painter is not None and painter.trouble:
             painter.take_back()
         elif painter is not None:
             for group in reversed(list(painter.groups)):
                 if group.whole:
-                    kept.append(group.hunk)
+                    kept.add(group.hunk)
                 else:
                     painter.take_back(group)
             painter.finish()
@@ -295,5 +296,5 @@ class Section:
             if not whole:
                 hunk.start = hunk.end = None
                 hunk.candidates = ()
-                keep_text(self, hunk)
+        keep_text(self, *(hunk for hunk in self.hunks if hunk not in kept))
         self._ledger.bump()

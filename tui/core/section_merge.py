@@ -53,10 +53,13 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
 
 def keep_text(section: Section, *hunks: Hunk) -> None:
     """What was streamed stays with hunks that are not in the buffer."""
+    lines: dict[tuple[Hunk, str], list[str]] = {}
+    for op, text, of in section.ops:
+        if of is not None:
+            lines.setdefault((of, op), []).append(text + "\n")
     for hunk in hunks:
-        mine = [(op, text) for op, text, of in section.ops if of is hunk]
-        hunk.base = "".join(text + "\n" for op, text in mine if op == "-")
-        hunk.agent = "".join(text + "\n" for op, text in mine if op == "+")
+        hunk.base = "".join(lines.get((hunk, "-"), ()))
+        hunk.agent = "".join(lines.get((hunk, "+"), ()))
 
 
 def _sides(section: Section, painter: Painter) -> tuple[list[str], list[str], int]:
