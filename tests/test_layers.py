@@ -86,9 +86,18 @@ assert Painted(ScriptedSession().as_session()).run(headless=True) == 0
 def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> None:
     """Each of these costs 3 to 50 ms; what the first answer or the first file needs can wait."""
     later = {
-        "websockets", "urllib.request", "markdown_it", "pathspec", "pygments", "watchfiles",
-        "tui.effects.connection", "tui.effects.watcher", "tui.ui.highlight",
-        "tui.ui.widgets.file_finder", "tui.ui.screens.help", "tui.ui.screens.leave",
+        "websockets",
+        "urllib.request",
+        "markdown_it",
+        "pathspec",
+        "pygments",
+        "watchfiles",
+        "tui.effects.connection",
+        "tui.effects.watcher",
+        "tui.ui.highlight",
+        "tui.ui.widgets.file_finder",
+        "tui.ui.screens.help",
+        "tui.ui.screens.leave",
     }
     assert loaded_by(_FIRST_PAINT, home=tmp_path) & later == set()
 

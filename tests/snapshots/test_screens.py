@@ -75,8 +75,14 @@ def test_a_question(snap_compare: Compare) -> None:
     """A question above the prompt; the safe refusal is chosen."""
     session = ScriptedSession()
     session.say("user", "deploy it")
-    session.status.asks = [Ask(1, "Run the command of this workspace?", "make test", (
-        "run it this time", "run it always", "do not run it"))]
+    session.status.asks = [
+        Ask(
+            1,
+            "Run the command of this workspace?",
+            "make test",
+            ("run it this time", "run it always", "do not run it"),
+        )
+    ]
     assert snap_compare(scripted_app(session), terminal_size=(80, 24), run_before=keys(session))
 
 

@@ -32,9 +32,7 @@ class FakeWorkspace(Workspace):
             self.histories[path] = History()
         return self.buffers[path]
 
-    def edit(
-        self, path: str, start: Position, end: Position, text: str, group: str = ""
-    ) -> Change:
+    def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
         change = self.buffers[path].replace(start, end, text)
         self.histories[path].record(change, group)
         self.dirty.add(path)

@@ -68,9 +68,7 @@ class ScriptedWorkspace(Workspace):
             self.buffers[path] = Buffer(path, data.decode())
         return self.buffers[path]
 
-    def edit(
-        self, path: str, start: Position, end: Position, text: str, group: str = ""
-    ) -> Change:
+    def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
         self.touched_now.add(path)
         self.dirty.add(path)
         return self.buffers[path].replace(start, end, text)
@@ -227,7 +225,12 @@ class ScriptedSession:
         self.board.wake()
 
     def say(
-        self, kind: str, text: str = "", *, title: str = "", speaker: str = "",
+        self,
+        kind: str,
+        text: str = "",
+        *,
+        title: str = "",
+        speaker: str = "",
         state: BlockState = "done",
     ) -> Block:
         """Add a block; a patch is that of the call ``call-1``."""
@@ -241,8 +244,13 @@ class ScriptedSession:
         self.meter.delta(self.now_s, len(text))
 
     def hunk(
-        self, stage: Stage, line: int | None = None, *, path: str = "ledger/cache.py",
-        added: int = 0, removed: int = 0,
+        self,
+        stage: Stage,
+        line: int | None = None,
+        *,
+        path: str = "ledger/cache.py",
+        added: int = 0,
+        removed: int = 0,
     ) -> Hunk:
         """Add a hunk of the call ``call-1``; set its other fields before the next frame."""
         number = len(self.workspace.hunks) + 1

@@ -65,8 +65,14 @@ def test_it_waits_long_when_nothing_is_open() -> None:
 
 def test_textual_still_has_what_the_driver_leans_on() -> None:
     source = inspect.getsource(LinuxDriver)
-    for name in ("def run_input_thread", "self.exit_event", "self.fileno", "process_message",
-                 "XTermParser(", "tick()"):
+    for name in (
+        "def run_input_thread",
+        "self.exit_event",
+        "self.fileno",
+        "process_message",
+        "XTermParser(",
+        "tick()",
+    ):
         assert name in source, name
 
 

@@ -57,7 +57,9 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
         return True
 
     owners: dict[Scope, object] = {
-        "global": bench, "conversation": bench.transcript, "review": bench.transcript,
+        "global": bench,
+        "conversation": bench.transcript,
+        "review": bench.transcript,
         "editor": bench.editor,
     }
     if row.scope == "prompt":
@@ -69,14 +71,32 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 
 
 SENT = {
-    "full_stop": ".", "comma": ",",
-    "up": "\x1b[1;{}A", "down": "\x1b[1;{}B", "pageup": "\x1b[5;{}~", "pagedown": "\x1b[6;{}~",
+    "full_stop": ".",
+    "comma": ",",
+    "up": "\x1b[1;{}A",
+    "down": "\x1b[1;{}B",
+    "pageup": "\x1b[5;{}~",
+    "pagedown": "\x1b[6;{}~",
 }
 PLAIN = {
-    "escape": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "space": " ",
-    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
-    "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F",
-    "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f5": "\x1b[15~", "f6": "\x1b[17~",
+    "escape": "\x1b",
+    "enter": "\r",
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "space": " ",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "f1": "\x1bOP",
+    "f2": "\x1bOQ",
+    "f3": "\x1bOR",
+    "f5": "\x1b[15~",
+    "f6": "\x1b[17~",
     "shift+enter": "\x1b[13;2u",
 }
 MODIFIERS = {"alt": 3, "ctrl": 5}

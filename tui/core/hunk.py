@@ -50,6 +50,7 @@ class Kind(StrEnum):
     MOVE = "move"
     """The file goes to `Hunk.target`; its edits are hunks of their own."""
 
+
 UNDONE = "undone"
 """The words of a rejection by which a whole turn was taken back."""
 

@@ -197,7 +197,6 @@ class IncrementalLines:
             self._spans[line] = spans
 
 
-
 class WholeLines:
     """Spans by any lexer: one pass over the whole text, in slices."""
 

@@ -28,8 +28,14 @@ async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
     session.status.rehearsal = True
     async with running(session) as (app, pilot):
         shown = row(app, "header")
-        for part in ("duetto", "ledger/", "main*", "REHEARSAL", "fast rehearsal-fast · low",
-                     "deep rehearsal-deep"):
+        for part in (
+            "duetto",
+            "ledger/",
+            "main*",
+            "REHEARSAL",
+            "fast rehearsal-fast · low",
+            "deep rehearsal-deep",
+        ):
             assert part in shown, part
         await pilot.press("f2")
         await settled(session, pilot)

@@ -185,9 +185,7 @@ async def test_the_mouse_places_selects_and_scrolls() -> None:
 async def test_dragging_beyond_the_edge_scrolls_on() -> None:
     async with desk(LONG, size=(60, 12)) as d:
         await d.pilot.mouse_down(d.editor, offset=(9, 2))
-        d.editor.post_message(
-            events.MouseMove(d.editor, 9, 14, 0, 1, 1, False, False, False)
-        )
+        d.editor.post_message(events.MouseMove(d.editor, 9, 14, 0, 1, 1, False, False, False))
         for _ in range(100):
             await d.pilot.pause(0.02)
             if d.top > 6:

@@ -6,7 +6,6 @@ from tui.ui.widgets.editor_view import View
 TEXT = "".join(f"line {number}\n" for number in range(1, 201))
 
 
-
 def plain(path: str, first: int, last: int) -> dict[int, str]:
     return {}
 
@@ -25,7 +24,9 @@ def test_rows_are_what_is_in_sight() -> None:
     view = view_at(3)
     rows = view.rows(3, True, lambda path, first, last: {4: "pending"})
     assert [(row.number, row.text, row.kind) for row in rows] == [
-        (4, "line 4", ""), (5, "line 5", "pending"), (6, "line 6", ""),
+        (4, "line 4", ""),
+        (5, "line 5", "pending"),
+        (6, "line 6", ""),
     ]
 
 
@@ -100,7 +101,10 @@ def test_a_ghost_lies_over_the_last_rows() -> None:
     view = view_at(0)
     rows = view.rows(10, True, plain, (5, ["a", "b", "c", "d", "e"]))
     assert [row.text for row in rows[-4:]] == [
-        "5 lines incoming, looking for the place", "c", "d", "e",
+        "5 lines incoming, looking for the place",
+        "c",
+        "d",
+        "e",
     ]
     assert {row.kind for row in rows[-4:]} == {"ghost"}
     assert rows[0].text == "line 1"

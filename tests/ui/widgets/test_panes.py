@@ -174,7 +174,7 @@ async def test_what_is_looked_for_is_seen_beside_the_conversation() -> None:
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36)])
 async def test_an_editor_without_a_file_leaves_the_keys_to_the_prompt(
-    size: tuple[int, int]
+    size: tuple[int, int],
 ) -> None:
     session = ScriptedSession()
     session.status.prompts = ["fix it"]

@@ -100,14 +100,20 @@ class AskBox(RowsBox, can_focus=True):
         ]
         detail: list[Line] = []
         for text in flat(inert(self._ask.detail)).split("\n") if self._ask.detail else []:
-            detail += [Line([("   ", muted), (text[a:b], muted)], "panel")
-                       for a, b in breaks(text, width)]
+            detail += [
+                Line([("   ", muted), (text[a:b], muted)], "panel") for a, b in breaks(text, width)
+            ]
         lines += detail[:_MOST_DETAIL_ROWS]
         for index, choice in enumerate(self._ask.choices):
             chosen = self.has_focus and index == self._choice
             back = "selection" if chosen else "panel"
-            lines.append(Line([
-                (f"   {index + 1} ", palette.style("accent", more="bold")),
-                (one_line(choice), palette.style("foreground")),
-            ], back))
+            lines.append(
+                Line(
+                    [
+                        (f"   {index + 1} ", palette.style("accent", more="bold")),
+                        (one_line(choice), palette.style("foreground")),
+                    ],
+                    back,
+                )
+            )
         self.show_lines(lines)

@@ -122,11 +122,7 @@ class Editor(EditorCanvas):
             return self.copy(cut=key.endswith("x"))
         elif key in ("ctrl+v", "super+v"):
             self.paste(self.app.clipboard)
-        elif (
-            event.is_printable
-            and event.character is not None
-            and not key.startswith(_NOT_TYPED)
-        ):
+        elif event.is_printable and event.character is not None and not key.startswith(_NOT_TYPED):
             self.change(editor_typing.insert(view.cursor, event.character))
         else:
             return False

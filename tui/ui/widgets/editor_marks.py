@@ -15,8 +15,7 @@ _MOST_MATCH_MARKS = 500
 def marks_of(workspace: Workspace, view: View) -> list[Mark]:
     """The coloured cells of a file's overview."""
     marks = [
-        Mark(line, line + 1, "match")
-        for line, _, _ in view.search.matches[:_MOST_MATCH_MARKS]
+        Mark(line, line + 1, "match") for line, _, _ in view.search.matches[:_MOST_MATCH_MARKS]
     ]
     for hunk in _shown(workspace):
         if hunk.path == view.path:

@@ -192,8 +192,12 @@ class FileFinder(ModalScreen[Wish | None]):
         found = find_files(text.partition(":")[0], self._paths, self._recent)
         self._list.show(found)
         count = len(found)
-        words = "no file has these letters in this order" if not count else (
-            f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths)} files"
-            " · ↑↓ choose · Enter open · Esc leave"
+        words = (
+            "no file has these letters in this order"
+            if not count
+            else (
+                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths)} files"
+                " · ↑↓ choose · Enter open · Esc leave"
+            )
         )
         self._status.update(words)

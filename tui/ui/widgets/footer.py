@@ -20,9 +20,7 @@ class KeysLine(Bar):
 
     _labels: Mapping[str, str] = {}
 
-    def show(
-        self, states: set[When], scopes: Sequence[Scope], labels: Mapping[str, str]
-    ) -> None:
+    def show(self, states: set[When], scopes: Sequence[Scope], labels: Mapping[str, str]) -> None:
         """These states hold now; the keys of these scopes work now, the nearest first.
 
         ``labels``: words for actions that do not always do the same.

@@ -173,8 +173,10 @@ def _keys(hunk: Hunk) -> list[Piece]:
         keys = [("Enter", "text"), ("e", "copy")]
     pieces: list[Piece] = []
     for key, word in keys:
-        pieces += [(key, palette.style("accent", more="bold")),
-                   (f" {word}  ", palette.style("muted"))]
+        pieces += [
+            (key, palette.style("accent", more="bold")),
+            (f" {word}  ", palette.style("muted")),
+        ]
     return pieces
 
 
@@ -188,7 +190,12 @@ def _candidates(hunk: Hunk, focus: Focus) -> list[Piece]:
     for index in range(first, min(first + _MOST_CANDIDATES, count)):
         line, chosen = hunk.candidates[index], index == now
         name = f"L{line + 1}"
-        pieces.append((clip(f"[{name}]" if chosen else f" {name} ", 9),
-                       palette.style("hunk-candidate" if chosen else "muted",
-                                     more="bold" if chosen else "")))
+        pieces.append(
+            (
+                clip(f"[{name}]" if chosen else f" {name} ", 9),
+                palette.style(
+                    "hunk-candidate" if chosen else "muted", more="bold" if chosen else ""
+                ),
+            )
+        )
     return pieces

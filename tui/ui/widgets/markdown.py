@@ -78,8 +78,12 @@ def _list(node: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
     style = theme.active().style("accent")
     ordered = node.type == "ordered_list"
     number = int(node.attrs.get("start", 1)) if ordered else 0
-    loose = any(not child.hidden for item in node.children for child in item.children
-                if child.type == "paragraph")
+    loose = any(
+        not child.hidden
+        for item in node.children
+        for child in item.children
+        if child.type == "paragraph"
+    )
     lines: list[Line] = []
     for item in node.children:
         bullet = f"{number}. " if ordered else "• "

@@ -148,8 +148,11 @@ def _spans_lines(code: list[str]) -> bool:
     if len(code) > _LONGEST_RELEXED:
         return False
     return any(
-        line.count('"""') % 2 or line.count("'''") % 2 or line.count("`") % 2
-        or ("/*" in line and "*/" not in line) or ("<!--" in line and "-->" not in line)
+        line.count('"""') % 2
+        or line.count("'''") % 2
+        or line.count("`") % 2
+        or ("/*" in line and "*/" not in line)
+        or ("<!--" in line and "-->" not in line)
         or line.endswith("\\")
         for line in code
     )

@@ -26,8 +26,12 @@ class Prompt(TextArea):
     def __init__(self, paths: Callable[[], list[str]], *, id: str | None = None) -> None:
         """``paths`` lists the workspace's files for ``@`` completion."""
         super().__init__(
-            id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False,
-            tab_behavior="focus", compact=True,
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+            compact=True,
         )
         self.past = History()
         self.offered: list[str] = []

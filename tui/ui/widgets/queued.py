@@ -25,11 +25,15 @@ class QueueBox(RowsBox):
         hint = f"{more}  Alt+↑ edits"
         for index, text in enumerate(queued[:_MOST]):
             words = clip(one_line(text), max(self.size.width - 12 - len(hint), 12))
-            lines.append(Line([
-                (f"  {index + 1} ", palette.style("accent")),
-                ("queued ", palette.style("faint")),
-                (words, palette.style("muted")),
-            ]))
+            lines.append(
+                Line(
+                    [
+                        (f"  {index + 1} ", palette.style("accent")),
+                        ("queued ", palette.style("faint")),
+                        (words, palette.style("muted")),
+                    ]
+                )
+            )
         if lines:
             lines[-1].pieces.append((hint, palette.style("faint")))
         self.show_lines(lines)

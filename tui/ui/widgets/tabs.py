@@ -119,8 +119,10 @@ class Tabs(Widget):
 
     def _row(self, room: int) -> list[Segment]:
         names = titles([tab.path for tab in self._tabs])
-        widths = [cell_len(name) + 5 + 2 * tab.writing
-                  for name, tab in zip(names, self._tabs, strict=True)]
+        widths = [
+            cell_len(name) + 5 + 2 * tab.writing
+            for name, tab in zip(names, self._tabs, strict=True)
+        ]
         self._scroll_to_active(widths, room)
         style = theme.active().style
         segments: list[Segment] = []

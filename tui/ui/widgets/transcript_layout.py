@@ -81,9 +81,7 @@ class Layout:
         with a row in ``shown``; and all of them once the user has decided something.
         """
         blocks = self._session.transcript.blocks
-        if len(blocks) < len(self.views) or (
-            self.views and blocks[0] is not self.views[0].block
-        ):
+        if len(blocks) < len(self.views) or (self.views and blocks[0] is not self.views[0].block):
             self.views.clear()
             self.rebuild()
             return 0

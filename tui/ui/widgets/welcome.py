@@ -25,8 +25,16 @@ def welcome_lines(status: Status, width: int) -> list[Line]:
     """Rows for an empty conversation, at most ``width`` cells wide."""
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
-    lines = [Line([]), Line([("duetto", palette.style("accent", more="bold")),
-                             ("  pair-programming, interruptible", muted)]), Line([])]
+    lines = [
+        Line([]),
+        Line(
+            [
+                ("duetto", palette.style("accent", more="bold")),
+                ("  pair-programming, interruptible", muted),
+            ]
+        ),
+        Line([]),
+    ]
     lines += [Line(_key(key, words)) for key, words in _KEYS]
     if status.rehearsal:
         lines.append(Line([]))
