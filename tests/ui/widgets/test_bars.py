@@ -71,6 +71,8 @@ async def test_the_footer_follows_the_state_and_the_focus() -> None:
         assert "Alt+A accept all" in row(app, "keys")
         await pilot.press("alt+j")
         assert row(app, "keys").startswith(" Esc stop  a accept  r reject")
+        session.open("ledger/cache.py")
+        await settled(session, pilot)
         await pilot.press("f6")
         assert "Ctrl+Z undo" in row(app, "keys")
 
