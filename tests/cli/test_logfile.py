@@ -33,8 +33,8 @@ def test_debug_writes_more(paths: Paths) -> None:
 
 def test_keys_are_masked_in_tracebacks_too(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
-    monkeypatch.setenv("ODD_NAME", "other-secret-value")
-    logfile.start(paths, key_names=["ODD_NAME"])
+    logfile.start(paths)
+    logfile.mask(["other-secret-value"])
     log = logging.getLogger("tui.x")
     try:
         raise RuntimeError("refused very-secret-value, Authorization: Bearer abcdefghijkl")

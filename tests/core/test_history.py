@@ -62,13 +62,12 @@ def test_outputs_come_after_the_parent_and_are_sent() -> None:
     history = after_one_turn()
     history.prompt("two")
     history.request(HEAD, FAST)
-    history.output(call("c1"), FAST)
-    history.output(call("c2", "custom_tool_call"), FAST)
-    assert [item["call_id"] for item in history.unanswered()] == ["c1", "c2"]
+    calls = [call("c1"), call("c2", "custom_tool_call")]
+    for item in calls:
+        history.output(item, FAST)
     history.ended("resp_2", chainable=True)
-    for item in history.unanswered():
+    for item in calls:
         history.answer(item, "done")
-    assert history.unanswered() == []
     request = history.request(HEAD, FAST)
     assert kinds(request) == ["function_call_output", "custom_tool_call_output"]
 
@@ -141,8 +140,7 @@ def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, b
     history = History()
     held: list[object] = []
     for number, (calls, cut, well, broken) in enumerate(plan):
-        if not history.unanswered():
-            history.prompt(f"prompt {number}")
+        history.prompt(f"prompt {number}")
         request = history.request(HEAD, FAST)
         sent = request["input"]
         assert isinstance(sent, list)
@@ -157,7 +155,7 @@ def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, b
             history.cut_call(call(f"cut{number}"), "cut")
         history.ended(f"resp_{number}", chainable=well)
         held += outputs
-        for item in history.unanswered():
+        for item in outputs:
             history.answer(item, "done")
         if broken:
             history.break_chain()

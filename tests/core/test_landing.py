@@ -28,7 +28,6 @@ def test_a_change_is_in_the_buffer_and_pending():
     assert (hunk.base, hunk.agent, hunk.added, hunk.removed) == ("two\n", "2\nzwei\n", 2, 1)
     assert (hunk.start.line, hunk.end.line) == (1, 3)
     assert place.workspace.decorations("a.txt", 0, 9) == {1: "pending", 2: "pending"}
-    assert place.workspace.hunk_at("a.txt", 2) is hunk
 
 
 def test_one_section_with_two_groups_is_two_hunks():

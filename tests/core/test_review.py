@@ -90,7 +90,6 @@ def test_a_deleted_file_comes_back():
     hunk = place.workspace.hunks[0]
     assert (hunk.kind, hunk.removed, hunk.flags) == (Kind.DELETE, 7, ["deletes the file"])
     assert place.text("a.txt") == TEXT
-    assert place.workspace.hunk_at("a.txt", 3) is hunk
     place.write(place.workspace.accept())
     assert place.files == {}
     assert place.workspace.buffers == {}

@@ -160,7 +160,6 @@ def test_unknown_hunks_and_places():
     place = disk(a="a\n")
     with pytest.raises(KeyError):
         place.workspace.hunk(7)
-    assert place.workspace.hunk_at("a.txt", 0) is None
     assert place.workspace.decorations("a.txt", 0, 9) == {}
     assert place.workspace.ghost("a.txt") is None
     assert place.workspace.accept([7]) == []

@@ -92,12 +92,6 @@ class ScriptedWorkspace(Workspace):
                     found[line] = word
         return found
 
-    def hunk_at(self, path: str, line: int) -> Hunk | None:
-        for hunk in self.hunks:
-            if hunk.path == path and hunk.start is not None and hunk.start.line == line:
-                return hunk
-        return None
-
     def ghost(self, path: str) -> tuple[int, list[str]] | None:
         return None
 

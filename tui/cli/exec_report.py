@@ -128,7 +128,6 @@ class JsonReport:
         self._prose = Prose()
         self._hunks: dict[int, tuple[object, ...]] = {}
         self._metered_s = 0.0
-        self._wrong: Trouble | None = None
 
     def started(self, session: Session) -> None:
         """``turn.started``."""

@@ -63,17 +63,16 @@ def mask(secrets: Iterable[str]) -> None:
             handler.formatter.mask(secrets)
 
 
-def secrets_of(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:
-    """The values of all variables whose name says that they are secret, and of ``names``."""
-    wanted = set(names)
+def secrets_of(environment: Mapping[str, str]) -> list[str]:
+    """The values of all variables whose name says that they are secret."""
     return [
         value.strip()
         for name, value in environment.items()
-        if value.strip() and (name in wanted or _SECRET_NAME.search(name))
+        if value.strip() and _SECRET_NAME.search(name)
     ]
 
 
-def start(paths: Paths, *, debug: bool = False, key_names: Iterable[str] = ()) -> Path | None:
+def start(paths: Paths, *, debug: bool = False) -> Path | None:
     """Log to the state folder from now on; None when that folder cannot be written to.
 
     Nothing but our own loggers (``tui``) is written: a library's debug line may hold frames, and
@@ -91,7 +90,7 @@ def start(paths: Paths, *, debug: bool = False, key_names: Iterable[str] = ()) -
         handler = logging.handlers.RotatingFileHandler(
             paths.log_file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True
         )
-        handler.setFormatter(Masking(secrets_of(os.environ, key_names)))
+        handler.setFormatter(Masking(secrets_of(os.environ)))
         paths.log_file.touch(mode=0o600)
     except (OSError, SettingsError):
         logger.addHandler(logging.NullHandler())

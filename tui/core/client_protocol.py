@@ -34,10 +34,6 @@ class ClientProtocol:
         self.capabilities = capabilities or Capabilities()
         self.drop_reason = ""
         """Why the socket is to be dropped, in words; empty: it is not."""
-        self.echoes_lanes: bool | None = None
-        """Whether the server routes by `stream_id`; None: not yet known."""
-        self.frames_skipped = 0
-        """Text frames that were not JSON objects."""
         self.closed = False
         self.needs_care = False
         """Something is to be written, waited for or dropped; `data_to_send` resets it."""
@@ -95,7 +91,6 @@ class ClientProtocol:
         """Take one text frame that came at ``now``, in seconds. Never raises."""
         event = decode_server(text)
         if event is None:
-            self.frames_skipped += 1
             return
         lane = self._lanes.get(event.stream_id) if event.stream_id else self._unnamed()
         if isinstance(event, Delta):
@@ -164,8 +159,6 @@ class ClientProtocol:
             # Not attributed to any lane: the connection's own trouble.
             self._events.append(event)
             return
-        if isinstance(event, Created) and lane.name is not None:
-            self.echoes_lanes = event.stream_id is not None
         if lane.receive(event, now):
             self._events.append(event)
         if lane.refusal:

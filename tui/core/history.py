@@ -82,19 +82,6 @@ class History:
         self.entries.append(Entry("cut", call))
         self.entries.append(Entry("cut", answer_item(call, report, failed=True)))
 
-    def unanswered(self) -> list[Item]:
-        """Calls that still need an output, oldest first."""
-        answered = {
-            entry.item.get("call_id") for entry in self.entries if entry.kind in ("answer", "cut")
-        }
-        return [
-            entry.item
-            for entry in self.entries
-            if entry.kind == "output"
-            and entry.item.get("type") in CALL_OUTPUTS
-            and entry.item.get("call_id") not in answered
-        ]
-
     def withdraw_prompt(self) -> bool:
         """Take the last prompt out again, unless the model has begun to answer it."""
         last = len(self.entries) - 1

@@ -21,7 +21,6 @@ from tui.core.patch import replacements
 from tui.core.roster import Roster
 from tui.core.rows import (
     Span,
-    file_rows,
     keep_ends,
     row_count,
     rows_range,
@@ -318,8 +317,3 @@ class Ledger:
         self.records[path] = record
         self.buffers[path] = buffer
         return record
-
-
-def whole_rows(record: FileRecord) -> tuple[int, int]:
-    """All rows of a file."""
-    return 0, file_rows(record.buffer)

@@ -59,7 +59,6 @@ class MeterView:
 class _Response:
     """The counts of one response."""
 
-    sent_s: float
     first_s: float | None = None
     last_s: float = 0.0
     chars: int = 0
@@ -123,7 +122,7 @@ class Meter:
             self._asked_s, self._ttft_s, self._past = now, None, []
         elif self._now is not None:
             self._past.append(self._now)
-        self._now = _Response(now)
+        self._now = _Response()
         self._stopped_s = None
         self._prompted = False
         self._model = model or self._model

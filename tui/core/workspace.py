@@ -131,15 +131,6 @@ class Workspace:
         """The hunk of that id. Raises KeyError."""
         return self.roster.by_id(hunk_id)
 
-    def hunk_at(self, path: str, line: int) -> Hunk | None:
-        """The topmost hunk that stands on a line."""
-        record = self.ledger.records.get(path)
-        for hunk in reversed(record.live.near(line, line) if record else []):
-            rows = _rows(hunk)
-            if rows and (line in rows or line == rows.start):
-                return hunk
-        return record.deletion if record else None
-
     def ghost(self, path: str) -> tuple[int, list[str]] | None:
         """The incoming lines of a section not yet located, and the line to show them under."""
         record = self.ledger.records.get(path)

@@ -139,12 +139,6 @@ class Cursor:
         """Select the whole file."""
         self.select((0, 0), self.buffer.end)
 
-    def select_word(self) -> None:
-        """Select the word (or the run of signs or blanks) under the cursor."""
-        line, col = self.position
-        start, end = word_at(self.buffer.lines[line], col)
-        self.select((line, start), (line, end))
-
     def select_line(self) -> None:
         """Select the line with its ending."""
         line = self.position[0]

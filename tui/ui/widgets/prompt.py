@@ -39,7 +39,6 @@ class Prompt(TextArea):
         self.busy = False
         self._paths = paths
         self._offer = 0
-        self._had_text = False
         self._do: dict[str, Callable[[], bool]] = {
             "send": self.send,
             "newline": self._newline,
