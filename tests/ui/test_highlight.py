@@ -8,7 +8,7 @@ from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Keyword, Name
 
 from tui.core.buffer import Buffer
-from tui.ui.highlight import BufferColours, highlight_code
+from tui.ui.highlight import BufferColours
 from tui.ui.highlight_lines import LONGEST_LINE, Spans, SpanWriter
 
 SAMPLES = {
@@ -128,11 +128,3 @@ def test_a_lexer_that_raises_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("pygments.lexers.data.JsonLexer.get_tokens_unprocessed", broken)
     assert colours.advance(1, 1.0) == (0, 2)
     assert not colours.pending
-
-
-def test_code_fences() -> None:
-    spans = highlight_code("def f():\n    pass", "python title=x")
-    assert len(spans) == 2
-    assert (0, 3, Keyword) in spans[0]
-    assert highlight_code("a\nb", "no-such-language") == [(), ()]
-    assert highlight_code("a\nb", "") == [(), ()]

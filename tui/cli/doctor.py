@@ -29,6 +29,7 @@ from tui.cli.options import (
 )
 from tui.cli.screen import MIN_COLUMNS, MIN_ROWS
 from tui.core.address import Address, shown
+from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
     EXIT_OK,
@@ -193,7 +194,7 @@ def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
         )
         return
     asked = "; asks before the first run" if command.needs_consent else ""
-    yield Finding("tests", "ok", f"{verify_command.words(command)} ({command.source}{asked})")
+    yield Finding("tests", "ok", f"{command_line(command.argv)} ({command.source}{asked})")
 
 
 def _keys(settings: Settings) -> Finding:

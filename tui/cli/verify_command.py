@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,11 +47,6 @@ def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
         )
     argv = (sys.executable, "-m", "pytest", "-q")
     return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
-
-
-def words(command: VerifyCommand) -> str:
-    """The command line as a person would type it."""
-    return command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
 
 
 def has_tests(workspace: Path) -> bool:

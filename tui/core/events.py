@@ -224,31 +224,7 @@ class Unknown(msgspec.Struct, frozen=True):
     stream_id: str | None = None
 
 
-_Typed = (
-    TextDelta
-    | InputDelta
-    | ArgumentsDelta
-    | PatchDelta
-    | RefusalDelta
-    | ReasoningDelta
-    | _SummaryDelta
-    | Created
-    | InProgress
-    | Queued
-    | ItemAdded
-    | ItemDone
-    | Completed
-    | Incomplete
-    | Failed
-    | InterruptAccepted
-    | InterruptFailed
-    | ItemInterrupted
-    | SteerAccepted
-    | SteerPending
-    | SteerFailed
-)
-
-Event = (
+_Told = (
     TextDelta
     | InputDelta
     | ArgumentsDelta
@@ -269,10 +245,9 @@ Event = (
     | SteerAccepted
     | SteerPending
     | SteerFailed
-    | ErrorEvent
-    | Progress
-    | Unknown
 )
+_Typed = _Told | _SummaryDelta
+Event = _Told | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
     "response.content_part.",

@@ -17,9 +17,9 @@ from tui.core.edit_stream.events import (
 from tui.core.file_read import ascii_shown
 from tui.core.hunk import Hunk, Kind, Stage
 from tui.core.ledger import Author, FileRecord, Ledger
-from tui.core.painter import Painter
+from tui.core.painter import Painted, Painter
 from tui.core.placement import Search
-from tui.core.rows import Span, row_count, whole_text
+from tui.core.rows import row_count, whole_text
 from tui.core.section import Section
 from tui.errors import EditRefused
 
@@ -206,7 +206,7 @@ class UpdateWork(FileWork):
         self.ended(hunk, Stage.LANDED)
 
 
-class AddWork(FileWork):
+class AddWork(Painted, FileWork):
     """A new file, whose lines are there as they come; an existing one is replaced at the end."""
 
     kind = Kind.ADD
@@ -214,7 +214,6 @@ class AddWork(FileWork):
     def __init__(self, ledger: Ledger, path: str, new_hunk: NewHunk) -> None:
         super().__init__(ledger, path, new_hunk)
         self.record: FileRecord | None = None
-        self._painter: Painter | None = None
         self._lines: list[str] = []
         self._partial = ""
         self._hunk = self.hunk(Kind.ADD)
@@ -223,11 +222,6 @@ class AddWork(FileWork):
             self._begin(path)
         except EditRefused as error:
             self._refusal = str(error)
-
-    @property
-    def last_row(self) -> int | None:
-        """The row that was written last, if any."""
-        return self._painter.end - 1 if self._painter and self._painter.tags else None
 
     def take(self, event: Ev, why: Why) -> None:
         """The next line."""
@@ -268,17 +262,6 @@ class AddWork(FileWork):
                 self.ended(hunk, Stage.PARTIAL, f"partial: whole lines kept, but {why.words}")
 
     # What a front end reads (OpenSection).
-
-    def changed(self, span: Span, author: Author) -> None:
-        """Rows of the file changed, not by this one."""
-        if self._painter is not None:
-            self._painter.changed(span, author)
-
-    def without(self) -> tuple[int, int, str]:
-        """The rows, and their text without what was painted."""
-        if self._painter is None:
-            return 0, 0, ""
-        return self._painter.row, self._painter.end, self._painter.without()
 
     def decorations(self) -> dict[int, str]:
         """All painted lines are landing."""

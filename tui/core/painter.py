@@ -337,3 +337,25 @@ def _edge(index: int, cut: tuple[int, int], delta: int, inside: int) -> int:
     if index >= cut[1]:
         return index + delta
     return inside if index > cut[0] else index
+
+
+class Painted:
+    """What a front end reads of who has a painter, once it has one (see `OpenSection`)."""
+
+    _painter: Painter | None = None
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        return self._painter.end - 1 if self._painter and self._painter.tags else None
+
+    def changed(self, span: Span, author: Author) -> None:
+        """Rows of the file changed, not by this one."""
+        if self._painter is not None:
+            self._painter.changed(span, author)
+
+    def without(self) -> tuple[int, int, str]:
+        """The rows that it has painted, and the text that belongs there without it."""
+        if self._painter is None:
+            return 0, 0, ""
+        return self._painter.row, self._painter.end, self._painter.without()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from tui.core.buffer import Mark
 from tui.core.hunk import Hunk, Stage
-from tui.core.ledger import Author, FileRecord, Ledger
-from tui.core.painter import Painter
+from tui.core.ledger import FileRecord, Ledger
+from tui.core.painter import Painted, Painter
 from tui.core.placement import Locator, Miss, Search, Spot
-from tui.core.rows import Span, file_rows
+from tui.core.rows import file_rows
 from tui.core.section_merge import keep_text, merge_section
 from tui.errors import EditRefused
 
@@ -19,7 +19,7 @@ Op = tuple[str, str, Hunk | None]
 """Context, removed or added; the line; the hunk that it belongs to."""
 
 
-class Section:
+class Section(Painted):
     """Takes the section's lines as they come and keeps its hunks up to date."""
 
     def __init__(
@@ -40,18 +40,12 @@ class Section:
         """First row and the row behind the last changed one, once it is placed."""
         self._ledger = ledger
         self._new_hunk = new_hunk
-        self._painter: Painter | None = None
         self._open = False
         """A change group is open: the next changed line belongs to it."""
         self._changes = False
         """A change group has been there: the next one is another hunk."""
         self._partial = ""
         record.landing = self
-
-    @property
-    def last_row(self) -> int | None:
-        """Where it has written last."""
-        return self._painter.end - 1 if self._painter and self._painter.tags else None
 
     def anchor(self, text: str, hint: int | None) -> None:
         """An anchor behind ``@@``, or a line number."""
@@ -116,17 +110,6 @@ class Section:
         self.record.landing = None
 
     # What a front end reads (OpenSection).
-
-    def changed(self, span: Span, author: Author) -> None:
-        """Rows of the file changed, not by this section."""
-        if self._painter is not None:
-            self._painter.changed(span, author)
-
-    def without(self) -> tuple[int, int, str]:
-        """The section's rows, and their text without what it has painted."""
-        if self._painter is None:
-            return 0, 0, ""
-        return self._painter.row, self._painter.end, self._painter.without()
 
     def decorations(self) -> dict[int, str]:
         """Line -> landing, struck or candidate."""

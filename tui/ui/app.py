@@ -7,6 +7,7 @@ import gc
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -218,10 +219,9 @@ def _warm_fences() -> None:
 
 
 def _warm_editor() -> None:
-    from tui.ui.highlight import highlight_code
     from tui.ui.widgets.editor_cells import line_cells
 
-    highlight_code("def warm(): ...", "python")
+    import_module("tui.ui.highlight")
     line_cells("warm")
 
 

@@ -1,4 +1,4 @@
-"""Syntax colours for buffers and for code fences: Pygments per line, never the whole file.
+"""Syntax colours for buffers: Pygments per line, never the whole file.
 
 `BufferColours` follows one buffer. It costs what changed: lines above the edit keep their
 spans, lines below are lexed until the lexer is in the state it was in before. A lexer that
@@ -8,11 +8,9 @@ raises is dropped for that file, and the text stays plain.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from pygments.lexer import Lexer
-from pygments.lexers import find_lexer_class_for_filename, get_lexer_by_name
-from pygments.util import ClassNotFound
+from pygments.lexers import find_lexer_class_for_filename
 
 from tui.core.buffer import Buffer
 from tui.ui.highlight_checkpoints import checkpointed
@@ -22,7 +20,6 @@ from tui.ui.highlight_lines import (
     Lines,
     NoLines,
     Spans,
-    SpanWriter,
     WholeLines,
 )
 
@@ -41,8 +38,6 @@ LEXER_ERRORS = (
 """What foreign lexers raise on text they did not expect; a file without colours is still a file."""
 _SAMPLE_LINES = 40
 """Lines shown to Pygments where a file name fits several languages."""
-_LONGEST_FENCE = 200_000
-"""Characters of a code block that is still coloured."""
 
 
 class BufferColours:
@@ -104,28 +99,3 @@ def _lines_by(lexer_class: type[Lexer], lines: list[str]) -> Lines:
     if incremental is not None:
         return IncrementalLines(incremental(), lines)
     return WholeLines(lexer_class(), lines)
-
-
-@lru_cache(maxsize=64)
-def _fence_lexer(language: str) -> Lexer | None:
-    try:
-        return get_lexer_by_name(language)
-    except ClassNotFound:
-        return None
-
-
-def highlight_code(text: str, language: str) -> list[Spans]:
-    """The spans of each line of a code block; empty ones if the language is not known."""
-    lines = text.split("\n")
-    words = language.split()
-    lexer = _fence_lexer(words[0].lower()) if words else None
-    if lexer is None or len(text) > _LONGEST_FENCE:
-        return [()] * len(lines)
-    writer = SpanWriter(0, 0)
-    spans: list[Spans] = []
-    try:
-        for token in lexer.get_tokens_unprocessed(text + "\n"):
-            spans += [done for _, done in writer.write(*token)]
-    except LEXER_ERRORS:
-        return [()] * len(lines)
-    return (spans + [()] * len(lines))[: len(lines)]
