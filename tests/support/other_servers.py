@@ -1,4 +1,4 @@
-"""The servers of another make in tests/counterparts/servers, run as programs."""
+"""The servers of another make, run as programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "counterparts" / "servers"
+TESTS = Path(__file__).parent.parent
+FOLDERS = (TESTS / "counterparts/servers", TESTS / "budgets/bench")
 
 
 def free_ports(count: int) -> list[int]:
@@ -31,9 +32,10 @@ def free_ports(count: int) -> list[int]:
 async def running(script: str, *arguments: str) -> AsyncIterator[str]:
     """Run one until the block ends; gives its URL."""
     port = free_ports(2)[0]
+    path = next(folder / script for folder in FOLDERS if (folder / script).is_file())
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        str(FOLDER / script),
+        str(path),
         "--port",
         str(port),
         *arguments,
