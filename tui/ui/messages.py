@@ -68,6 +68,18 @@ class HunkShown(Message):
         self.edit = edit
 
 
+class HunkSelected(Message):
+    """A hunk was selected for review: the editor shows it, the focus stays.
+
+    ``line`` is the chosen candidate of an ambiguous one.
+    """
+
+    def __init__(self, hunk_id: int, line: int | None = None) -> None:
+        super().__init__()
+        self.hunk_id = hunk_id
+        self.line = line
+
+
 class TakenBack(Message):
     """The user wants a queued message back in the prompt; None: the last one."""
 

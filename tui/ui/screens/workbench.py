@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.core.hunk import Hunk
 from tui.engine.intents import Accept, Intent, OpenFile, Prompt, Queue, Reject, RunCommand
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
@@ -22,6 +23,7 @@ from tui.ui.messages import (
     DraftChanged,
     EditorWanted,
     Entered,
+    HunkSelected,
     HunkShown,
     PromptWanted,
     Scrolled,
@@ -210,10 +212,25 @@ class Workbench(WorkbenchCommands):
         """Typing disarms the second Ctrl+C."""
         self.disarm_quit()
 
+    def on_hunk_selected(self, message: HunkSelected) -> None:
+        """Show a hunk in the editor; a pane that is out of sight stays out of sight."""
+        if (hunk := self._hunk(message.hunk_id)) is None:
+            return
+        lines = None
+        if message.line is not None:
+            lines = message.line, message.line
+        elif hunk.start is not None:
+            first = hunk.start.line
+            lines = first, max(first, hunk.end.line - 1 if hunk.end is not None else first)
+        self.editor.look(hunk.path, lines)
+
+    def _hunk(self, hunk_id: int) -> Hunk | None:
+        roster = self.session.workspace.roster
+        return roster.by_id(hunk_id) if hunk_id in roster else None
+
     def on_hunk_shown(self, message: HunkShown) -> None:
-        """Show a hunk in the editor."""
-        hunks = self.session.workspace.hunks
-        hunk = next((hunk for hunk in hunks if hunk.id == message.hunk_id), None)
+        """Go to a hunk in the editor."""
+        hunk = self._hunk(message.hunk_id)
         if hunk is None:
             return
         line = hunk.start.line if hunk.start is not None else None

@@ -46,7 +46,7 @@ class Editor(EditorCanvas):
         view = self.view
         if view is None or not typing.replacements:
             return
-        self.following = False
+        self.let_go()
         group, cursor = typing.group, view.cursor
         if len(typing.replacements) > 1:
             self._many += 1
@@ -78,7 +78,7 @@ class Editor(EditorCanvas):
         if where is None:
             self.app.notify("Nothing to redo." if again else "Nothing of yours to undo.")
             return
-        self.following = False
+        self.let_go()
         self.session.touched(view.path)
         self.go(where)
         self.post_message(self.Edited())
@@ -111,7 +111,7 @@ class Editor(EditorCanvas):
     def _take_key(self, view: View, key: str, event: events.Key) -> bool:
         if key in MOVES:
             move, select = MOVES[key]
-            self.following = False
+            self.let_go()
             move(view.cursor, max(self.size.height - 2, 1), select)
             self.moved()
         elif key in CHANGES:

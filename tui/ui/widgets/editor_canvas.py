@@ -34,6 +34,8 @@ class EditorCanvas(Widget, can_focus=True):
 
     following: reactive[bool] = reactive(True, init=False)
     """The view follows the landing edit; ends when the user scrolls or types."""
+    resumes = False
+    """The user let go of it while no answer came: the next turn is followed again."""
 
     class Moved(Message):
         """The cursor, the scroll position or the text changed."""
@@ -49,6 +51,8 @@ class EditorCanvas(Widget, can_focus=True):
         self._rows: list[Row] = []
         self._frame = Frame(0, 0, 0)
         self._repeats: dict[str, Timer] = {}
+        self._looked = False
+        """What was shown last is a hunk under review, not the landing edit."""
 
     # -- painting -------------------------------------------------------------------------
 
@@ -121,8 +125,26 @@ class EditorCanvas(Widget, can_focus=True):
             self.view.scroll_to(position[0] - height // 2, height)
         self.moved()
 
+    def look(self, first: int, last: int) -> None:
+        """Show these lines to a user who reviews elsewhere; the landing edit is still followed."""
+        if (view := self.view) is None:
+            return
+        self._looked = True
+        view.cursor.place(view.buffer.clamp((first, 0)))
+        height = self.size.height
+        lines = min(last - first + 1, height)
+        if height and not view.top <= first <= view.top + height - lines:
+            view.scroll_to(first - (height - lines) // 2, height)
+        self.moved()
+
+    def let_go(self) -> None:
+        """The user goes elsewhere: in an answer for good, else until the next turn."""
+        self.resumes = (self.resumes or self.following) and not self.session.status.busy
+        self.following = False
+
     def follow_to(self, line: int) -> None:
         """The model wrote in this line: keep it in sight."""
+        self._looked = False
         if self.view is not None:
             self.view.pen_line = line
             if self.following and self.size.height:
@@ -131,7 +153,7 @@ class EditorCanvas(Widget, can_focus=True):
     def scroll_lines(self, lines: int) -> None:
         """The user scrolls."""
         if self.view is not None:
-            self.following = False
+            self.let_go()
             self.view.scroll_to(self.view.top + lines, self.size.height)
             self.repaint()
             self.report()
@@ -164,7 +186,7 @@ class EditorCanvas(Widget, can_focus=True):
 
     def _settle(self, view: View) -> None:
         """The view had no size when it was told what to show."""
-        if self.following and view.pen_line is not None:
+        if self.following and view.pen_line is not None and not self._looked:
             view.reveal(view.pen_line, self.size.height, ahead=True)
         else:
             view.reveal_cursor(*self.size)

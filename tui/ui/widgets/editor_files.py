@@ -47,6 +47,7 @@ class EditorFiles(Vertical):
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
         self._views: dict[str, View] = {}
         self._writing = ""
+        self._was_busy = False
         self._warned = ""
         """The user was told that this file is not saved."""
 
@@ -66,6 +67,8 @@ class EditorFiles(Vertical):
 
     def sync(self, notices: Notices) -> None:
         """Paint what changed; called once a frame."""
+        if notices.status:
+            self._turn()
         if notices.landing is not None:
             self._land(*notices.landing)
         if notices.tabs or notices.status or notices.buffers or notices.landing:
@@ -87,8 +90,20 @@ class EditorFiles(Vertical):
             self.editor.show(view)
             self.shown()
         if view is not None and position is not None:
-            self.editor.following = False
+            self.editor.let_go()
             self.editor.go(position)
+        self.note()
+
+    def look(self, path: str, lines: tuple[int, int] | None) -> None:
+        """Show a hunk that is selected in the conversation; the focus stays there."""
+        view, _ = self._view_of(path)
+        if view is None:
+            return
+        if view.buffer.path != self.active:
+            self.session.submit(OpenFile(path))
+            self.show(path)
+        if lines is not None:
+            self.editor.look(*lines)
         self.note()
 
     def shown(self) -> None:
@@ -133,6 +148,13 @@ class EditorFiles(Vertical):
         self.tabs.note(f"{line + 1}:{view.cursor.cell + 1}", follow)
         height, total = self.editor.size.height, view.buffer.line_count
         self.overview.show(view.top, height, total, marks_of(self.session.workspace, view))
+
+    def _turn(self) -> None:
+        """A turn that starts is followed again, unless the user let go in the midst of one."""
+        busy = self.session.status.busy
+        if busy and not self._was_busy and self.editor.resumes:
+            self.editor.following, self.editor.resumes = True, False
+        self._was_busy = busy
 
     def _land(self, path: str, line: int) -> None:
         """The model wrote here: mark it, and go there in follow mode."""

@@ -100,7 +100,7 @@ class EditorPane(EditorFiles):
     def action_follow(self) -> None:
         """Follow the landing edit (again), or let go of it."""
         editor = self.editor
-        editor.following = not editor.following
+        editor.following, editor.resumes = not editor.following, False
         view = editor.view
         if editor.following and view is not None and view.pen_line is not None:
             editor.follow_to(view.pen_line)
@@ -126,7 +126,7 @@ class EditorPane(EditorFiles):
     @on(FindBar.LineChosen)
     def _line_wanted(self, event: FindBar.LineChosen) -> None:
         event.stop()
-        self.editor.following = False
+        self.editor.let_go()
         self.editor.go((event.line, event.col))
         self.close_open()
 
@@ -152,7 +152,7 @@ class EditorPane(EditorFiles):
         search = view.search
         found = search.go(position, backwards=backwards)
         if found is not None:
-            self.editor.following = False
+            self.editor.let_go()
             line, start, end = found
             self.editor.go((line, start), select_to=(line, end))
         self.editor.repaint()

@@ -12,7 +12,7 @@ from tui.core.hunk import Decision, Hunk, Stage
 from tui.engine.intents import Accept, OpenFile, Place, Reject
 from tui.engine.session import Session
 from tui.ui.keymap import actions, bindings
-from tui.ui.messages import HunkShown, PromptWanted, Wanted
+from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
 from tui.ui.widgets.hunk_card import Focus
 from tui.ui.widgets.transcript_layout import Stop
 from tui.ui.widgets.transcript_pane import TranscriptPane
@@ -187,7 +187,7 @@ class Transcript(TranscriptPane, can_focus=True):
         if hunk is not None and hunk.placeable:
             self._candidate = (self._candidate + step) % len(hunk.candidates)
             self._refocus(hunk.id)
-            self.post_message(_candidate_shown(hunk, self._candidate))
+            self.post_message(_selected(hunk, self._candidate))
 
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is none."""
@@ -206,12 +206,11 @@ class Transcript(TranscriptPane, can_focus=True):
     def _select(self, stop: Stop) -> None:
         if stop.target != self.marked:
             self._candidate, self._opened = 0, False
-        fresh = stop.target != self.marked
         self.marked, self._row = stop.target, stop.row
         self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
         self.show_row(stop.row)
-        if fresh and (hunk := self.selected_hunk()) is not None and hunk.placeable:
-            self.post_message(_candidate_shown(hunk, self._candidate))
+        if (hunk := self.selected_hunk()) is not None:
+            self.post_message(_selected(hunk, self._candidate))
 
     def _refocus(self, hunk_id: int) -> None:
         """The card of this hunk says what the keys do."""
@@ -241,6 +240,7 @@ def _is_waiting(hunk: Hunk) -> bool:
     return hunk.decidable or (undecided and open_question)
 
 
-def _candidate_shown(hunk: Hunk, candidate: int) -> Wanted:
-    """Show one of an ambiguous hunk's places in the editor."""
-    return Wanted(OpenFile(hunk.path, hunk.candidates[candidate % len(hunk.candidates)]))
+def _selected(hunk: Hunk, candidate: int) -> HunkSelected:
+    """The editor shall show this hunk; an ambiguous one at one of its places."""
+    places = hunk.candidates if hunk.placeable else ()
+    return HunkSelected(hunk.id, places[candidate % len(places)] if places else None)
