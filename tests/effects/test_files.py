@@ -198,17 +198,21 @@ def test_h09_a_twin_is_refused(files, root):
     assert "is spelled" in found.refusal
 
 
+def privacy(files, path):
+    return files.privacy_of([path])[path]
+
+
 def test_private_files(files, root):
     (root / ".gitignore").write_text("build/\n*.log\n")
     (root / "inner").symlink_to(".env")
     for path in (".env", "sub/.env.local", "certs/server.pem", "id_rsa", ".netrc", "a.key"):
-        assert files.is_private(path)
+        assert privacy(files, path)
     for path in ("x.log", "build/out.js", ".ssh/config", "../x", ".git/config", "credentials"):
-        assert files.is_private(path)
+        assert privacy(files, path)
     for path in ("a.txt", ".env.example", "id_rsa.pub", "src/credentials.py", "tests/keys.py"):
-        assert files.is_private(path) == ""
+        assert privacy(files, path) == ""
     (root / ".env").write_text("KEY=1\n")
-    assert "secrets" in files.is_private("inner")
+    assert "secrets" in privacy(files, "inner")
 
 
 def test_listing_leaves_secrets_out(files, root):
@@ -231,8 +235,8 @@ def test_links_to_what_is_private_are_private(files, root, tmp_path):
     os.symlink("docs/notes.txt", root / "twice.txt")
     assert files.listing() == ["a.txt", "docs/same.txt"]
     for path in ("docs/notes.txt", "data.txt", "out.txt", "twice.txt"):
-        assert files.is_private(path), path
-    assert files.is_private("docs/same.txt") == ""
+        assert privacy(files, path), path
+    assert privacy(files, "docs/same.txt") == ""
 
 
 def test_many_files_are_looked_up_together(files, root):

@@ -131,13 +131,13 @@ class MemoryFiles:
         del self.data[path]
 
     def listing(self) -> list[str]:
-        return sorted(path for path in self.data if not self.is_private(path))
+        return sorted(path for path in self.data if not self._reason(path))
 
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
         self.lookups += 1
-        return {path: self.is_private(path) for path in paths}
+        return {path: self._reason(path) for path in paths}
 
-    def is_private(self, path: str) -> str:
+    def _reason(self, path: str) -> str:
         for pattern, reason in self.private.items():
             if fnmatch.fnmatch(path, pattern):
                 return reason

@@ -146,12 +146,8 @@ class Files:
         meant = os.path.realpath(whole) if os.path.islink(whole) else whole
         return os.path.relpath(meant, self.root)
 
-    def is_private(self, path: str) -> str:
-        """Why a file is not sent to a model without asking, in words; empty if it may be."""
-        return self.privacy_of([path])[path]
-
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
-        """The same of many files, which are looked up together."""
+        """Why each is not sent to a model without asking, in words; empty if it may be."""
         reasons, meant = dict[str, str](), dict[str, str]()
         for path in paths:
             try:

@@ -105,11 +105,11 @@ class Files(Protocol):
     def listing(self) -> list[str]:
         """All files that are not ignored and not secret, sorted (.gitignore, .ignore)."""
 
-    def is_private(self, path: str) -> str:
-        """Why a file is not sent to a model without asking (``.env``, a key file, ignored)."""
-
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
-        """The same of many files, which are looked up together."""
+        """Why each is not sent to a model without asking (``.env``, a key file, ignored).
+
+        Empty: it may be.
+        """
 
 
 class Runner(Protocol):
