@@ -89,6 +89,17 @@ def test_pending_hunks_that_do_not_fit_theirs_are_rejected():
     assert "disk" in hunk.words
 
 
+def test_a_new_file_that_somebody_else_made_too_is_theirs():
+    """Without its hunks nothing of ours belongs there: that must not read as "delete it"."""
+    place = disk()
+    place.land("*** Begin Patch\n*** Add File: b.txt\n+one\n+two\n*** End Patch\n")
+    theirs = FileRead(b"outside\n")
+    place.workspace.outside_change("b.txt", theirs)
+    assert place.workspace.conflicts == {"b.txt"}
+    place.workspace.outside_change("b.txt", theirs, theirs=True)
+    assert place.workspace.disk_plan("b.txt").data == b"outside\n"
+
+
 def test_what_cannot_be_edited_is_not_taken():
     place = in_conflict()
     for read in (FileRead(None), FileRead(b"\0"), FileRead(None, "a FIFO")):

@@ -230,3 +230,15 @@ def test_a_deleted_file_does_not_come_back_over_a_new_one():
     assert place.workspace.undo_turn() == []
     assert place.workspace.hunks[0].stage is Stage.CONFLICT
     assert place.text("a.txt") == "mine\n"
+
+
+def test_deletions_that_met_in_one_place_come_back_in_their_order():
+    """The lower one was deleted first, the line above it later: both stand at row 2 now."""
+    for order in ((0, 1), (1, 0)):
+        place = disk(a="a\na\nb\na\na")
+        place.land(patch("@@", " b", "-a", "@@", "-b"))
+        assert place.text("a.txt") == "a\na\na"
+        hunks = [hunk.id for hunk in place.workspace.hunks]
+        place.workspace.reject([hunks[order[0]]])
+        place.workspace.reject([hunks[order[1]]])
+        assert place.text("a.txt") == "a\na\nb\na\na"

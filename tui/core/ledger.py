@@ -287,8 +287,13 @@ class Ledger:
         assert hunk.end is not None
         first = hunk.start.line
         record.live.remove(hunk)
+        before = [one for one in record.live.near(first, first) if self._stood_before(one, hunk)]
         self.rewrite(record, (first, hunk.end.line), text, Author.MODEL)
         hunk.end.line = first + row_count(text)
+        for one in before:
+            assert one.start is not None
+            assert one.end is not None
+            one.start.line = one.end.line = first
         for other, start, end in self.layers[hunk.id].edges:
             if other in record.live and other.start and other.end:
                 limit = hunk.end.line
@@ -296,6 +301,19 @@ class Ledger:
                     other.start.line = min(first + start, limit)
                 if end is not None:
                     other.end.line = max(min(first + end, limit), other.start.line)
+
+    def _stood_before(self, deletion: Hunk, hunk: Hunk) -> bool:
+        """True if both have no rows left in one place, and the deleted ones were above the hunk."""
+        assert hunk.start is not None
+        if not deletion.start or not deletion.end:
+            return False
+        if not deletion.start.line == deletion.end.line == hunk.start.line:
+            return False
+        rows = row_count(deletion.base)
+        return any(
+            other is hunk and start is not None and start >= rows > 0
+            for other, start, _ in self.layers[deletion.id].edges
+        )
 
     def drop(self, record: FileRecord) -> None:
         """Close a buffer: nothing belongs at its path any more."""

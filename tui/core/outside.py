@@ -73,6 +73,8 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
     text = merge3(mine, whole_text(record.buffer), theirs)
     if text is None:
         reject(ledger, [hunk for hunk in record.live if hunk.decidable], _REPLACED)
+        if record.path not in ledger.buffers:  # the hunks had made it; somebody else did too
+            ledger.restore(record)
         text = theirs
     replace_as_user(ledger, record, text, f"theirs:{ledger.revision}")
     record.buffer.bom = new.startswith(BOM)
