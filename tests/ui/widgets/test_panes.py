@@ -189,3 +189,14 @@ async def landed(session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) ->
     session.open("ledger/cache.py")
     session.board.landed("ledger/cache.py", 4)
     await settled(session, pilot)
+
+
+async def test_the_output_of_a_test_run_is_seen() -> None:
+    """Also after a landed edit has taken the width, and from the prompt: typing goes on there."""
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, NARROW) as (app, pilot):
+        await pilot.press("alt+1", "f6")
+        assert seen(app) == "editor"
+        await pilot.press("f5")
+        assert (seen(app), app.focused) == ("conversation", app.bench.prompt_box.prompt)

@@ -137,8 +137,10 @@ class WorkbenchKeys(Screen[None]):
         self.submit(SetEffort(EFFORTS[at % len(EFFORTS)]))
 
     def action_verify(self) -> None:
-        """Run the tests."""
+        """Run the tests; their output comes in the conversation."""
         self.submit(Verify())
+        if not self.in_editor(self.focused):
+            self.panes.show("conversation")
 
     def action_send_failure(self) -> None:
         """Tell the model what failed."""

@@ -2,8 +2,9 @@
 
 Where it is narrow one of conversation and editor takes the width and the prompt stays under it,
 with the focus, whichever it is. The pane changes by itself at two moments only: a prompt that is
-sent shows the conversation, and the first edit of its answer that lands shows the editor, where
-it stays. A pane that the user chose stays until the next prompt.
+sent, or a test run that is started from it, shows the conversation, and the first edit of an
+answer that lands shows the editor, where it stays. A pane that the user chose stays until the
+next prompt.
 """
 
 from __future__ import annotations
