@@ -36,7 +36,7 @@ def test_everything_is_said() -> None:
         "~512 tok",
         "0.5 s",
         "ghost 7%",
-        "incl. reasoning",
+        "+reasoning",
         "ctx 12k/128k",
         "delegate ├",
         "┤ collaborate",
@@ -79,3 +79,11 @@ def test_eighty_cells_hold_the_scale_the_ghost_and_the_counts() -> None:
     shown = words(STREAMING, 72)
     for part in ("~1,043 tok/s", "◆", "ghost 7%", "ttft 84 ms", "~512 tok"):
         assert part in shown, part
+
+
+def test_whether_reasoning_is_counted_is_said_beside_a_120_column_status_line() -> None:
+    shown = words(STREAMING, 109)
+    assert "+reasoning" in shown
+    assert "▁▄█" in shown
+    hidden = MeterView("done", 990.4, False, 1.25, 512, False, 1.5, reasoning="not counted")
+    assert "−reasoning" in words(hidden, 109)

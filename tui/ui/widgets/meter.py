@@ -21,7 +21,7 @@ def meter_groups(view: MeterView, width: int) -> list[Group]:
     palette = theme.active()
     groups: list[Group] = [
         (0, _rate(view)),
-        (5, _spark(view, 12 if width >= _ROOMY else 8)),
+        (6, _spark(view, 12 if width >= _ROOMY else 8)),
         (2, _scale(view, worded=width >= _WORDED)),
     ]
     if view.state == "idle":
@@ -38,8 +38,8 @@ def meter_groups(view: MeterView, width: int) -> list[Group]:
         groups.append((3, [("waiting", palette.style("muted"))]))
     groups.append((1, _count(view)))
     if view.reasoning != "unknown":
-        sign = "incl." if view.reasoning == "counted" else "excl."
-        groups.append((7, [(f"{sign} reasoning", palette.style("faint"))]))
+        sign = "+" if view.reasoning == "counted" else "−"
+        groups.append((5, [(f"{sign}reasoning", palette.style("faint"))]))
     return groups
 
 
@@ -47,14 +47,14 @@ def context_group(view: MeterView) -> Group:
     """How much of the model's window the conversation fills."""
     palette = theme.active()
     if view.context_tokens is None:
-        return (6, [])
+        return (7, [])
     used = _thousands(view.context_tokens)
     if view.context_window is None:
-        return (6, [("ctx ", palette.style("faint")), (used, palette.style("muted"))])
+        return (7, [("ctx ", palette.style("faint")), (used, palette.style("muted"))])
     share = view.context_tokens / max(view.context_window, 1)
     colour = "error" if share > 0.9 else "warning" if share > 0.7 else "muted"
     whole = _thousands(view.context_window)
-    return (6, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
+    return (7, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
 
 
 def _rate(view: MeterView) -> list[Piece]:
@@ -92,7 +92,7 @@ def _spark(view: MeterView, cells: int) -> list[Piece]:
     ]
 
 
-def _scale(view: MeterView, *, worded: bool, cells: int = 11) -> list[Piece]:
+def _scale(view: MeterView, *, worded: bool, cells: int = 9) -> list[Piece]:
     """``delegate ├──┴───◆───┤ collaborate``; the tick stands for 50 tokens/s."""
     pieces = _ruler(view, cells)
     if not worded:
