@@ -47,6 +47,23 @@ class EndpointError(DuettoError):
 
     exit_code = EXIT_UNREACHABLE
 
+    def __init__(
+        self,
+        text: str,
+        *,
+        transient: bool = False,
+        http_may_work: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        """The text, and what may help beside the user."""
+        super().__init__(text)
+        self.transient = transient
+        """It may pass by itself: HTTP 429, 5xx, a time-out, a socket that broke."""
+        self.http_may_work = http_may_work
+        """The host answers, but not in WebSocket: HTTP+SSE is worth a try."""
+        self.retry_after_s = retry_after_s
+        """How long the server wants to be left alone, in seconds, if it said so."""
+
 
 class KeyRefused(EndpointError):
     """The server refused the key on the upgrade (HTTP 401 or 403)."""

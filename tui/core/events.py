@@ -9,7 +9,7 @@ whatever makes the decoder raise, and an unknown event survives as `Unknown`.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -188,6 +188,20 @@ class SteerFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.s
     stream_id: str | None = None
 
 
+class SteerNews(msgspec.Struct, frozen=True):
+    """What became of a steering text: ours, not of the wire, made by the client's protocol."""
+
+    number: int
+    """As `steer` gave it."""
+    fate: Literal["accepted", "pending", "used", "returned"]
+    """``accepted``: the server has it; ``pending``: it goes with the next tool outputs; ``used``:
+    its successor began, it is part of the conversation; ``returned``: send it some other way."""
+    text: str
+    why: str = ""
+    """Of ``returned``, in words."""
+    stream_id: str | None = None
+
+
 class ErrorEvent(msgspec.Struct, frozen=True):
     """An `error` frame in any of its shapes; terminal for its lane, see PROTOCOL section 4."""
 
@@ -247,7 +261,7 @@ _Told = (
     | SteerFailed
 )
 _Typed = _Told | _SummaryDelta
-Event = _Told | ErrorEvent | Progress | Unknown
+Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
     "response.content_part.",

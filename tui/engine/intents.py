@@ -31,6 +31,26 @@ class Unqueue:
 
 
 @dataclass(frozen=True, slots=True)
+class EditQueued:
+    """Replace the text of a queued message (0-based); empty text takes it out."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """Add this to the answer that streams, without stopping it; queued where that cannot be."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prewarm:
+    """The user begins to type: connect, and have the endpoint prepare for the first turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class Interrupt:
     """Stop the foreground turn now, keep what has landed."""
 
@@ -165,6 +185,9 @@ Intent = (
     Prompt
     | Queue
     | Unqueue
+    | EditQueued
+    | Steer
+    | Prewarm
     | Interrupt
     | Accept
     | Reject

@@ -101,6 +101,14 @@ class Status:
     """Of the last verification."""
     can_send_failure: bool = False
     queued: list[str] = field(default_factory=list)
+    steering: list[str] = field(default_factory=list)
+    """Texts that the server has and no response has used yet."""
+    can_steer: bool | None = None
+    """Of the model that answers now; None: not known before it was tried."""
+    transport: Literal["websocket", "http"] = "websocket"
+    """How the endpoint is spoken to; ``http``: HTTP+SSE through the bridge."""
+    retry_s: float | None = None
+    """Seconds until the next try, counting down; Esc cancels. None: nothing is being retried."""
     asks: list[Ask] = field(default_factory=list)
     unsent: str = ""
     """A prompt that could not be sent (endpoint, key): the prompt box takes it back."""

@@ -11,11 +11,16 @@ from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
 from tui.core.events import Event
+from tui.core.traffic import SocketView as SocketView
 from tui.core.unsaved import Unsaved
 from tui.core.workspace import FileRead
 from tui.engine.intents import Effort, Role
 
 WireState = Literal["closed", "connecting", "open"]
+Transport = Literal["websocket", "http"]
+"""``http``: HTTP+SSE through the bridge, because the WebSocket was refused or kept breaking."""
+MAIN_LANE = "main"
+"""The lane of the foreground conversation."""
 PatchTool = Literal["custom", "function", "text"]
 """How a model hands over a patch: freeform tool, function tool, or in its prose."""
 
@@ -34,14 +39,25 @@ class RoleSpec:
     patch_tool: PatchTool = "custom"
 
 
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an endpoint can do for one model; None: not known yet."""
+
+    interrupt: bool | None = None
+    steer: bool | None = None
+    prewarm: bool | None = None
+    lanes: bool | None = None
+
+
 class Wire(Protocol):
-    """One persistent socket to one endpoint (effects.connection).
+    """One lane of one endpoint (effects.wire); lanes share a socket where the endpoint can.
 
     All methods but `open` and `close` are synchronous: what they queue is written in the same
     turn of the event loop.
     """
 
     state: WireState
+    transport: Transport
     round_trip_s: float | None
     close_code: int | None
     """Of the last socket that was lost, if its server gave one."""
@@ -50,11 +66,32 @@ class Wire(Protocol):
     on_state: Callable[[WireState, str], None]
     """Called when `state` changed, with the reason in words when it was lost."""
 
+    @property
+    def busy(self) -> bool:
+        """A response is in flight, or the server owes the successor of a steered one.
+
+        After a terminal event that leaves it True: send nothing; either a `Created` comes by
+        itself or a `SteerNews` says that the text was returned.
+        """
+
+    def abilities(self, model: str) -> Abilities:
+        """What is known of the endpoint and this model."""
+
     async def open(self) -> None:
         """Dial, unless open. Raises EndpointError or KeyRefused."""
 
     def create(self, request: Mapping[str, Any]) -> None:
-        """Queue a ``response.create`` on the default lane. ``request`` has no ``type``."""
+        """Queue a ``response.create``. ``request`` has no ``type`` and no ``stream_id``.
+
+        With ``"generate": False`` it is a prewarm. Raises WireError if the connection is not open
+        or the lane is busy.
+        """
+
+    def steer(self, text: str) -> int | None:
+        """Add input to the response in flight; its number in the `SteerNews` that follow.
+
+        None: nothing to steer, or the endpoint is known not to; nothing was sent then.
+        """
 
     def interrupt(self) -> None:
         """Stop the response in flight: no delta of it reaches `on_event` from now on.
@@ -64,14 +101,20 @@ class Wire(Protocol):
         """
 
     def drop(self) -> None:
-        """Abort the TCP connection now, without a close frame; `on_state` tells."""
+        """Leave the socket at once; where other lanes are busy on it, only this lane leaves."""
+
+    def fall_back(self) -> bool:
+        """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
 
     async def close(self) -> None:
         """Close for good."""
 
 
-WireFactory = Callable[[str], Wire]
-"""Endpoint name -> its wire; the session keeps one a name."""
+class WireFactory(Protocol):
+    """Makes the wires; the session keeps one an endpoint and lane."""
+
+    def __call__(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:
+        """The wire of this endpoint (by name) and lane."""
 
 
 class Clock(Protocol):
@@ -166,3 +209,5 @@ class Ports:
     """
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
+    sockets: Callable[[], Sequence[SocketView]] = tuple
+    """The sockets of this session, for ``/status``."""
