@@ -30,12 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--deep-rate", type=_rate, default=default.deep_tokens_s, help=rate)
     parser.add_argument("--seed", type=int, default=default.seed, help="of the fast one's slips")
     parser.add_argument("--mistakes", type=float, default=default.mistakes, help="0 to 1")
+    parser.add_argument("--any-model", action="store_true", help="other names play the deep one")
     given = parser.parse_args(arguments)
     rehearsal = Rehearsal(
         fast_tokens_s=given.fast_rate,
         deep_tokens_s=given.deep_rate,
         seed=given.seed,
         mistakes=given.mistakes,
+        any_model=given.any_model,
     )
     return serve(rehearsal, given.port)
 

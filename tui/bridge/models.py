@@ -35,6 +35,8 @@ class Rehearsal:
     seed: int = DEFAULT_SEED
     mistakes: float = DEFAULT_MISTAKES
     """Share of the exercises that the fast model gets wrong at first, 0 to 1."""
+    any_model: bool = False
+    """Every other name is taken for the deep model: a client may choose its manners by the name."""
 
     def cast(self, request: Mapping[str, Any]) -> tuple[Manner, Pace]:
         """The manner and the pace that a request asks for.
@@ -44,6 +46,8 @@ class Rehearsal:
         """
         asked = request.get("model")
         name, _, rate = (asked if isinstance(asked, str) else "").partition("@")
+        if self.any_model and name and name not in (FAST, DEEP):
+            name, rate = DEEP, ""
         if name not in (FAST, DEEP):
             raise NoSuchModelError(
                 "model_not_found",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -43,13 +44,12 @@ class Number(click.FloatRange):
     metavar="SHARE",
     help="Share of the exercises that the fast one gets wrong at first, 0 to 1.",
 )
-def bridge_command(
-    port: int,
-    fast_rate: float | None,
-    deep_rate: float | None,
-    seed: int | None,
-    mistakes: float | None,
-) -> None:
+@click.option(
+    "--any-model",
+    is_flag=True,
+    help="Requests for any other model are played by the deep one.",
+)
+def bridge_command(port: int, **given: Any) -> None:
     """Serve the rehearsal model over Responses WebSocket mode, on loopback.
 
     Prints one JSON line with the url and the bearer token, and serves until its stdin closes or
@@ -58,13 +58,9 @@ def bridge_command(
     from tui.bridge.__main__ import serve
     from tui.bridge.models import Rehearsal
 
-    base = Rehearsal()
-    rehearsal = Rehearsal(
-        fast_tokens_s=base.fast_tokens_s if fast_rate is None else fast_rate,
-        deep_tokens_s=base.deep_tokens_s if deep_rate is None else deep_rate,
-        seed=base.seed if seed is None else seed,
-        mistakes=base.mistakes if mistakes is None else mistakes,
-    )
+    names = {"fast_rate": "fast_tokens_s", "deep_rate": "deep_tokens_s"}
+    chosen = {names.get(key, key): value for key, value in given.items() if value is not None}
+    rehearsal = replace(Rehearsal(), **chosen)
     code = serve(rehearsal, port)
     if code:
         sys.exit(code)

@@ -298,3 +298,34 @@ def test_a_patch_that_was_cut_on_the_way_is_sent_again() -> None:
     again = answer(request, items, DEEP)[-1]
     assert isinstance(again, Call)
     assert again.text == first.text
+
+
+SHELL = {"type": "function", "name": "exec_command", "parameters": {}}
+EXEC = {"type": "custom", "name": "exec"}
+
+
+def test_a_tool_of_the_client_is_called_as_it_was_asked() -> None:
+    lines = 'rehearse call exec_command {"cmd": "date"}\nrehearse call exec text(1);'
+    beats = answer({"tools": [SHELL, EXEC]}, [user(lines)], DEEP)
+    assert beats == [
+        Call("exec_command", '{"cmd": "date"}'),
+        Call("exec", "text(1);", custom=True),
+    ]
+
+
+def test_a_tool_that_travels_in_the_input_counts_as_declared() -> None:
+    items = [{"type": "additional_tools", "tools": [EXEC]}, user("rehearse call exec text(1);")]
+    assert answer({}, items, DEEP) == [Call("exec", "text(1);", custom=True)]
+
+
+def test_what_the_call_gave_is_told() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c", "output": "friday\n"}
+    items = [user("rehearse call exec_command {}"), call, output]
+    assert answer({"tools": [SHELL]}, items, DEEP) == [Say("`exec_command` answered: friday")]
+
+
+def test_a_tool_that_is_not_declared_is_not_called() -> None:
+    (beat,) = answer({"tools": []}, [user("rehearse call rm {}")], DEEP)
+    assert isinstance(beat, Say)
+    assert "`rm`" in beat.text

@@ -205,6 +205,8 @@ def deliver(scene: Scene, prose: str, patch: str) -> list[Beat]:
 
 def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
     """Output without meaning, as it was asked for."""
+    if wanted.kind == "calls":
+        return _calls(scene, wanted)
     if wanted.kind == "reasoning":
         text = free_text("reasoning", wanted.count, manner.seed)
         return [Reason(text), Say(phrases.REHEARSED)]
@@ -218,3 +220,15 @@ def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
     plan = FilePlan(path, scene.files.get(path))
     plan.changes.append(Change(len(lines), 0, tuple(added)))
     return deliver(scene, phrases.lines_follow(wanted.count, path), write_patch([plan]))
+
+
+def _calls(scene: Scene, wanted: FreeForm) -> list[Beat]:
+    """The calls that were asked for, then what they gave."""
+    if scene.answers:
+        return [Say(phrases.called([(reply.name, reply.output) for reply in scene.answers]))]
+    missing = [name for name, _ in wanted.calls if name not in scene.declared]
+    if missing:
+        return [Say(phrases.not_declared(missing[0]))]
+    return [
+        Call(name, text, custom=scene.declared[name] == "custom") for name, text in wanted.calls
+    ]

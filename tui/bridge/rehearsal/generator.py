@@ -1,7 +1,8 @@
 """Free-form output on request, for demonstrations and tests of interrupts and long streams.
 
-It understands ``rehearse 5000 tokens of prose`` (or code, reasoning, markdown) and ``write 300
-lines in notes.txt``. The text means nothing, and says so.
+It understands ``rehearse 5000 tokens of prose`` (or code, reasoning, markdown), ``write 300
+lines in notes.txt`` and ``rehearse call NAME ARGUMENTS`` (a line for each call of a tool that the
+request declares). The text means nothing, and says so.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Literal
 CHARS_PER_TOKEN = 4
 MOST_TOKENS = 200_000
 MOST_LINES = 20_000
+MOST_CALLS = 16
 _SENTENCES = 97
 
-FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines"]
+FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls"]
 _KINDS: dict[str, FreeKind] = {
     "prose": "prose",
     "code": "code",
@@ -28,6 +30,7 @@ _TOKENS = re.compile(
     r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I
 )
 _LINES = re.compile(r"\bwrite\s+([\d][\d,_]*)\s+lines?\s+(?:in|into|to)\s+([\w./-]+)", re.I)
+_CALL = re.compile(r"\brehearse\s+call\s+([\w.-]+)\s+(\S.*)", re.I)
 _SAMPLE = """
 the buffer keeps every line while a patch lands and the meter counts what arrives so that a reader
 sees at once how fast a model writes and where it stopped when a key was pressed
@@ -41,8 +44,10 @@ class FreeForm:
 
     kind: FreeKind
     count: int
-    """Tokens, or lines if the kind is ``lines``."""
+    """Tokens, or lines if the kind is ``lines``, or calls."""
     path: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
+    """Tool and arguments (or input) as they are to be said."""
 
 
 def free_form(prompt: str) -> FreeForm | None:
@@ -58,6 +63,9 @@ def free_form(prompt: str) -> FreeForm | None:
         return FreeForm(known.get(kind, "prose"), count)
     if match := _LINES.search(prompt):
         return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))
+    if found := _CALL.findall(prompt):
+        calls = tuple((name, text.rstrip()) for name, text in found[:MOST_CALLS])
+        return FreeForm("calls", len(calls), calls=calls)
     return None
 
 

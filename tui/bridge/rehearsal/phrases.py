@@ -48,6 +48,16 @@ def about(prompt: str, failed: bool, exercise: Script | None) -> str:
     return f"{opening}\n\n{CONNECT}\nWhat I can do, in `duetto practice`:\n\n{prompts}\n"
 
 
+def not_declared(name: str) -> str:
+    """A call was asked for that the request does not allow."""
+    return f"I cannot call `{name}`: the request declares no such tool."
+
+
+def called(outputs: Sequence[tuple[str, str]]) -> str:
+    """What the calls that were asked for gave: tool and output."""
+    return "\n".join(f"`{name}` answered: {output.strip()[:400]}" for name, output in outputs)
+
+
 def reading(paths: Sequence[str]) -> str:
     """Why files are read first."""
     return f"I need to see {' and '.join(paths)} as it stands now before I change it."

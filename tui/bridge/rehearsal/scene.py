@@ -43,6 +43,8 @@ class Scene:
     """Name of the string that holds the patch, if apply_patch is a function."""
     can_read: bool = False
     """A read_file function is declared."""
+    declared: dict[str, str] = field(default_factory=dict)
+    """Name of each tool -> its type, ``function`` or ``custom``."""
     said: list[str] = field(default_factory=list)
     """What the user's messages say, oldest first, quoted files left out.
 
@@ -154,6 +156,8 @@ def _read_tools(scene: Scene, tools: object) -> None:
         if not isinstance(tool, dict):
             continue
         kind, name = tool.get("type"), tool.get("name")
+        if isinstance(name, str) and kind in ("function", "custom"):
+            scene.declared[name] = str(kind)
         if name == "apply_patch" and kind == "custom":
             scene.channel = "custom"
         elif name == "apply_patch" and kind == "function":
