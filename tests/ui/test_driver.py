@@ -4,6 +4,7 @@ import inspect
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from textual import constants
 from textual.drivers.linux_driver import LinuxDriver
@@ -11,7 +12,7 @@ from textual.events import Key
 
 from tests.support.scripted_app import scripted_app
 from tests.support.scripted_session import ScriptedSession
-from tui.ui.driver import TerminalDriver, wait_after
+from tui.ui.driver import TerminalDriver, _new_parser, spelled, wait_after
 
 
 class Recorder(TerminalDriver):
@@ -27,6 +28,13 @@ class Recorder(TerminalDriver):
             self.keys.append((message.key, time.monotonic()))
 
 
+def wait_for(true: Callable[[], bool]) -> None:
+    """Until it is true, two seconds at most."""
+    start = time.monotonic()
+    while not true() and time.monotonic() - start < 2:
+        time.sleep(0.001)
+
+
 def typed(*chunks: bytes) -> list[tuple[str, float]]:
     """What the driver makes of these bytes, and seconds since the last one was written."""
     reader, writer = os.pipe()
@@ -36,8 +44,7 @@ def typed(*chunks: bytes) -> list[tuple[str, float]]:
     for chunk in chunks:
         os.write(writer, chunk)
     start = time.monotonic()
-    while not driver.keys and time.monotonic() - start < 2:
-        time.sleep(0.001)
+    wait_for(lambda: bool(driver.keys))
     driver.exit_event.set()
     thread.join()
     os.close(reader)
@@ -84,3 +91,36 @@ def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
 def test_alt_with_a_digit_or_a_point_is_alt() -> None:
     assert [key for key, _ in typed(b"\x1b2")] == ["alt+2"]
     assert [key for key, _ in typed(b"\x1b.")] == ["alt+full_stop"]
+
+
+def test_alt_enter_is_one_key_in_every_form_that_terminals_send() -> None:
+    for sent in (b"\x1b\r", b"\x1b[13;3u", b"\x1b[27;3;13~"):
+        assert [key for key, _ in typed(sent)] == ["alt+enter"], sent
+
+
+def test_alt_enter_may_come_in_two_reads() -> None:
+    driver, parser = Recorder(0), _new_parser()
+    for chunk, open_esc in (("\x1b", False), ("\rx", True)):
+        for message in parser.feed(spelled(chunk, open_esc=open_esc)):
+            driver.process_message(message)
+    assert [key for key, _ in driver.keys] == ["alt+enter", "x"]
+
+
+def test_esc_then_enter_are_two_keys() -> None:
+    reader, writer = os.pipe()
+    driver = Recorder(reader)
+    thread = threading.Thread(target=driver.run_input_thread)
+    thread.start()
+    os.write(writer, b"\x1b")
+    wait_for(lambda: len(driver.keys) == 1)
+    os.write(writer, b"\r")
+    wait_for(lambda: len(driver.keys) == 2)
+    driver.exit_event.set()
+    thread.join()
+    os.close(reader)
+    os.close(writer)
+    assert [key for key, _ in driver.keys] == ["escape", "enter"]
+
+
+def test_shift_enter_from_a_terminal_that_tells_it_by_number() -> None:
+    assert [key for key, _ in typed(b"\x1b[27;2;13~")] == ["shift+enter"]

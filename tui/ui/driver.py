@@ -42,7 +42,10 @@ _POLL_S = 0.1
 """How soon the thread sees that the app has ended."""
 _CHUNK_BYTES = 4096
 _ESC = "\x1b"
-_ALT = re.compile(r"\x1b([0-9.,])")
+_ALT = re.compile(r"\x1b([0-9.,\r])")
+_OPEN_ALT = re.compile(r"\A[0-9.,\r]")
+_MODIFIED = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+"""What xterm's modifyOtherKeys and tmux's extended-keys send for a key with modifiers."""
 
 
 class Losable:
@@ -97,15 +100,16 @@ class TerminalDriver(LinuxDriver):
         selector.register(self.fileno, selectors.EVENT_READ)
         parser = _new_parser()
         decode = getincrementaldecoder("utf-8")("replace").decode
-        wait_s = _POLL_S
+        wait_s, open_esc = _POLL_S, False
         try:
             while not self.exit_event.is_set():
                 if selector.select(wait_s):
                     text = decode(self._read())
                     wait_s = wait_after(text)
-                    self._process(parser.feed(spelled(text)) if text else ())
+                    self._process(parser.feed(spelled(text, open_esc=open_esc)) if text else ())
+                    open_esc = text.endswith(_ESC)
                 else:
-                    wait_s = _POLL_S
+                    wait_s, open_esc = _POLL_S, False
                 self._process(parser.tick())
         finally:
             selector.close()
@@ -131,10 +135,16 @@ def wait_after(text: str) -> float:
     return constants.ESCAPE_DELAY + 0.001 if text.endswith(_ESC) else _POLL_S
 
 
-def spelled(text: str) -> str:
-    """Input with Alt+digit, Alt+. and Alt+, in the long form.
+def spelled(text: str, *, open_esc: bool = False) -> str:
+    """Input with Alt+Enter, Alt+digit, Alt+. and Alt+, in the long form.
 
     Textual takes the short form, ESC and the character, for a Mac's option key or for the
-    character alone.
+    character alone: Alt+Enter would be Enter, which stops the answer. ``open_esc``: the ESC
+    came with the input before this one, which is so over slow lines.
     """
-    return _ALT.sub(lambda match: f"{_ESC}[{ord(match[1])};3u", text) if _ESC in text else text
+    if open_esc:
+        text = _OPEN_ALT.sub(lambda match: f"[{ord(match[0])};3u", text)
+    if _ESC not in text:
+        return text
+    text = _MODIFIED.sub(rf"{_ESC}[\2;\1u", text)
+    return _ALT.sub(lambda match: f"{_ESC}[{ord(match[1])};3u", text)
