@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from tui.core.buffer import Buffer, Change, Mark, Position
@@ -12,6 +12,7 @@ from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
+from tui.core.traffic import SocketView
 from tui.core.workspace import Workspace
 from tui.engine.board import Board
 from tui.engine.intents import (
@@ -20,12 +21,14 @@ from tui.engine.intents import (
     Interrupt,
     NewConversation,
     OpenFile,
+    Prewarm,
     Reject,
     SaveFile,
     Switch,
 )
 from tui.engine.notices import Notices, Status
-from tui.engine.session import PromptLabel, Session
+from tui.engine.ports import Abilities
+from tui.engine.session import AltLabel, PromptLabel, Session
 from tui.errors import EditRefused
 
 FILES = {
@@ -109,6 +112,10 @@ class ScriptedSession:
         self.status_changed = True
         self.saves = True
         self.closed = asyncio.Event()
+        self.prewarms = 0
+        """How often the UI asked for `Prewarm`, which is not among `intents`."""
+        self.sockets: list[SocketView] = []
+        self.can = Abilities()
         status = self.status
         status.models = {"fast": "rehearsal-fast", "deep": "rehearsal-deep"}
         status.efforts = {"fast": "low", "deep": None}
@@ -149,6 +156,9 @@ class ScriptedSession:
         return self.now_s
 
     def submit(self, intent: Intent) -> None:
+        if isinstance(intent, Prewarm):
+            self.prewarms += 1
+            return
         self.intents.append(intent)
         if isinstance(intent, Switch):
             self.status.role = intent.role
@@ -181,6 +191,16 @@ class ScriptedSession:
 
     def prompt_label(self) -> PromptLabel:
         return "redirect" if self.status.busy else "send"
+
+    def alt_label(self) -> AltLabel:
+        status = self.status
+        return "steer" if status.busy and status.can_steer is not False else "queue"
+
+    def network(self) -> Sequence[SocketView]:
+        return tuple(self.sockets)
+
+    def abilities(self) -> Abilities:
+        return self.can
 
     def cursor(
         self, path: str, position: Position, selection: tuple[Position, Position] | None = None

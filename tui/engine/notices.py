@@ -71,6 +71,8 @@ class Notices:
         )
 
 
+SteerFate = Literal["sent", "accepted", "pending"]
+"""``accepted``: the server has it; ``pending``: it goes with the next tool outputs."""
 Connection = Literal["offline", "connecting", "ready", "lost"]
 
 
@@ -103,6 +105,8 @@ class Status:
     queued: list[str] = field(default_factory=list)
     steering: list[str] = field(default_factory=list)
     """Texts that the server has and no response has used yet."""
+    steering_fates: list[SteerFate] = field(default_factory=list)
+    """How far each of `steering` is, in the same order; a missing one counts as ``sent``."""
     can_steer: bool | None = None
     """Of the model that answers now; None: not known before it was tried."""
     transport: Literal["websocket", "http"] = "websocket"

@@ -8,12 +8,13 @@ status directly and never writes them, except for the user's typing (`Workspace.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from tui.core.buffer import Position
 from tui.core.meter import Meter
+from tui.core.traffic import SocketView
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.workspace import Workspace
@@ -25,7 +26,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.pair import Pair
-from tui.engine.ports import Files, Ports, RoleSpec
+from tui.engine.ports import Abilities, Files, Ports, RoleSpec
 from tui.engine.requests import Requests
 from tui.engine.rescuing import Rescuing, unsaved_of
 from tui.engine.saving import Saving
@@ -35,6 +36,7 @@ from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
 PromptLabel = Literal["send", "redirect", "queue"]
+AltLabel = Literal["steer", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,18 @@ class Session:
     def prompt_label(self) -> PromptLabel:
         """What Enter in the prompt does now."""
         return "redirect" if self.status.busy else "send"
+
+    def alt_label(self) -> AltLabel:
+        """What Alt+Enter in the prompt does now."""
+        return "steer" if self.status.busy and self.status.can_steer is not False else "queue"
+
+    def network(self) -> Sequence[SocketView]:
+        """The sockets as figures, for ``/status``."""
+        return tuple(self._ports.sockets())
+
+    def abilities(self) -> Abilities:
+        """What is known of the model that answers now and its endpoint."""
+        return Abilities(steer=self.status.can_steer)
 
     def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
         """Where the user's cursor is (cheap; call it whenever it moves)."""
