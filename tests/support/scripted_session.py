@@ -11,8 +11,8 @@ from tui.core.events import Usage
 from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.core.meter import Meter
-from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.traffic import SocketView
+from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.workspace import Workspace
 from tui.engine.board import Board
 from tui.engine.intents import (
