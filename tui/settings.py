@@ -13,7 +13,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -24,6 +24,9 @@ import platformdirs
 
 from tui import toml_lines
 from tui.errors import SettingsError
+from tui.setting_names import NO_VARIABLE as NO_VARIABLE
+from tui.setting_names import is_variable as is_variable
+from tui.setting_names import no_header
 
 SCHEMA = 1
 PROJECT_FILE = ".duetto/config.toml"
@@ -34,6 +37,7 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 Rate = Annotated[float, msgspec.Meta(ge=1, le=20_000)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 PatchTool = Literal["custom", "function", "text"]
+Transport = Literal["auto", "websocket", "http"]
 
 
 class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,8 +50,16 @@ class EndpointSettings(Strict, frozen=True):
     url: Name
     key_env: str | None = None
     """Environment variable with the key; None: OPENAI_API_KEY beyond loopback; "": no key."""
+    key_header: str = "Authorization"
+    """The header that the key travels in: as a bearer token in Authorization, bare elsewhere."""
     headers: dict[str, str] = {}
     query: dict[str, str] = {}
+    chaining: bool = True
+    """Continue with the parent's id; False for servers that keep only part of a chain."""
+    compression: Literal["auto"] | bool = "auto"
+    """permessage-deflate; ``auto``: beyond this machine only."""
+    transport: Transport = "auto"
+    """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""
 
 
 class ModelSettings(Strict, frozen=True):
@@ -180,9 +192,10 @@ def parse(text: str, origin: str) -> Settings:
     """Settings from the text of a ``config.toml``; ``origin`` names it in errors."""
     settings = _validated(text, origin, Settings)
     for name, endpoint in settings.endpoints.items():
-        if endpoint.key_env and not is_variable(endpoint.key_env):
-            place = toml_lines.line_of(text, ("endpoints", name, "key_env"))
-            raise SettingsError(f"{origin} line {place}: endpoints.{name}.key_env {NO_VARIABLE}")
+        for key, wrong in _wrong_in(endpoint):
+            place = toml_lines.line_of(text, ("endpoints", name, *key))
+            dotted = ".".join((name, *key))
+            raise SettingsError(f"{origin} line {place}: endpoints.{dotted} {wrong}")
     for role in ("fast", "deep"):
         model: ModelSettings | None = getattr(settings.models, role)
         known = [*settings.endpoints, "rehearsal"]
@@ -196,17 +209,15 @@ def parse(text: str, origin: str) -> Settings:
     return settings
 
 
-NO_VARIABLE = (
-    "is not the name of an environment variable; set such a variable to the key, and give its"
-    " name, never the key itself"
-)
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_KEY_LIKE = re.compile(r"(?:sk|pk|rk|gsk|csk|xai|hf|ghp|nvapi|tgp|fw|r8)_|(?=.*\d)(?=.*[a-z]).{20}")
-
-
-def is_variable(name: str) -> bool:
-    """Whether this can be a variable's name, and does not look like a key put in its place."""
-    return bool(_VARIABLE.fullmatch(name)) and not _KEY_LIKE.match(name)
+def _wrong_in(endpoint: EndpointSettings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the types do not say: the key's path in the endpoint's table, and what is wrong."""
+    if endpoint.key_env and not is_variable(endpoint.key_env):
+        yield ("key_env",), NO_VARIABLE
+    if why := no_header(endpoint.key_header):
+        yield ("key_header",), why
+    for header in endpoint.headers:
+        if why := no_header(header):
+            yield ("headers", header), why
 
 
 def load_project(workspace: Path) -> ProjectSettings:
@@ -347,10 +358,20 @@ def _known_keys(kind: type, path: Sequence[str]) -> list[str]:
 
 
 def _choices(kind: type, path: Sequence[str]) -> str:
-    here = _type_at(kind, path)
-    if isinstance(here, msgspec.inspect.LiteralType):
-        return "; one of " + ", ".join(map(str, here.values))
-    return ""
+    """What may stand there, where that can be listed."""
+    here = _type_at(kind, path[:-1])
+    fields = here.fields if isinstance(here, msgspec.inspect.StructType) else ()
+    leaf = next((field.type for field in fields if path and field.name == path[-1]), None)
+    whole = leaf.types if isinstance(leaf, msgspec.inspect.UnionType) else (leaf,)
+    types = [one for one in whole if not isinstance(one, msgspec.inspect.NoneType)]
+    values: list[str] = []
+    for one in types:
+        if isinstance(one, msgspec.inspect.LiteralType):
+            quoted = len(types) > 1
+            values[:0] = [f'"{value}"' if quoted else str(value) for value in one.values]
+        elif isinstance(one, msgspec.inspect.BoolType):
+            values += ["true", "false"]
+    return "; one of " + ", ".join(values) if values else ""
 
 
 def _nearest(name: str, known: list[str]) -> str:

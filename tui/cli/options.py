@@ -35,6 +35,7 @@ from tui.settings import (
     ModelSettings,
     Paths,
     Settings,
+    Transport,
     is_variable,
     load,
 )
@@ -65,9 +66,10 @@ class ResolvedEndpoint:
 
     name: str
     address: Address
-    """Its headers hold the Authorization, if there is a key."""
+    """Its headers hold the key, if there is one."""
     key_env: str = ""
     """The variable that the key came from, empty: no key is sent."""
+    transport: Transport = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def resolve(
         if model.endpoint != REHEARSAL and model.endpoint not in endpoints:
             endpoints[model.endpoint] = _endpoint(model.endpoint, settings, flags, environment)
     return ResolvedModels(
-        roles={role: _spec(role, model) for role, model in chosen.items()},
+        roles={role: _spec(role, model, settings) for role, model in chosen.items()},
         endpoints=endpoints,
         rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
     )
@@ -167,7 +169,9 @@ def _check_key_env(flags: ModelFlags, used: set[str]) -> None:
         )
 
 
-def _spec(role: Role, model: ModelSettings) -> RoleSpec:
+def _spec(role: Role, model: ModelSettings, settings: Settings) -> RoleSpec:
+    known = settings.endpoints.get(model.endpoint)
+    chaining = known.chaining if known is not None else True
     return RoleSpec(
         role,
         model.name,
@@ -175,6 +179,7 @@ def _spec(role: Role, model: ModelSettings) -> RoleSpec:
         effort=model.effort,
         context_window=model.context_window,
         patch_tool=model.patch_tool,
+        chaining=chaining,
     )
 
 
@@ -242,18 +247,30 @@ def _endpoint(
             declared = msgspec.structs.replace(declared, key_env=flags.key_env)
         origin = f"[endpoints.{name}] url"
     url, loopback = checked_url(declared.url, declared.query, origin)
-    key_env = declared.key_env
-    if key_env is None:
-        key_env = "" if loopback else DEFAULT_KEY_ENV
     headers = dict(declared.headers)
+    key_env, header = declared.key_env, declared.key_header
+    written = any(name.lower() == header.lower() for name in headers)
+    if key_env is None:
+        key_env = "" if loopback or written else DEFAULT_KEY_ENV
     if key_env and not is_variable(key_env):
         raise UsageError(f"--key-env {NO_VARIABLE}")
+    if key_env and written:
+        raise UsageError(
+            f"[endpoints.{name}] headers sets {header}, where the key of {key_env} travels:"
+            " remove it there, or name another key_header"
+        )
     if key_env:
-        headers["Authorization"] = f"Bearer {_key(key_env, environment, url)}"
+        key = _key(key_env, environment, url)
+        headers[header] = f"Bearer {key}" if header.lower() == "authorization" else key
+        if url.startswith("ws:") and not loopback:
+            host = urlsplit(url).hostname
+            raise UsageError(f"{origin}: the key for {host} would travel in clear text: use wss://")
+    compression = None if declared.compression == "auto" else declared.compression
     try:
-        return ResolvedEndpoint(name, checked(Address(url, headers)), key_env)
+        address = checked(Address(url, headers, compression))
     except EndpointError as error:
         raise UsageError(f"{origin}: {error}") from error
+    return ResolvedEndpoint(name, address, key_env, declared.transport)
 
 
 def _key(key_env: str, environment: Mapping[str, str], url: str) -> str:

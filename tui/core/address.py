@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from tui.errors import EndpointError
@@ -19,6 +19,8 @@ class Address:
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    compression: bool | None = None
+    """permessage-deflate; None: as the connection thinks best (beyond this machine only)."""
 
     def __repr__(self) -> str:
         # Headers hold keys; a traceback or a log line must not.
@@ -49,7 +51,7 @@ def checked(address: Address) -> Address:
             f"The key for {parts.hostname} would travel in clear text: use wss:// instead of "
             "ws://, or remove the key."
         )
-    return Address(parts._replace(scheme=scheme).geturl(), address.headers)
+    return replace(address, url=parts._replace(scheme=scheme).geturl())
 
 
 def is_loopback(host: str) -> bool:

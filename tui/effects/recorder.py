@@ -1,0 +1,158 @@
+"""Writes what travels over the sockets to a file, a JSON object a line, for ``duetto replay``.
+
+::
+
+    {"dir": "c2s" | "s2c", "t": seconds, "conn": number, "frame": {...}}
+
+``frame._meta`` marks what is no frame: a handshake, a close. The event loop only appends to a list;
+a thread masks keys and writes, several times a second. A recording that cannot go on (a full disk)
+ends with one warning; the turn does not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Literal
+
+from tui.core.masking import Mask
+from tui.errors import FileRefused
+
+Direction = Literal["c2s", "s2c"]
+FLUSH_S = 0.25
+CLOSE_S = 3.0
+"""So long the end waits for a disk that hangs."""
+BACKLOG_BYTES = 256 * 2**20
+"""More than this is not kept for a disk that does not take it."""
+_Line = tuple[Direction, float, int, bytes | str | Mapping[str, object]]
+_log = logging.getLogger("tui.recorder")
+
+
+class Recorder:
+    """One recording; made before the first dial, closed after the last socket."""
+
+    def __init__(self, file: Path, mask: Mask, about: Mapping[str, object] | None = None) -> None:
+        """Make the file, mode 0600; ``about`` becomes its first line.
+
+        Raises FileRefused: it cannot be written, or something lies there already.
+        """
+        self.on_failed: Callable[[str], None] = lambda words: None
+        """Called once in the event loop, with the reason in words, when nothing more is kept."""
+        self.file = file
+        self._mask = mask
+        self._descriptor = _made(file)
+        self._lines: list[_Line] = []
+        self._first_s: float | None = None
+        self._taken_bytes = 0
+        self._written_bytes = 0
+        """Counted by the thread; the difference waits for the disk."""
+        self._failure = ""
+        self._dead = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._batches: SimpleQueue[list[_Line] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+        self._thread.start()
+        if about:
+            self._batches.put([("c2s", 0.0, 0, {"_meta": "recording", **about})])
+
+    def frame(self, direction: Direction, t: float, connection: int, text: bytes | str) -> None:
+        """Keep a frame that travelled at ``t``, in monotonic seconds."""
+        if not self._dead:
+            self._taken_bytes += len(text)
+            self._add((direction, t, connection, text))
+
+    def meta(
+        self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]
+    ) -> None:
+        """Keep what is no frame; ``meta`` has ``_meta``, its kind."""
+        if not self._dead:
+            self._add((direction, t, connection, dict(meta)))
+
+    async def close(self) -> None:
+        """Write the rest, close the file."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+        self._dead = True
+        self._batches.put(None)
+        await asyncio.to_thread(self._thread.join, CLOSE_S)
+        if self._thread.is_alive():
+            _log.warning("the recording %s was not written to its end", self.file)
+
+    def _add(self, line: _Line) -> None:
+        if self._first_s is None:
+            self._first_s = line[1]
+        self._lines.append(line)
+        if self._timer is None:
+            self._loop = asyncio.get_running_loop()
+            self._timer = self._loop.call_later(FLUSH_S, self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        lines, self._lines = self._lines, []
+        if self._failure:
+            self._stop(self._failure)
+        elif self._taken_bytes - self._written_bytes > BACKLOG_BYTES:
+            self._stop("the disk does not keep up")
+        elif lines and not self._dead:
+            self._batches.put(lines)
+
+    def _work(self) -> None:
+        """The thread: mask and write until told to end."""
+        try:
+            while (batch := self._batches.get()) is not None:
+                data = b"".join(map(self._written, batch))
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+                self._written_bytes += sum(
+                    len(content) for *_, content in batch if not isinstance(content, Mapping)
+                )
+        except (OSError, TypeError, ValueError) as error:
+            self._failure = (getattr(error, "strerror", None) or str(error)).lower()
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._stop, self._failure)
+        finally:
+            os.close(self._descriptor)
+
+    def _written(self, line: _Line) -> bytes:
+        direction, t, connection, content = line
+        if isinstance(content, Mapping):
+            frame = self._mask.meta(content)
+        else:
+            text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+            frame = self._mask.frame(text)
+        at_s = max(0.0, t - (self._first_s or 0.0))
+        head = f'{{"dir":"{direction}","t":{at_s:.6f},"conn":{connection},"frame":'
+        return f"{head}{frame}}}\n".encode("utf-8", "replace")
+
+    def _stop(self, why: str) -> None:
+        if self._dead:
+            return
+        self._dead = True
+        self._lines.clear()
+        words = f"the recording {self.file} ends here: {why}"
+        _log.warning("%s", words)
+        self.on_failed(words)
+
+
+def _made(file: Path) -> int:
+    """A new file, or an empty one that is there, for this user only."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        descriptor = os.open(file, flags, 0o600)
+    except OSError as error:
+        raise FileRefused(f"cannot record to {file}: {(error.strerror or '').lower()}") from error
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and not found.st_size:
+        os.fchmod(descriptor, 0o600)
+        return descriptor
+    os.close(descriptor)
+    what = "is there already" if stat.S_ISREG(found.st_mode) else "is no file"
+    raise FileRefused(f"cannot record to {file}: it {what}; name another one")
