@@ -314,7 +314,8 @@ def test_a_tool_of_the_client_is_called_as_it_was_asked() -> None:
 
 
 def test_a_tool_that_travels_in_the_input_counts_as_declared() -> None:
-    items = [{"type": "additional_tools", "tools": [EXEC]}, user("rehearse call exec text(1);")]
+    tools = [{"type": "namespace", "name": "functions", "tools": [EXEC]}]
+    items = [{"type": "additional_tools", "tools": tools}, user("rehearse call exec text(1);")]
     assert answer({}, items, DEEP) == [Call("exec", "text(1);", custom=True)]
 
 

@@ -158,6 +158,8 @@ def _read_tools(scene: Scene, tools: object) -> None:
         kind, name = tool.get("type"), tool.get("name")
         if isinstance(name, str) and kind in ("function", "custom"):
             scene.declared[name] = str(kind)
+        if kind == "namespace":
+            _read_tools(scene, tool.get("tools"))
         if name == "apply_patch" and kind == "custom":
             scene.channel = "custom"
         elif name == "apply_patch" and kind == "function":
