@@ -55,7 +55,7 @@ def test_a_changed_head_says_everything() -> None:
 
 def test_metadata_does_not_break_the_chain() -> None:
     history = after_one_turn()
-    assert history.continues({**HEAD, "client_metadata": {"a": "b"}})
+    assert history.continues({**HEAD, "client_metadata": {"a": "b"}}, FAST)
 
 
 def test_outputs_come_after_the_parent_and_are_sent() -> None:
@@ -112,9 +112,42 @@ def test_an_unanswered_prompt_can_be_withdrawn() -> None:
     history = after_one_turn()
     history.note("something")
     history.prompt("two")
-    assert history.withdraw_prompt()
+    assert history.withdraw() == ["two"]
     assert [entry.kind for entry in history.entries][-1] == "note"
-    assert not history.withdraw_prompt()
+    assert history.withdraw() == []
+
+
+def test_what_was_added_to_a_prompt_is_withdrawn_with_it() -> None:
+    history = after_one_turn()
+    for text in ("two", "and three", "and four"):
+        history.prompt(text)
+    assert history.withdraw(2) == ["and three", "and four"]
+    assert [entry.text for entry in history.entries if entry.kind == "prompt"] == ["one", "two"]
+
+
+def test_another_endpoint_does_not_know_the_parent() -> None:
+    history = after_one_turn()
+    assert history.continues(HEAD, FAST)
+    assert not history.continues(HEAD, DEEP)
+
+
+def test_the_first_prompt_continues_from_a_prewarm() -> None:
+    history = History()
+    request = history.warm(HEAD, FAST)
+    assert (request["generate"], request["input"]) == (False, [])
+    history.warmed("resp_0")
+    history.context("files")
+    history.prompt("one")
+    request = history.request(HEAD, FAST)
+    assert request["previous_response_id"] == "resp_0"
+    assert len(kinds(request)) == 2
+
+
+def test_a_prewarm_that_was_lost_is_no_parent() -> None:
+    history = History()
+    history.warm(HEAD, FAST)
+    history.prompt("one")
+    assert "previous_response_id" not in history.request(HEAD, FAST)
 
 
 def test_hosted_calls_are_answered_with_a_status() -> None:

@@ -1,17 +1,34 @@
+"""Which failure is answered how: the table of PROTOCOL.md section 4, the tries of section 11."""
+
 from __future__ import annotations
 
 import pytest
 
 from tui.core.events import ErrorEvent, Failed
-from tui.engine.recovery import MAX_TRIES, backoff_s, remedy_for
+from tui.engine.recovery import LONGEST_WAIT_S, MAX_TRIES, Remedy, Tries, backoff_s
+from tui.errors import EndpointError, KeyRefused
+
+
+def tries(count: int = 0, jitter: float = 0.5) -> Tries:
+    """After so many failures."""
+    made = Tries(lambda: jitter)
+    made.count = count
+    return made
 
 
 def test_the_wait_doubles() -> None:
     assert [backoff_s(n) for n in (1, 2, 3, 4, 5)] == pytest.approx([0.2, 0.4, 0.8, 1.6, 3.2])
 
 
+def test_the_wait_varies_by_a_tenth_either_way() -> None:
+    assert backoff_s(1, 0.0) == pytest.approx(0.18)
+    assert backoff_s(1, 1.0) == pytest.approx(0.22)
+    remedy = tries(1, jitter=1.0).failed(ErrorEvent(503))
+    assert remedy.wait_s == pytest.approx(0.44)
+
+
 @pytest.mark.parametrize(
-    ("event", "action", "silent"),
+    ("event", "action", "free"),
     [
         (ErrorEvent(400, "previous_response_not_found"), "resend", True),
         (ErrorEvent(400, "websocket_connection_limit_reached"), "redial", True),
@@ -19,31 +36,102 @@ def test_the_wait_doubles() -> None:
         (ErrorEvent(None, "websocket_queue_full"), "resend", False),
         (ErrorEvent(503, ""), "redial", False),
         (Failed({"error": {"code": "server_error", "message": "x"}}), "redial", False),
+        (Failed({"error": {"code": "rate_limit_exceeded"}}), "resend", False),
         (Failed({"error": {"code": "invalid_prompt", "message": "x"}}), "give up", False),
         (ErrorEvent(400, "invalid_stream_id"), "give up", False),
+        (ErrorEvent(404, "model_not_found"), "give up", False),
         (ErrorEvent(None, "", "just words"), "give up", False),
     ],
 )
-def test_remedies(event: ErrorEvent | Failed, action: str, silent: bool) -> None:
-    remedy = remedy_for(event, 1)
-    assert (remedy.action, remedy.silent) == (action, silent)
+def test_remedies(event: ErrorEvent | Failed, action: str, free: bool) -> None:
+    remedy = tries().failed(event)
+    assert (remedy.action, remedy.free) == (action, free)
+
+
+def test_what_is_the_protocols_own_business_costs_no_try() -> None:
+    attempts = tries(MAX_TRIES)
+    assert attempts.failed(ErrorEvent(400, "previous_response_not_found")).action == "resend"
+    assert attempts.count == MAX_TRIES
+
+
+def test_but_not_twice_in_a_row() -> None:
+    attempts = tries()
+    lost = ErrorEvent(400, "previous_response_not_found", "not found")
+    assert attempts.failed(lost).action == "resend"
+    assert attempts.failed(lost).action == "give up"
+    attempts.over()
+    assert attempts.failed(lost).action == "resend"
+
+
+def test_the_first_retry_is_silent_and_the_later_ones_are_not() -> None:
+    attempts = tries()
+    remedies = [attempts.lost("gone", 1006, heard=True) for _ in range(3)]
+    assert [remedy.silent for remedy in remedies] == [True, False, False]
+    assert not tries().failed(ErrorEvent(429, headers={"retry-after": "7"})).silent
+
+
+def test_a_loss_before_anything_came_is_not_waited_for() -> None:
+    assert tries().lost("gone", None, heard=False) == Remedy("redial", silent=True, why="gone")
 
 
 def test_retry_after_is_honoured_within_reason() -> None:
-    assert remedy_for(ErrorEvent(429, headers={"retry-after": "7"}), 1).wait_s == 7
-    asked = remedy_for(ErrorEvent(429, headers={"retry-after": "9000"}), 1)
+    assert tries().failed(ErrorEvent(429, headers={"retry-after": "7"})).wait_s == 7
+    asked = tries().failed(ErrorEvent(429, headers={"retry-after": "9000"}))
     assert asked.action == "give up"
     assert "9000 s" in asked.next_step
 
 
+def test_retry_after_at_the_upgrade_is_honoured_within_reason() -> None:
+    busy = EndpointError("503: too busy", transient=True, retry_after_s=11.0)
+    remedy = tries().unreachable(busy, reached=False)
+    assert (remedy.action, remedy.wait_s, remedy.silent) == ("redial", 11.0, False)
+    late = EndpointError("503", transient=True, retry_after_s=LONGEST_WAIT_S + 1)
+    assert tries().unreachable(late, reached=True).action == "give up"
+
+
 def test_a_key_is_not_tried_again() -> None:
-    trouble = remedy_for(ErrorEvent(401, "invalid_api_key", "bad key"), 1).trouble()
-    assert trouble.unreachable
-    assert not trouble.retryable
-    assert "key" in trouble.what
+    for remedy in (
+        tries().failed(ErrorEvent(401, "invalid_api_key", "bad key")),
+        tries().failed(ErrorEvent(403, "", "no")),
+        tries().unreachable(KeyRefused("bad key"), reached=True),
+    ):
+        trouble = remedy.trouble()
+        assert remedy.action == "give up"
+        assert not remedy.other_way
+        assert trouble.unreachable
+        assert not trouble.retryable
+        assert "key" in trouble.what
+
+
+def test_first_contact_that_cannot_pass_by_itself_is_told_at_once() -> None:
+    nobody = EndpointError("nobody listens")
+    assert tries().unreachable(nobody, reached=False).action == "give up"
+    assert tries().unreachable(nobody, reached=True).action == "redial"
+    busy = EndpointError("busy", transient=True)
+    assert tries().unreachable(busy, reached=False).action == "redial"
 
 
 def test_it_gives_up_in_the_end() -> None:
-    event = ErrorEvent(500, "server_error", "oops")
-    assert remedy_for(event, MAX_TRIES).action == "redial"
-    assert remedy_for(event, MAX_TRIES + 1).action == "give up"
+    oops = ErrorEvent(500, "server_error", "oops")
+    assert tries(MAX_TRIES - 1).failed(oops).action == "redial"
+    assert tries(MAX_TRIES).failed(oops).action == "give up"
+    assert "tried 6 times" in tries(MAX_TRIES).failed(oops).why
+
+
+def test_another_way_is_for_what_the_socket_is_to_blame_for() -> None:
+    assert tries(MAX_TRIES).lost("gone", 1006, heard=True).other_way
+    assert tries(MAX_TRIES).unreachable(EndpointError("x", transient=True), reached=True).other_way
+    assert tries().unreachable(EndpointError("x", http_may_work=True), reached=False).other_way
+    assert tries().lost("too big", 1009, heard=False).other_way
+    assert not tries(MAX_TRIES).failed(ErrorEvent(500, "server_error")).other_way
+    assert not tries().unreachable(EndpointError("nobody listens"), reached=False).other_way
+
+
+@pytest.mark.parametrize("code", [1002, 1003, 1007, 1008])
+def test_a_close_that_blames_us_is_not_repeated(code: int) -> None:
+    assert tries().lost("policy", code, heard=False).action == "give up"
+
+
+@pytest.mark.parametrize("code", [None, 1000, 1001, 1005, 1006, 1011, 1012, 1013, 1015])
+def test_a_close_that_blames_the_network_is_tried_again(code: int | None) -> None:
+    assert tries().lost("gone", code, heard=True).action == "redial"

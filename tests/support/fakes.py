@@ -7,15 +7,33 @@ import fnmatch
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from tui.core.command_run import RunResult
-from tui.core.events import Event
+from tui.core.events import (
+    Completed,
+    Created,
+    ErrorEvent,
+    Event,
+    Failed,
+    Incomplete,
+    SteerNews,
+)
 from tui.core.workspace import FileRead
 from tui.engine.intents import Role
-from tui.engine.ports import Ports, RoleSpec, VerifyCommand, WireState
+from tui.engine.ports import (
+    MAIN_LANE,
+    Abilities,
+    Ports,
+    RoleSpec,
+    Transport,
+    VerifyCommand,
+    WireState,
+)
 from tui.engine.session import Options, Session
 from tui.errors import DuettoError, FileRefused, WireError
+
+Fate = Literal["accepted", "pending", "used", "returned"]
 
 
 class FakeClock:
@@ -25,6 +43,7 @@ class FakeClock:
         self.seconds = 100.0
         self.step_s = 0.0
         """So much passes at every look."""
+        self._waiters: list[tuple[float, asyncio.Future[None]]] = []
 
     def now(self) -> float:
         self.seconds += self.step_s
@@ -32,6 +51,16 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.seconds += seconds
+        for due_s, waiter in self._waiters:
+            if due_s <= self.seconds and not waiter.done():
+                waiter.set_result(None)
+        self._waiters = [pair for pair in self._waiters if not pair[1].done()]
+
+    async def sleep(self, seconds: float) -> None:
+        """Until the test has let so much time pass."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((self.seconds + seconds - 1e-9, waiter))
+        await waiter
 
 
 class FakeWire:
@@ -40,17 +69,34 @@ class FakeWire:
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
         self.state: WireState = "closed"
+        self.transport: Transport = "websocket"
         self.round_trip_s: float | None = 0.003
         self.on_event: Callable[[Event, float], None] = lambda event, now: None
         self.on_state: Callable[[WireState, str], None] = lambda state, why: None
         self.requests: list[dict[str, Any]] = []
+        self.prewarms: list[dict[str, Any]] = []
+        self.steers: list[str] = []
+        """Texts that were steered; the number of each is its place, from 1."""
+        self.can = Abilities()
         self.close_code: int | None = None
         self.interrupts = 0
         self.drops = 0
         self.dials = 0
         self.refusals: list[DuettoError] = []
         """The next dials fail with these."""
+        self.other_way = False
+        """There is HTTP+SSE to fall back to."""
         self.sent = asyncio.Event()
+        self._in_flight = False
+        self._owed: set[int] = set()
+        """Steers that are neither used nor returned, nor wait for tool outputs."""
+
+    @property
+    def busy(self) -> bool:
+        return self._in_flight or bool(self._owed)
+
+    def abilities(self, model: str) -> Abilities:
+        return self.can
 
     async def open(self) -> None:
         if self.state == "open":
@@ -64,8 +110,19 @@ class FakeWire:
     def create(self, request: Mapping[str, Any]) -> None:
         if self.state != "open":
             raise WireError("not open")
-        self.requests.append(dict(request))
+        if self.busy:
+            raise WireError("busy")
+        prewarm = request.get("generate") is False
+        (self.prewarms if prewarm else self.requests).append(dict(request))
+        self._in_flight = True
         self.sent.set()
+
+    def steer(self, text: str) -> int | None:
+        if not self._in_flight or self.can.steer is False:
+            return None
+        self.steers.append(text)
+        self._owed.add(len(self.steers))
+        return len(self.steers)
 
     def interrupt(self) -> None:
         self.interrupts += 1
@@ -74,9 +131,17 @@ class FakeWire:
         self.drops += 1
         self.lose("dropped")
 
+    def fall_back(self) -> bool:
+        if not self.other_way or self.transport == "http":
+            return False
+        self.transport = "http"
+        return True
+
     def lose(self, why: str = "the connection broke") -> None:
         """The socket breaks."""
         self.state = "closed"
+        self._in_flight = False
+        self._owed.clear()
         self.on_state("closed", why)
 
     async def close(self) -> None:
@@ -85,7 +150,12 @@ class FakeWire:
     def give(self, *events: Event) -> None:
         """These come now."""
         for event in events:
+            self._follow(event)
             self.on_event(event, self.clock.now())
+
+    def news(self, fate: Fate, number: int = 1, why: str = "") -> None:
+        """Something became of a steering text."""
+        self.give(SteerNews(number, fate, self.steers[number - 1], why))
 
     async def request(self, number: int) -> dict[str, Any]:
         """The request of that number (from 1), awaited."""
@@ -93,6 +163,18 @@ class FakeWire:
             self.sent.clear()
             await asyncio.wait_for(self.sent.wait(), 5)
         return self.requests[number - 1]
+
+    def _follow(self, event: Event) -> None:
+        if isinstance(event, Created):
+            self._in_flight = True
+        elif isinstance(event, Completed | Incomplete | Failed | ErrorEvent):
+            self._in_flight = False
+            response = {} if isinstance(event, ErrorEvent) else event.response
+            kinds = [str(item.get("type")) for item in response.get("output", ())]
+            if any(kind.endswith("_call") for kind in kinds):
+                self._owed.clear()
+        elif isinstance(event, SteerNews) and event.fate != "accepted":
+            self._owed.discard(event.number)
 
 
 class MemoryFiles:
@@ -200,6 +282,8 @@ class World:
             remember_consent=self.remembered.append,
             agents_md=lambda: self.agents_md,
             watch=self._watch,
+            sleep=self.clock.sleep,
+            jitter=lambda: 0.5,
         )
         self.session = Session(
             self.ports, self.roles, options or Options(conversation="conversation-1")
@@ -211,7 +295,7 @@ class World:
         """The wire of the endpoint ``main``."""
         return self._wire("main")
 
-    def _wire(self, endpoint: str) -> FakeWire:
+    def _wire(self, endpoint: str, lane: str = MAIN_LANE) -> FakeWire:
         if endpoint not in self.wires:
             self.wires[endpoint] = FakeWire(self.clock)
         return self.wires[endpoint]

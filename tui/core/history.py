@@ -34,6 +34,13 @@ class Entry:
     origin: str = ""
     """Endpoint, a tab, and the model that said it; empty for what we say."""
 
+    @property
+    def text(self) -> str:
+        """What we say in it; empty for what a model said."""
+        content = self.item.get("content")
+        parts = content if isinstance(content, list) else []
+        return "".join(str(part.get("text", "")) for part in parts if not self.origin)
+
 
 def user_item(text: str) -> Item:
     """A message of the user."""
@@ -82,20 +89,43 @@ class History:
         self.entries.append(Entry("cut", call))
         self.entries.append(Entry("cut", answer_item(call, report, failed=True)))
 
-    def withdraw_prompt(self) -> bool:
-        """Take the last prompt out again, unless the model has begun to answer it."""
-        last = len(self.entries) - 1
-        while last >= 0 and self.entries[last].kind in ("context", "note"):
-            last -= 1
-        if last < 0 or self.entries[last].kind != "prompt":
-            return False
-        del self.entries[last]
-        self.break_chain()
-        return True
+    def withdraw(self, count: int = 1) -> list[str]:
+        """Take the last prompts out again, at most ``count``, and return their texts in order.
 
-    def continues(self, head: Mapping[str, object]) -> bool:
+        Those that the model has begun to answer stay.
+        """
+        texts: list[str] = []
+        last = len(self.entries) - 1
+        while last >= 0 and len(texts) < count:
+            entry = self.entries[last]
+            if entry.kind == "prompt":
+                texts.insert(0, entry.text)
+                del self.entries[last]
+            elif entry.kind not in ("context", "note"):
+                break
+            last -= 1
+        if texts:
+            self.break_chain()
+        return texts
+
+    def warm(self, head: Mapping[str, object], origin: str) -> dict[str, object]:
+        """The request that prepares the server for the first prompt (PROTOCOL.md section 2.2).
+
+        Its input is empty: a server that forgets a prewarm's input loses nothing.
+        """
+        self.break_chain()
+        self._sent_signature = _signature(head, origin)
+        return {**head, "input": [], "generate": False}
+
+    def warmed(self, response_id: str) -> None:
+        """The server is prepared: what is said next continues from there."""
+        if response_id and not self._parent:
+            self._parent, self._covered = response_id, 0
+            self._signature = self._sent_signature
+
+    def continues(self, head: Mapping[str, object], origin: str) -> bool:
         """True if a request with these members beside the input may be a continuation."""
-        return bool(self._parent) and _signature(head) == self._signature
+        return bool(self._parent) and _signature(head, origin) == self._signature
 
     def restart(self, context: str) -> None:
         """Prepare to say all: outdated quotations go, ``context`` stands before the prompt."""
@@ -113,8 +143,8 @@ class History:
     def request(self, head: Mapping[str, object], origin: str) -> dict[str, object]:
         """The next request: a continuation where that is allowed."""
         request = dict(head)
-        self._sent_signature = _signature(head)
-        if self.continues(head):
+        self._sent_signature = _signature(head, origin)
+        if self.continues(head, origin):
             request["previous_response_id"] = self._parent
             fresh = self.entries[self._covered :]
             request["input"] = [e.item for e in fresh if e.kind != "cut"]
@@ -146,10 +176,10 @@ def answer_item(call: Item, output: str, *, failed: bool = False) -> Item:
     return item
 
 
-def _signature(head: Mapping[str, object]) -> str:
-    """What must be equal on a chain."""
+def _signature(head: Mapping[str, object], origin: str) -> str:
+    """What must be equal on a chain: the endpoint, too, for only it knows the parent."""
     kept = {name: value for name, value in head.items() if name not in _UNCOMPARED}
-    return json.dumps(kept, sort_keys=True)
+    return _family(origin) + json.dumps(kept, sort_keys=True)
 
 
 def _family(origin: str) -> str:

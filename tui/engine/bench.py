@@ -27,6 +27,11 @@ class Bench:
         running = [id(call) for call in self._running.values()]
         return any(call.output is None and id(call) in running for call in self._calls)
 
+    @property
+    def unanswered(self) -> bool:
+        """True while calls stand in the history without their answers."""
+        return bool(self._calls)
+
     def run(self, call: Call) -> None:
         """Run a finished call; `on_done` is called when it has its output."""
         task = self._kit.supervisor.start(self._run(call), call.name)

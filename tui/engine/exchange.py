@@ -1,29 +1,28 @@
-"""One turn with a model: request, response, calls, answers, and again until no call is left."""
+"""One turn with a model: request, response, calls, answers, and again until no call is left.
+
+A response may be followed by one that nobody asked for: the successor of a steered one, which
+the server owes after the terminal event (PROTOCOL.md section 7). Until it begins, or the text
+comes back, nothing is sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 from tui.core import events
-from tui.core.context import Cut
-from tui.core.edit_stream import Channel
 from tui.engine.bench import Bench
-from tui.engine.intents import Effort, Role
+from tui.engine.countdown import Countdown
+from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
-from tui.engine.ports import RoleSpec, Wire
-from tui.engine.recovery import HOPELESS_CLOSES, MAX_TRIES, Remedy, backoff_s, remedy_for
+from tui.engine.record import Record
+from tui.engine.recovery import MAX_TRIES, Remedy, Tries
 from tui.engine.reply import Reply
-from tui.engine.requests import origin
-from tui.errors import DuettoError, KeyRefused
+from tui.engine.steering import Steering
+from tui.engine.switchboard import Line
+from tui.errors import DuettoError, EndpointError
 
-if TYPE_CHECKING:
-    from tui.core.landing import Landing
-
-Outcome = Literal["completed", "interrupted", "failed"]
 GO_ON = "say “go on” to let it continue"
 _LIMITS = {
     "max_output_tokens": "it reached the model's output limit",
@@ -31,60 +30,48 @@ _LIMITS = {
     "interrupted": "the server interrupted it",
     "steered": "the server cut it for another instruction",
 }
-TOO_BIG = "begin a new conversation with /clear, or close large files"
 STOP_LIMIT_S = 3.0
 """The wire frees the lane in about 1 s; if it does not, the socket is dropped after this."""
 NOT_RUN = "not run: the turn was interrupted"
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """What a turn is about."""
-
-    number: int
-    text: str
-    spec: RoleSpec
-    effort: Effort | None
-    throttle: float | None
-    round_limit: int
-
-    @property
-    def role(self) -> Role:
-        """Who answers."""
-        return self.spec.role
 
 
 class Exchange:
     """Drives one turn; ``on_end`` is called exactly once."""
 
     def __init__(
-        self, kit: Kit, errand: Errand, wire: Wire, on_end: Callable[[Outcome], None]
+        self, kit: Kit, errand: Errand, line: Line, on_end: Callable[[Outcome], None]
     ) -> None:
         self.errand = errand
-        self.wire = wire
+        self.wire = line.wire
         self.sent = False
         """True once a request holds the prompt."""
         self.stopped = False
         """True once the user interrupted it."""
         self.heard = False
         """The model took up the prompt, if only in part: it is not to be sent again as it is."""
+        self.unanswered = False
+        """It ended, and nobody said anything to the prompt."""
+        self.steering = Steering(kit, errand.number)
         self._kit = kit
+        self._line = line
         self._on_end = on_end
         self._reply: Reply | None = None
-        self._in_flight = False
+        """The response in flight."""
+        self._owed = False
+        """A successor will come by itself, or a steering text will come back."""
+        self._cut = ""
+        """Why the last response is incomplete; a successor makes it whole."""
         self._ended = False
-        self._chars = 0
         self._rounds = 0
-        self._tries = 0
-        self._resent = False
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
+        self._tries = Tries(kit.ports.jitter)
         self._bench = Bench(kit, self._advance)
-        self._prose_reports: list[str] = []
+        self._record = Record(kit, errand, self._bench)
+        self._countdown = Countdown(kit.board, kit.ports.sleep)
         self._task: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._handlers: dict[type, Callable[..., None]] = {
-            events.Created: self._created,
             events.Completed: self._completed,
             events.Incomplete: self._incomplete,
             events.Failed: self._failed,
@@ -103,31 +90,41 @@ class Exchange:
 
     def event(self, event: events.Event, now: float) -> None:
         """Something came over the wire; ``now`` in seconds."""
-        if not self._in_flight or self._reply is None:
-            return
-        handler = self._handlers.get(type(event))
-        if handler is None:
-            self._reply.event(event, now)
-        else:
-            handler(event, now)
+        if isinstance(event, events.SteerNews):
+            self._news(event)
+        elif isinstance(event, events.Created):
+            self._created(event)
+        elif self._reply is not None:
+            handler = self._handlers.get(type(event))
+            if handler is None:
+                self._reply.event(event, now)
+            else:
+                handler(self._reply, event, now)
 
     def lost(self, why: str) -> None:
-        """The socket is gone."""
+        """The socket is gone: what was finished stays, and all is said again."""
         self._kit.requests.history.break_chain()
-        if not self._in_flight:
+        self.steering.give_back()
+        reply, owed, self._owed = self._reply, self._owed, False
+        if reply is None:
+            if owed:
+                self._advance()
             return
-        unheard = self._reply is None or not self._reply.started
-        self._gather(cut=True)
+        heard, broken = reply.started, reply.unfinished
+        self._taken(reply)
+        self._record.gather(reply, cut=True, broke=not self.stopped)
         if self.stopped:
-            self._settle()
-            return
-        self._tries += 1
-        if self._tries > MAX_TRIES or self.wire.close_code in HOPELESS_CLOSES:
-            step = TOO_BIG if self.wire.close_code == 1009 else "send it again"
-            self._fail(Trouble("The connection was lost", why, step, retryable=True))
-            return
-        silent = unheard and self._tries == 1
-        self._again(Remedy("redial", 0.0 if silent else backoff_s(self._tries), silent, why))
+            self._end("interrupted")
+        else:
+            remedy = self._tries.lost(why, self.wire.close_code, heard=heard)
+            self._again(remedy, broken=broken)
+
+    def steer(self, text: str) -> None:
+        """The user adds something to what runs."""
+        if self._reply is None:
+            self._kit.backlog.add(text, "steer")
+        else:
+            self.steering.steer(self.wire, self.errand.spec.model, text)
 
     def frame(self) -> None:
         """Once a frame: what need not be done for every delta."""
@@ -145,150 +142,150 @@ class Exchange:
         if self._ended:
             return
         self._bench.stop()
+        self._countdown.end()
         if self._task is not None:
             self._task.cancel()
-        if not self._in_flight:
-            self._settle()
+        if self._reply is None and not self._owed:
+            self._end("interrupted")
             return
         self.wire.interrupt()
-        if self._in_flight:
+        if self._reply is not None or self._owed:
             loop = asyncio.get_running_loop()
             self._deadline = loop.call_later(STOP_LIMIT_S, self.wire.drop)
 
     async def _dial(self) -> None:
         """Open the socket, list the files, send at once what is known then."""
         try:
+            await self._line.prewarm.over()
             await self.wire.open()
             await self._kit.desk.prepare()
         except DuettoError as error:
             self._task = None
-            self._unreachable(error)
+            known = error if isinstance(error, EndpointError) else EndpointError(str(error))
+            self._again(self._tries.unreachable(known, reached=self._line.reached))
             return
         self._task = None
         self._create()
 
-    def _unreachable(self, error: DuettoError) -> None:
-        """Dialling failed: a first dial is reported at once, a redial tried again."""
-        self._tries += 1
-        refused = isinstance(error, KeyRefused)
-        if self.sent and not refused and self._tries <= MAX_TRIES:
-            self._again(Remedy("redial", backoff_s(self._tries), why=str(error)))
-            return
-        what = "The server refused the key" if refused else "The endpoint cannot be reached"
-        self._fail(Trouble(what, str(error), retryable=not refused, unreachable=True))
-
     def _create(self) -> None:
         kit, errand = self._kit, self.errand
         head = kit.requests.head(errand.spec, errand.effort, errand.throttle)
-        fresh = not self.sent
+        if not kit.requests.continues(errand.spec, head):
+            self.steering.give_back()
+        texts = kit.backlog.take("steer")
+        fresh, self.sent, self._resuming = not self.sent, True, False
         if fresh:
-            request = kit.requests.prompt(errand.text, errand.spec, head)
+            request = kit.requests.prompt([errand.text, *texts], errand.spec, head)
         else:
-            request = kit.requests.go_on(errand.spec, head)
-        self.sent = True
-        self._reply = Reply(kit.board, errand.number, errand.spec.role, self._landing)
-        self._reply.on_call = self._bench.run
-        self._reply.privacy = kit.desk.privacy
+            request = kit.requests.go_on(errand.spec, head, texts)
+        self.steering.say(texts)
+        self._line.prewarm.used()
         kit.board.meter.start(kit.ports.clock.now(), errand.spec.model, fresh=fresh)
         kit.board.metered()
-        self._in_flight = True
+        self._open()
         try:
             self.wire.create(request)
         except DuettoError as error:
             self.lost(str(error))
 
-    def _landing(self, call_id: str, channel: Channel) -> Landing:
-        from tui.core.landing import Landing
+    def _open(self) -> Reply:
+        """A response is to come."""
+        kit, errand = self._kit, self.errand
+        reply = Reply(kit.board, errand.number, errand.role, self._record.landing)
+        reply.on_call = self._bench.run
+        reply.privacy = kit.desk.privacy
+        if self.stopped:
+            reply.close(cut=True)
+        self._reply, self._owed, self._cut = reply, False, ""
+        return reply
 
-        workspace = self._kit.board.workspace
-        return Landing(workspace, turn=self.errand.number, call_id=call_id, channel=channel)
+    def _news(self, event: events.SteerNews) -> None:
+        """What became of a steering text may decide whether a successor is still owed."""
+        self.steering.news(event)
+        if self._owed and event.fate in ("returned", "pending"):
+            self._rest()
 
-    def _created(self, event: events.Created, now: float) -> None:
+    def _created(self, event: events.Created) -> None:
+        """The response that was asked for begins, or a successor, which comes by itself."""
+        reply = self._reply
+        if reply is None:
+            if not (self._owed or self.wire.busy):
+                return
+            kit = self._kit
+            kit.board.meter.start(kit.ports.clock.now(), self.errand.spec.model, fresh=False)
+            reply = self._open()
+        reply.response_id = event.response_id
         status = self._kit.board.status
         status.served_model = str(event.response.get("model") or "")
         status.served_tier = str(event.response.get("service_tier") or "")
         self._kit.board.restated()
 
-    def _completed(self, event: events.Completed, now: float) -> None:
-        self._close(event.response, now, chainable=True, cut=False)
-        self._tries = 0
-        self._resent = False
-        self._advance()
+    def _completed(self, reply: Reply, event: events.Completed, now: float) -> None:
+        self._taken(reply, event.response, now)
+        reply.complete()
+        self._record.ended(reply, event.response, chainable=True, cut=False)
+        self._tries.over()
+        self._rest()
 
-    def _incomplete(self, event: events.Incomplete, now: float) -> None:
+    def _incomplete(self, reply: Reply, event: events.Incomplete, now: float) -> None:
+        self._taken(reply, event.response, now)
         softly = event.reason in ("interrupted", "steered")
-        self._close(event.response, now, chainable=softly, cut=True)
-        if self.stopped:
-            self._advance()
-            return
-        self.heard = True
-        why = _LIMITS.get(event.reason, event.reason or "the server did not say why")
-        self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
+        self._record.ended(reply, event.response, chainable=softly, cut=True)
+        if not self.stopped and not (event.reason == "steered" and self._bench.unanswered):
+            self.heard = True
+            self._cut = event.reason or "the server did not say why"
+        self._rest()
 
-    def _failed(self, event: events.Failed | events.ErrorEvent, now: float) -> None:
+    def _failed(self, reply: Reply, event: events.Failed | events.ErrorEvent, now: float) -> None:
         response = event.response if isinstance(event, events.Failed) else {}
-        self._close(response, now, chainable=False, cut=True)
+        self._taken(reply, response, now)
+        broken = reply.unfinished
+        self._record.gather(reply, cut=True, broke=not self.stopped)
+        self._kit.requests.history.break_chain()
+        self.steering.give_back()
         if self.stopped:
-            self._settle()
-            return
-        remedy = remedy_for(event, self._tries + 1)
-        if remedy.silent and self._resent:
-            remedy = Remedy("give up", why=remedy.why)
-        self._resent = remedy.silent
-        self._tries += not remedy.silent
-        if remedy.action == "give up":
-            self._fail(remedy.trouble())
-            return
-        if remedy.action == "redial":
-            self.wire.drop()
-        self._again(remedy)
+            self._end("interrupted")
+        else:
+            self._again(self._tries.failed(event), broken=broken)
 
-    def _close(
-        self, response: Mapping[str, object], now: float, *, chainable: bool, cut: bool
+    def _taken(
+        self, reply: Reply, response: Mapping[str, object] | None = None, now: float = 0.0
     ) -> None:
-        """A terminal event: count, keep the finished items."""
-        reply = self._reply
-        if reply is not None and not reply.items and not self.stopped:
+        """Nothing more will come of this response: take what only its end says."""
+        self._reply = None
+        if self._deadline is not None:
+            self._deadline.cancel()
+        if response is None:
+            return
+        if not reply.items and not self.stopped:
             output = response.get("output")
             for item in output if isinstance(output, list) else ():
                 if isinstance(item, dict):
                     reply.done(events.ItemDone(item=item), now)
-        if reply is not None and not cut:
-            reply.complete()
-        chainable = chainable and not (reply is not None and reply.mended)
-        usage = events.usage_of(dict(response))
-        if usage is not None:
-            self._kit.board.meter.usage(now, usage)
-            self._kit.board.metered()
-        self._gather(cut=cut)
-        self._kit.requests.history.ended(str(response.get("id") or ""), chainable=chainable)
+        self._record.count(response, now)
 
-    def _gather(self, *, cut: bool) -> None:
-        """The response is over, however: keep what is finished, close what is open."""
-        self._in_flight = False
-        reply, self._reply = self._reply, None
-        if self._deadline is not None:
-            self._deadline.cancel()
-        if reply is None:
-            return
-        reply.close(cut=cut)
-        self._chars += reply.chars
-        history = self._kit.requests.history
-        for item in reply.items:
-            history.output(item, origin(self.errand.spec))
-        self._bench.collect(call for call in reply.calls if call.done)
-        for item, report in reply.partial_calls():
-            history.cut_call(item, report)
-        if report := reply.prose_report():
-            self._prose_reports.append(report)
+    def _rest(self) -> None:
+        """Nothing is in flight: wait for a successor if one is owed, else go on.
+
+        Where calls wait for answers none is: the texts go with the request that answers them.
+        """
+        undecided = self.steering.undecided and not self._bench.unanswered
+        self._owed = undecided or self.wire.busy
+        self._advance()
 
     def _advance(self) -> None:
         """After a response or a tool: wait for more, answer the calls and go on, or end."""
-        if self._ended or self._in_flight or self._task is not None:
+        if self._ended or self._reply is not None or self._owed or self._task is not None:
             return
         if self.stopped:
-            self._settle()
+            self._end("interrupted")
             return
+        if self._cut:
+            self._resuming = self._cut == "steered" and self._kit.backlog.holds("steer")
+            if not self._resuming:
+                why = _LIMITS.get(self._cut, self._cut)
+                self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
+                return
         if self._bench.waiting:
             return
         answered = self._bench.answer(self._kit.requests.history)
@@ -296,58 +293,69 @@ class Exchange:
             self._end("completed")
             return
         self._rounds += not self._resuming
-        self._resuming = False
         if self._rounds >= self.errand.round_limit:
             why = f"the model made {self._rounds} rounds of calls"
             self._fail(Trouble("The turn was stopped", why, GO_ON, severity="warning"))
         else:
             self.start()
 
-    def _again(self, remedy: Remedy) -> None:
-        """Ask once more, after a while."""
+    def _again(self, remedy: Remedy, *, broken: bool = False) -> None:
+        """Ask once more, after a while; ``broken``: half of an answer is on the screen."""
+        if remedy.action == "give up":
+            if not (remedy.other_way and self.wire.fall_back()):
+                self._fail(remedy.trouble())
+                return
+            self._tries.over()
+            self._kit.board.note(self.errand.number, f"{remedy.why}: going on over HTTP")
+            remedy = Remedy("redial", silent=True, free=True)
         self._resuming = True
-        if not remedy.silent:
-            again = f"trying again{_in_words(remedy.wait_s)} ({self._tries} of {MAX_TRIES})"
+        self._record.broke()
+        if remedy.action == "redial" and self.wire.state == "open":
+            self.wire.drop()
+        shown = not remedy.silent
+        if shown or (broken and not remedy.free):
+            again = f"trying again{_in_words(remedy.wait_s)} ({self._tries.count} of {MAX_TRIES})"
             self._kit.board.note(self.errand.number, f"{remedy.why}: {again}")
         if remedy.wait_s:
-            self._task = self._kit.supervisor.start(
-                self._pause(remedy.wait_s), "the retry", self._broken
-            )
+            pause = self._pause(remedy.wait_s, shown=shown)
+            self._task = self._kit.supervisor.start(pause, "the retry", self._broken)
         else:
             self._advance()
 
-    async def _pause(self, wait_s: float) -> None:
-        await asyncio.sleep(wait_s)
+    async def _pause(self, wait_s: float, *, shown: bool) -> None:
+        await self._countdown.wait(wait_s, shown=shown)
         self._task = None
         self._advance()
-
-    def _settle(self) -> None:
-        """Interrupted, and the lane is free."""
-        self._end("interrupted", Cut(self.errand.number, self._chars))
 
     def _fail(self, trouble: Trouble) -> None:
         """The turn cannot go on."""
         self._kit.board.trouble(trouble)
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
         self._kit.board.note(self.errand.number, words)
-        self._end("failed", Cut(self.errand.number, self._chars, "broke off"))
+        self._end("failed")
 
     def _broken(self) -> None:
         """A bug, which was told: the turn must not wait for ever."""
         self._task = None
-        self._gather(cut=True)
-        self._end("failed", Cut(self.errand.number, self._chars, "broke off"))
+        if self._reply is not None:
+            self._record.gather(self._reply, cut=True)
+            self._reply = None
+        self._end("failed")
 
-    def _end(self, outcome: Outcome, cut: Cut | None = None) -> None:
+    def _end(self, outcome: Outcome) -> None:
         if self._ended:
             return
         self._ended = True
-        requests = self._kit.requests
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._countdown.end()
+        self.steering.give_back()
         self._bench.stop()
-        self._bench.answer(requests.history, NOT_RUN)
+        self._bench.answer(self._kit.requests.history, NOT_RUN)
         if self.sent:
-            requests.cut = cut
-            requests.report = "\n".join(self._prose_reports)
+            self._record.close(outcome)
+            silence = self._resuming and not self._record.chars
+            self.unanswered = not self.heard and (outcome == "failed" or silence)
         self._on_end(outcome)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tui.engine.backlog import Backlog
 from tui.engine.board import Board
 from tui.engine.desk import Desk
 from tui.engine.ports import Ports
@@ -22,3 +23,4 @@ class Kit:
     requests: Requests
     tools: Tools
     supervisor: Supervisor
+    backlog: Backlog

@@ -46,6 +46,11 @@ class Prose:
     ended: bool = False
     """The server finished the item."""
 
+    @property
+    def shows(self) -> bool:
+        """Something of it is on the screen."""
+        return self.block is not None or self.patch is not None
+
     def show(self, page: Page) -> None:
         """What is text goes into a block; a patch in it has a block of its own."""
         landing = self.landing

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from tui.core.events import Event
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
-from tui.engine.exchange import Errand, Exchange, Outcome
+from tui.engine.errand import Errand, Outcome
+from tui.engine.exchange import Exchange
 from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
-from tui.engine.ports import RoleSpec, Wire, WireState
+from tui.engine.ports import Abilities, RoleSpec
+from tui.engine.switchboard import Line, Switchboard
 from tui.errors import DuettoError
-
-REHEARSAL = "rehearsal"
-"""The endpoint's name of the embedded rehearsal model."""
 
 
 class Pair:
@@ -36,11 +34,10 @@ class Pair:
         self._roles = dict(roles)
         self._status = kit.board.status
         self._round_limit = round_limit
-        self._wires: dict[str, Wire] = {}
+        self._backlog = kit.backlog
+        self._switchboard = Switchboard(kit, self._event, self._closed)
         self._exchange: Exchange | None = None
         self._turn = 0
-        self._redirects = 0
-        """So many of the queued messages go out together as soon as the lane is free."""
         self._handover = ""
         """The instruction that the other role gets when the lane is free."""
         self._forgetting = False
@@ -49,7 +46,7 @@ class Pair:
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
             self._status.role = next(iter(self._roles))
-        self._describe()
+        self._switchboard.describe(self._roles[self._status.role])
         self._suggest()
         kit.board.before_drain.append(self._frame)
 
@@ -60,10 +57,17 @@ class Pair:
                 self.prompt(text)
             case intents.Queue(text):
                 self._queue(text)
+            case intents.Steer(text):
+                self._steer(text)
             case intents.Unqueue(index):
-                self._unqueue(index)
+                self._backlog.edit(index, "")
+            case intents.EditQueued(index, text):
+                self._backlog.edit(index, text)
+            case intents.Prewarm():
+                self._prewarm()
             case intents.Interrupt():
-                self._handover, self._redirects = "", 0
+                self._handover = ""
+                self._backlog.calm()
                 self._interrupt()
             case intents.Switch(role):
                 self._switch(role)
@@ -86,26 +90,36 @@ class Pair:
         if self._exchange is None:
             self._begin(text)
             return
-        self._status.queued.insert(self._redirects, text)
-        self._redirects += 1
+        self._backlog.add(text, "redirect")
         self._handover = ""
         self._interrupt()
-        self._kit.board.restated()
 
     @property
     def unsent(self) -> list[str]:
-        """Prompts that wait for the wire, then those in the queue."""
+        """What waits for the wire, what the server has and no answer has used, and the queue."""
         exchange = self._exchange
-        if exchange is None or exchange.sent:
-            return list(self._status.queued)
-        return [exchange.errand.text, *self._status.queued]
+        waiting = [] if exchange is None or exchange.sent else [exchange.errand.text]
+        return [*waiting, *self._status.steering, *self._status.queued]
+
+    @property
+    def can_steer(self) -> bool:
+        """Alt+Enter adds to what runs; else it queues."""
+        exchange = self._exchange
+        if exchange is None or exchange.stopped or exchange.wire.transport != "websocket":
+            return False
+        return exchange.wire.abilities(exchange.errand.spec.model).steer is not False
+
+    def abilities(self) -> Abilities:
+        """What is known of the model that answers now and its endpoint."""
+        spec = self._roles[self._status.role]
+        return self._switchboard.line(spec.endpoint).wire.abilities(spec.model)
 
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""
         spec = self._roles[self._status.role]
         await self._kit.desk.prepare()
         try:
-            await self._wire(spec.endpoint).open()
+            await self._switchboard.line(spec.endpoint).wire.open()
         except DuettoError as error:
             self._kit.board.trouble(
                 Trouble(
@@ -120,31 +134,39 @@ class Pair:
 
     async def close(self) -> None:
         """Drop what streams, close the sockets."""
-        self._redirects, self._handover, self._forgetting = 0, "", False
+        self._handover, self._forgetting = "", False
+        self._backlog.calm()
         if self._exchange is not None:
             self._exchange.freeze()
             self._exchange.stop()
-        for wire in self._wires.values():
-            await wire.close()
+        await self._switchboard.close()
 
     def _queue(self, text: str) -> None:
         if not text.strip():
             return
-        self._status.queued.append(text)
-        self._kit.board.restated()
+        self._backlog.add(text)
         if self._exchange is None:
             self._next()
 
-    def _unqueue(self, index: int) -> None:
-        if 0 <= index < len(self._status.queued):
-            del self._status.queued[index]
-            self._redirects -= index < self._redirects
-            self._kit.board.restated()
+    def _steer(self, text: str) -> None:
+        exchange = self._exchange
+        if exchange is None or not self.can_steer:
+            self._queue(text)
+        elif text.strip():
+            exchange.steer(text)
+
+    def _prewarm(self) -> None:
+        """The user begins to type: have the endpoint ready when a prompt comes."""
+        status = self._status
+        if self._exchange is None:
+            spec = self._roles[status.role]
+            line = self._switchboard.line(spec.endpoint)
+            line.prewarm.begin(spec, status.efforts.get(spec.role), status.throttle)
 
     def _next(self) -> None:
         """Send the first queued message."""
-        if self._status.queued:
-            self._begin(self._status.queued.pop(0))
+        if text := self._backlog.first():
+            self._begin(text)
 
     def _interrupt(self) -> None:
         """Freeze at this character, then tell the wire; synchronous from end to end."""
@@ -186,7 +208,7 @@ class Pair:
         if role == self._status.role:
             return
         self._status.role = role
-        self._describe()
+        self._switchboard.describe(self._roles[role])
         self._kit.board.note(self._turn, f"switched to {role}: {self._roles[role].model}")
         exchange = self._exchange
         if exchange is not None and not exchange.stopped:
@@ -221,7 +243,7 @@ class Pair:
         status.outcome = status.unsent = ""
         self._asked.add(text.strip())
         self._suggest()
-        self._describe()
+        self._switchboard.describe(spec)
         errand = Errand(
             self._turn,
             text,
@@ -231,7 +253,8 @@ class Pair:
             self._round_limit,
         )
         board.meter.prompted(self._kit.ports.clock.now(), spec.model)
-        self._exchange = Exchange(self._kit, errand, self._wire(spec.endpoint), self._ended)
+        line = self._switchboard.line(spec.endpoint)
+        self._exchange = Exchange(self._kit, errand, line, self._ended)
         board.restated()
         self._exchange.start()
 
@@ -248,34 +271,40 @@ class Pair:
         board.metered()
         board.restated()
         if exchange is not None:
-            self._keep_prompt(exchange, outcome)
+            self._keep_prompt(exchange)
         if self._forgetting:
             self._forget()
-        if self._redirects:
-            count, self._redirects = self._redirects, 0
-            texts = status.queued[:count]
-            del status.queued[:count]
-            self._begin("\n\n".join(texts))
+        self._go_on(outcome)
+
+    def _go_on(self, outcome: Outcome) -> None:
+        """What is sent next; what was given back goes with what the user said after it."""
+        backlog = self._backlog
+        if backlog.holds("redirect"):
+            self._begin("\n\n".join(backlog.take("steer", "redirect")))
         elif self._handover:
             text, self._handover = self._handover, ""
             self._begin(text, repeated=True)
-        elif outcome == "completed":
+        elif outcome != "completed":
+            backlog.calm()
+        elif texts := backlog.take("steer"):
+            self._begin("\n\n".join(texts))
+        else:
             self._next()
 
-    def _keep_prompt(self, exchange: Exchange, outcome: Outcome) -> None:
+    def _keep_prompt(self, exchange: Exchange) -> None:
         """A prompt that nobody answered is not lost: it goes back to the prompt box."""
         history, text = self._kit.requests.history, exchange.errand.text
-        if self._redirects or self._handover:
+        if self._backlog.holds("redirect") or self._handover:
             if not exchange.sent and not self._handover:
                 history.prompt(text)
             return
-        unheard = outcome == "failed" and exchange.sent and not exchange.heard
-        withdrawn = unheard and history.withdraw_prompt()
-        if withdrawn:
-            self._kit.requests.cut = None
-        if withdrawn or not exchange.sent:
-            self._status.unsent = text
+        if exchange.unanswered:
+            withdrawn = history.withdraw(1 + exchange.steering.said)
+            if withdrawn:
+                self._kit.requests.cut = None
+                self._status.unsent = "\n\n".join(withdrawn)
         if not exchange.sent:
+            self._status.unsent = text
             self._kit.board.note(exchange.errand.number, "the model did not get this prompt")
 
     def _suggest(self) -> None:
@@ -287,51 +316,20 @@ class Pair:
         if self._suggested is None or status.suggestion in self._asked:
             status.suggestion = fresh[0] if fresh else ""
 
-    def _describe(self) -> None:
-        """Say in the status who answers now."""
-        status = self._status
-        spec = self._roles[status.role]
-        status.endpoint = spec.endpoint
-        status.rehearsal = spec.endpoint == REHEARSAL
-        self._kit.board.meter.context_window = spec.context_window
-        wire = self._wires.get(spec.endpoint)
-        self._connection(wire.state if wire else "closed", "")
-
-    def _wire(self, endpoint: str) -> Wire:
-        """The endpoint's wire, made when it is first needed."""
-        wire = self._wires.get(endpoint)
-        if wire is None:
-            wire = self._wires[endpoint] = self._kit.ports.wires(endpoint)
-            wire.on_event = partial(self._event, wire)
-            wire.on_state = partial(self._state, endpoint)
-        return wire
-
-    def _event(self, wire: Wire, event: Event, now: float) -> None:
+    def _event(self, line: Line, event: Event, now: float) -> None:
         exchange = self._exchange
-        if exchange is not None and exchange.wire is wire:
+        if exchange is not None and exchange.wire is line.wire:
             exchange.event(event, now)
 
-    def _state(self, endpoint: str, state: WireState, why: str) -> None:
-        if endpoint == self._status.endpoint:
-            self._connection(state, why)
+    def _closed(self, line: Line, why: str) -> None:
         exchange = self._exchange
-        if state == "closed" and exchange is not None:
-            if exchange.wire is self._wires.get(endpoint):
-                exchange.lost(why or "the connection was lost")
-        elif state == "closed":
+        if exchange is None:
             self._kit.requests.history.break_chain()
-
-    def _connection(self, state: WireState, why: str) -> None:
-        if state == "closed":
-            self._status.connection = "lost" if why else "offline"
-        else:
-            self._status.connection = "ready" if state == "open" else "connecting"
-        self._kit.board.restated()
+        elif exchange.wire is line.wire:
+            exchange.lost(why or "the connection was lost")
 
     def _frame(self) -> None:
         """Once a frame."""
         if self._exchange is not None:
             self._exchange.frame()
-        wire = self._wires.get(self._status.endpoint)
-        round_trip_s = wire.round_trip_s if wire else None
-        self._status.round_trip_ms = None if round_trip_s is None else round_trip_s * 1000
+        self._switchboard.look(self._roles[self._status.role])

@@ -5,6 +5,8 @@ Errors cross these ports only as `tui.errors` exceptions.
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -37,6 +39,8 @@ class RoleSpec:
     context_window: int | None = None
     """Tokens; None if not known."""
     patch_tool: PatchTool = "custom"
+    chaining: bool = True
+    """False: every request says all, for an endpoint that loses part of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +215,7 @@ class Ports:
     """None: nobody is there to be told."""
     sockets: Callable[[], Sequence[SocketView]] = tuple
     """The sockets of this session, for ``/status``."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits so many seconds between two tries."""
+    jitter: Callable[[], float] = random.random
+    """A number from 0 to 1 that spreads the tries of many clients over time."""

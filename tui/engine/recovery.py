@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.core.events import ErrorEvent, Failed
 from tui.engine.notices import Trouble
+from tui.errors import EndpointError, KeyRefused
 
 MAX_TRIES = 5
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 120.0
+UNNOTICED_S = 1.0
+"""A first retry within this is nobody's concern."""
+SPREAD = 0.1
+"""Back-off varies by so much of itself, either way."""
 
 HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
+TOO_BIG_CLOSE = 1009
+TOO_BIG = "begin a new conversation with /clear, or close large files"
 
 Action = Literal["resend", "redial", "give up"]
 
@@ -26,48 +34,122 @@ class Remedy:
     """``resend`` on the same socket; ``redial`` first; or ``give up`` and say why."""
     wait_s: float = 0.0
     silent: bool = False
-    """Not the user's concern, and no attempt is counted."""
+    """Not the user's concern."""
+    free: bool = False
+    """The protocol's own business: no attempt is counted, nothing is ever said."""
     why: str = ""
-    next_step: str = ""
-    key: bool = False
-    """The server refused the key."""
+    what: str = "The model could not answer"
+    next_step: str = "send the prompt again when that is settled"
+    retryable: bool = True
+    unreachable: bool = False
+    other_way: bool = False
+    """Of ``give up``: the WebSocket is at fault, HTTP+SSE may do."""
 
     def trouble(self) -> Trouble:
         """The words for the user when giving up."""
         return Trouble(
-            "The server refused the key" if self.key else "The model could not answer",
+            self.what,
             self.why,
-            self.next_step or "send the prompt again when that is settled",
-            retryable=not self.key,
-            unreachable=self.key,
+            self.next_step,
+            retryable=self.retryable,
+            unreachable=self.unreachable,
         )
 
 
-def backoff_s(tries: int) -> float:
-    """Seconds before try number ``tries`` (from 1): 0.2, 0.4, 0.8, ..."""
-    return min(FIRST_WAIT_S * 2.0 ** max(tries - 1, 0), LONGEST_WAIT_S)
+def backoff_s(tries: int, jitter: float = 0.5) -> float:
+    """Seconds before try number ``tries`` (from 1): 0.2, 0.4, 0.8, ...; ``jitter`` is 0 to 1."""
+    wait_s = min(FIRST_WAIT_S * 2.0 ** max(tries - 1, 0), LONGEST_WAIT_S)
+    return wait_s * (1.0 + SPREAD * (2.0 * jitter - 1.0))
 
 
-def remedy_for(event: ErrorEvent | Failed, tries: int) -> Remedy:
-    """How to answer a failure; ``tries`` is the number of this attempt at the response, from 1."""
-    why = event.message or event.code or "the server did not say why"
-    status = event.status if isinstance(event, ErrorEvent) else None
-    retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
-    if event.code == "previous_response_not_found":
-        return Remedy("resend", silent=True, why=why)
-    if event.code == "websocket_connection_limit_reached":
-        return Remedy("redial", silent=True, why=why)
-    if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
-        step = "check the key, or name another variable with --key-env"
-        return Remedy("give up", why=why, next_step=step, key=True)
-    action = _transient(status, event.code)
-    if action is None:
-        return Remedy("give up", why=why)
-    if tries > MAX_TRIES:
-        return Remedy("give up", why=f"{why} (tried {tries} times)")
-    if retry_s is not None and retry_s > LONGEST_WAIT_S:
-        return Remedy("give up", why=why, next_step=f"the server asks to wait {retry_s:.0f} s")
-    return Remedy(action, retry_s if retry_s is not None else backoff_s(tries), why=why)
+class Tries:
+    """Counts the failures since the last response that came to its end."""
+
+    def __init__(self, jitter: Callable[[], float]) -> None:
+        self.count = 0
+        self._jitter = jitter
+        self._resent = False
+        """The last failure was one of those that cost no attempt: not twice in a row."""
+
+    def over(self) -> None:
+        """A response is whole, or another way is taken: all attempts are there again."""
+        self.count, self._resent = 0, False
+
+    def lost(self, why: str, close_code: int | None, *, heard: bool) -> Remedy:
+        """The socket broke under a request; ``heard`` if anything of its answer had come."""
+        what = "The connection was lost"
+        if close_code in HOPELESS_CLOSES:
+            big = close_code == TOO_BIG_CLOSE
+            step = TOO_BIG if big else "send it again"
+            return Remedy("give up", why=why, what=what, next_step=step, other_way=big)
+        self.count += 1
+        if self.count > MAX_TRIES:
+            return Remedy("give up", why=why, what=what, next_step="send it again", other_way=True)
+        if self.count == 1 and not heard:
+            return Remedy("redial", silent=True, why=why)
+        return self._after("redial", None, Remedy("give up", why=why, what=what))
+
+    def unreachable(self, error: EndpointError, *, reached: bool) -> Remedy:
+        """Dialling failed; ``reached`` if it ever worked."""
+        if isinstance(error, KeyRefused):
+            return _key_refused(str(error))
+        give_up = Remedy(
+            "give up",
+            why=str(error),
+            what="The endpoint cannot be reached",
+            next_step="",
+            unreachable=True,
+            other_way=error.http_may_work,
+        )
+        if not (reached or error.transient):
+            return give_up
+        self.count += 1
+        if self.count > MAX_TRIES:
+            return replace(give_up, other_way=True)
+        return self._after("redial", error.retry_after_s, give_up)
+
+    def failed(self, event: ErrorEvent | Failed) -> Remedy:
+        """The server ended the response with a failure."""
+        why = event.message or event.code or "the server did not say why"
+        give_up = Remedy("give up", why=why)
+        free = _FREE.get(event.code)
+        if free is not None:
+            again = self._resent
+            self._resent = not again
+            return give_up if again else Remedy(free, silent=True, free=True, why=why)
+        self._resent = False
+        status = event.status if isinstance(event, ErrorEvent) else None
+        if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
+            return _key_refused(why)
+        action = _transient(status, event.code)
+        if action is None:
+            return give_up
+        self.count += 1
+        if self.count > MAX_TRIES:
+            return replace(give_up, why=f"{why} (tried {self.count} times)")
+        retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
+        return self._after(action, retry_s, give_up)
+
+    def _after(self, action: Action, retry_s: float | None, give_up: Remedy) -> Remedy:
+        """Try again after a while: the server's, if it named one, else ours."""
+        if retry_s is not None and retry_s > LONGEST_WAIT_S:
+            return replace(give_up, next_step=f"the server asks to wait {retry_s:.0f} s")
+        wait_s = backoff_s(self.count, self._jitter()) if retry_s is None else retry_s
+        silent = self.count == 1 and wait_s < UNNOTICED_S
+        return Remedy(action, wait_s, silent, why=give_up.why)
+
+
+_FREE: dict[str, Action] = {
+    "previous_response_not_found": "resend",
+    "websocket_connection_limit_reached": "redial",
+}
+"""The protocol's own business: the next request says all, and nobody is told."""
+
+
+def _key_refused(why: str) -> Remedy:
+    step = "check the key, or name another variable with --key-env"
+    what = "The server refused the key"
+    return Remedy("give up", why=why, what=what, next_step=step, retryable=False, unreachable=True)
 
 
 def _transient(status: int | None, code: str) -> Action | None:

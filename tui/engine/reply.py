@@ -105,6 +105,15 @@ class Reply:
         """True if anything of it arrived."""
         return bool(self._prose or self._reasoning or self._calls or self.items)
 
+    @property
+    def unfinished(self) -> bool:
+        """True if something half-written is on the screen."""
+        return (
+            any(not call.done for call in self.calls)
+            or any(prose.shows and not prose.ended for prose in self._prose.values())
+            or any(block.state == "open" for block in self._reasoning.values())
+        )
+
     def added(self, event: ItemAdded, now: float) -> None:
         """An item begins."""
         begun = self._slots.added(event.item, event.output_index)
@@ -199,11 +208,16 @@ class Reply:
             self._board.close(block, "cut" if cut else "done")
         self._board.wake()
 
-    def partial_calls(self) -> list[tuple[Item, str]]:
-        """Patch calls that were cut, as items with their whole lines, and what became of them."""
+    def partial_calls(self, *, landed: bool = False) -> list[tuple[Item, str]]:
+        """Patch calls that were cut, as items with their whole lines, and what became of them.
+
+        With ``landed`` only those that reached a buffer.
+        """
         found = []
         for call in self.calls:
             if call.done or call.landing is None or not call.parts:
+                continue
+            if landed and not call.landing.hunks:
                 continue
             kind = call.item.get("type")
             whole = call.text[: call.text.rfind("\n") + 1]

@@ -41,29 +41,43 @@ class Requests:
         self._desk.workspace.take_decisions()
         self._instructions = ""
 
-    def prompt(self, text: str, spec: RoleSpec, head: Request) -> Request:
-        """The request that begins a turn."""
-        full = not self.continues(head)
+    def prompt(self, texts: Sequence[str], spec: RoleSpec, head: Request) -> Request:
+        """The request that begins a turn; each text is a message of its own."""
+        full = not self.continues(spec, head)
         if full:
             head = self._restarted(spec, head)
         self.history.note(changes_message(self._changes(), self._desk.workspace))
         self.history.context(self._context.message(self._open_files(), full=full))
-        self.history.prompt(text)
+        for text in texts:
+            self.history.prompt(text)
         return self.history.request(head, origin(spec))
 
-    def go_on(self, spec: RoleSpec, head: Request) -> Request:
-        """The next request of a turn, after its calls were answered; or the same one again."""
+    def go_on(self, spec: RoleSpec, head: Request, texts: Sequence[str] = ()) -> Request:
+        """The next request of a turn, after its calls were answered; or the same one again.
+
+        ``texts`` is what the user said meanwhile.
+        """
         self.history.note(changes_message(self._changes(), self._desk.workspace))
-        if not self.continues(head):
+        if not self.continues(spec, head):
             head = self._restarted(spec, head)
             self.history.restart(self._context.message(self._open_files(), full=True))
+        for text in texts:
+            self.history.prompt(text)
         return self.history.request(head, origin(spec))
 
-    def continues(self, head: Request) -> bool:
+    def warm(self, spec: RoleSpec, head: Request) -> Request:
+        """The request that prepares the server for the first prompt."""
+        return self.history.warm(self._restarted(spec, head), origin(spec))
+
+    def chains(self, spec: RoleSpec) -> bool:
+        """True if this endpoint may be told only what is new."""
+        return self._chaining and spec.chaining
+
+    def continues(self, spec: RoleSpec, head: Request) -> bool:
         """True if the next request may be a continuation."""
-        if not self._chaining:
+        if not self.chains(spec):
             self.history.break_chain()
-        return self.history.continues(head)
+        return self.history.continues(head, origin(spec))
 
     def head(self, spec: RoleSpec, effort: Effort | None, throttle: float | None) -> Request:
         """Everything of a request beside its input."""

@@ -19,6 +19,7 @@ from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.workspace import Workspace
 from tui.engine import intents
+from tui.engine.backlog import Backlog
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
 from tui.engine.desk import Desk, Selection
@@ -138,7 +139,7 @@ class Session:
 
     def alt_label(self) -> AltLabel:
         """What Alt+Enter in the prompt does now."""
-        return "steer" if self.status.busy and self.status.can_steer is not False else "queue"
+        return "steer" if self._pair.can_steer else "queue"
 
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""
@@ -146,7 +147,7 @@ class Session:
 
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""
-        return Abilities(steer=self.status.can_steer)
+        return self._pair.abilities()
 
     def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
         """Where the user's cursor is (cheap; call it whenever it moves)."""
@@ -208,7 +209,7 @@ class Session:
         conversation = self.options.conversation or uuid.uuid4().hex
         requests = Requests(ports, desk, conversation, chaining=self.options.chaining)
         bench = Tools(board.workspace, desk.catalogue, ports, desk.consent)
-        return Kit(ports, board, desk, requests, bench, Supervisor(board))
+        return Kit(ports, board, desk, requests, bench, Supervisor(board), Backlog(board))
 
 
 def _workspace(files: Files, *, ask: bool) -> Workspace:

@@ -1,0 +1,64 @@
+"""Messages of the user that wait: numbered on the screen, in the order in which they will go."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tui.engine.board import Board
+
+Urgency = Literal["steer", "redirect", "later"]
+"""``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
+is stopped; ``later``: one by one, whenever a turn is complete."""
+_RANKS: dict[Urgency, int] = {"steer": 0, "redirect": 1, "later": 2}
+
+
+class Backlog:
+    """The queue; `Status.queued` shows its texts, the most urgent first."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._texts = board.status.queued
+        self._urgencies: list[Urgency] = []
+
+    def add(self, text: str, urgency: Urgency = "later") -> None:
+        """Put a text behind those that are as urgent."""
+        at = sum(_RANKS[other] <= _RANKS[urgency] for other in self._urgencies)
+        self._texts.insert(at, text)
+        self._urgencies.insert(at, urgency)
+        self._board.restated()
+
+    def edit(self, index: int, text: str) -> None:
+        """Replace a text (0-based); an empty one takes it out."""
+        if not 0 <= index < len(self._texts):
+            return
+        if text.strip():
+            self._texts[index] = text
+        else:
+            del self._texts[index], self._urgencies[index]
+        self._board.restated()
+
+    def take(self, *urgencies: Urgency) -> list[str]:
+        """Take out all of these urgencies, in order."""
+        pairs = list(zip(self._texts, self._urgencies, strict=True))
+        taken = [text for text, urgency in pairs if urgency in urgencies]
+        if taken:
+            self._texts[:] = [text for text, urgency in pairs if urgency not in urgencies]
+            self._urgencies[:] = [urgency for _, urgency in pairs if urgency not in urgencies]
+            self._board.restated()
+        return taken
+
+    def first(self) -> str:
+        """Take out the first text; empty if there is none."""
+        if not self._texts:
+            return ""
+        del self._urgencies[0]
+        self._board.restated()
+        return self._texts.pop(0)
+
+    def holds(self, urgency: Urgency) -> bool:
+        """True if a text of this urgency waits."""
+        return urgency in self._urgencies
+
+    def calm(self) -> None:
+        """The user wants a rest: all of it waits, in its order, for the end of a turn."""
+        self._urgencies[:] = ["later"] * len(self._urgencies)
