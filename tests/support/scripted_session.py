@@ -99,7 +99,48 @@ class ScriptedWorkspace(Workspace):
         return None
 
 
-class ScriptedSession:
+class ScriptedState:
+    """What the UI reads of a session."""
+
+    board: Board
+    now_s: float
+    sockets: list[SocketView]
+    can: Abilities
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.board.workspace
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.board.transcript
+
+    @property
+    def meter(self) -> Meter:
+        return self.board.meter
+
+    @property
+    def status(self) -> Status:
+        return self.board.status
+
+    def now(self) -> float:
+        return self.now_s
+
+    def prompt_label(self) -> PromptLabel:
+        return "redirect" if self.status.busy else "send"
+
+    def alt_label(self) -> AltLabel:
+        status = self.status
+        return "steer" if status.busy and status.can_steer is not False else "queue"
+
+    def network(self) -> Sequence[SocketView]:
+        return tuple(self.sockets)
+
+    def abilities(self) -> Abilities:
+        return self.can
+
+
+class ScriptedSession(ScriptedState):
     """The public face of `Session`, driven by a test; the clock stands still."""
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
@@ -126,23 +167,7 @@ class ScriptedSession:
         """For the app, which wants a real one."""
         return cast(Session, self)
 
-    # -- what the UI reads and calls
-
-    @property
-    def workspace(self) -> Workspace:
-        return self.board.workspace
-
-    @property
-    def transcript(self) -> Transcript:
-        return self.board.transcript
-
-    @property
-    def meter(self) -> Meter:
-        return self.board.meter
-
-    @property
-    def status(self) -> Status:
-        return self.board.status
+    # -- what the UI calls
 
     @property
     def on_wake(self) -> Callable[[], None]:
@@ -151,9 +176,6 @@ class ScriptedSession:
     @on_wake.setter
     def on_wake(self, wake: Callable[[], None]) -> None:
         self.board.on_wake = wake
-
-    def now(self) -> float:
-        return self.now_s
 
     def submit(self, intent: Intent) -> None:
         if isinstance(intent, Prewarm):
@@ -188,19 +210,6 @@ class ScriptedSession:
         notices.status, self.status_changed = self.status_changed, False
         notices.meter = True
         return notices
-
-    def prompt_label(self) -> PromptLabel:
-        return "redirect" if self.status.busy else "send"
-
-    def alt_label(self) -> AltLabel:
-        status = self.status
-        return "steer" if status.busy and status.can_steer is not False else "queue"
-
-    def network(self) -> Sequence[SocketView]:
-        return tuple(self.sockets)
-
-    def abilities(self) -> Abilities:
-        return self.can
 
     def cursor(
         self, path: str, position: Position, selection: tuple[Position, Position] | None = None

@@ -12,10 +12,12 @@ from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 from tui.ui.driver import spelled
 from tui.ui.keymap import KEYMAP, Key, Scope, rows
+from tui.ui.widgets.queued import QueueBox
 
 FOCI: dict[Scope, tuple[str, ...]] = {
-    "global": ("prompt", "transcript", "editor-text"),
+    "global": ("prompt", "queue", "transcript", "editor-text"),
     "prompt": ("prompt",),
+    "queue": ("queue",),
     "conversation": ("transcript",),
     "review": ("transcript",),
     "editor": ("editor-text",),
@@ -27,6 +29,7 @@ CASES = [(scope, focus, busy) for scope in FOCI for focus in FOCI[scope] for bus
 async def test_every_key_works_where_the_table_says(scope: Scope, focus: str, busy: bool) -> None:
     session = ScriptedSession()
     exercise(session)
+    session.status.queued = ["then write a test for it"]
     async with running(session) as (app, pilot):
         session.status.busy = busy
         await settled(session, pilot)
@@ -58,6 +61,7 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 
     owners: dict[Scope, object] = {
         "global": bench,
+        "queue": bench.query_one(QueueBox),
         "conversation": bench.transcript,
         "review": bench.transcript,
         "editor": bench.editor,
@@ -73,6 +77,7 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 SENT = {
     "full_stop": ".",
     "comma": ",",
+    "enter": "\r",
     "up": "\x1b[1;{}A",
     "down": "\x1b[1;{}B",
     "pageup": "\x1b[5;{}~",
@@ -86,6 +91,7 @@ PLAIN = {
     "space": " ",
     "up": "\x1b[A",
     "down": "\x1b[B",
+    "delete": "\x1b[3~",
     "right": "\x1b[C",
     "left": "\x1b[D",
     "pageup": "\x1b[5~",

@@ -120,13 +120,19 @@ class DuettoApp(App[int]):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen())
 
+    def action_status(self) -> None:
+        """Show models and sockets."""
+        from tui.ui.screens.status import StatusScreen
+
+        if not isinstance(self.screen, StatusScreen):
+            self.push_screen(StatusScreen(self.session))
+
     def action_stop_first(self) -> None:
         """Whatever lies over the workbench: an answer is stopped before anything is closed.
 
         Raises SkipAction where the key means what the screen says.
         """
-        status = self.session.status
-        if self.screen is self.bench or not status.busy or status.stopping:
+        if self.screen is self.bench or not self.bench.stoppable or self.session.status.stopping:
             raise SkipAction
         self.session.submit(Interrupt())
 
@@ -136,7 +142,7 @@ class DuettoApp(App[int]):
 
         if isinstance(self.screen, LeaveScreen):
             return
-        if reasons := reasons_to_stay(self.session, self.bench.prompt_box.prompt.text):
+        if reasons := reasons_to_stay(self.session, self.bench.prompt_box.draft):
             unsaved = bool(unsaved_paths(self.session))
             self.push_screen(LeaveScreen(reasons, unsaved=unsaved), self._left)
         else:
@@ -182,7 +188,7 @@ class DuettoApp(App[int]):
         """What would be lost if the app ended now; nothing if the user left it behind."""
         if self._leaving:
             return Unsaved()
-        return self.session.unsaved(self.bench.prompt_box.prompt.text)
+        return self.session.unsaved(self.bench.prompt_box.draft)
 
     async def _leave(self) -> None:
         self._leaving = True

@@ -11,21 +11,24 @@ from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
-Scope = Literal["global", "prompt", "conversation", "review", "editor"]
-SCOPES: tuple[Scope, ...] = ("global", "prompt", "conversation", "review", "editor")
+Scope = Literal["global", "prompt", "queue", "conversation", "review", "editor"]
+SCOPES: tuple[Scope, ...] = ("global", "prompt", "queue", "conversation", "review", "editor")
 SCOPE_TITLES: dict[Scope, str] = {
     "global": "Everywhere",
     "prompt": "In the prompt",
+    "queue": "On a queued message",
     "conversation": "In the conversation",
     "review": "On a hunk",
     "editor": "In the editor",
 }
 """Headings of the help screen."""
 
-When = Literal["always", "idle", "busy", "stoppable", "pending", "failed", "under", "editing"]
+When = Literal[
+    "always", "idle", "busy", "stoppable", "pending", "failed", "under", "editing", "queued"
+]
 """The state in which the footer shows a key: nothing streams, something does, that or a command
 can be stopped, hunks wait for a decision, the last run failed and can be sent, the
-prompt has the focus under the editor, a hunk was opened for editing."""
+prompt has the focus under the editor, a hunk was opened for editing, messages are queued."""
 
 
 class Key(NamedTuple):
@@ -105,6 +108,15 @@ KEYMAP: tuple[Key, ...] = (
         "Send the failed test run to the model",
         "send failure",
         "failed",
+        priority=True,
+    ),
+    Key(
+        "queue",
+        ("alt+q",),
+        "global",
+        "Go to the queued messages: edit, send or remove one",
+        "queue",
+        "queued",
         priority=True,
     ),
     Key(
@@ -204,6 +216,13 @@ KEYMAP: tuple[Key, ...] = (
         "prompt",
         "Send; while an answer streams: stop it and redirect with this instruction",
     ),
+    Key(
+        "steer",
+        ("alt+enter", "ctrl+t"),
+        "prompt",
+        "Add to the answer that streams without stopping it, where the model can; else queue"
+        " (Ctrl+T: for terminals that keep Alt+Enter to themselves)",
+    ),
     Key("newline", ("shift+enter", "ctrl+j"), "prompt", "New line"),
     Key(
         "complete",
@@ -211,17 +230,47 @@ KEYMAP: tuple[Key, ...] = (
         "prompt",
         "Take the suggestion or completion; else queue the draft until the answer is done",
     ),
-    Key("older", ("up",), "prompt", "On the first line: the previous prompt of the history"),
+    Key(
+        "older",
+        ("up",),
+        "prompt",
+        "On the first line: the previous prompt of the history; with nothing typed: the queue,"
+        " if a message waits there",
+    ),
     Key("newer", ("down",), "prompt", "On the last line: the next prompt of the history"),
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
     Key("page_down", ("pagedown",), "prompt", "Scroll the conversation down"),
     Key(
         "unqueue",
-        ("alt+up", "alt+q"),
+        ("alt+up",),
         "prompt",
         "Take the last queued message back into the prompt",
     ),
+    Key(
+        "edit_queued",
+        ("enter", "e"),
+        "queue",
+        "Edit the message in the prompt; Enter or Tab puts it back to its place",
+        "edit",
+    ),
+    Key(
+        "remove_queued",
+        ("d", "delete"),
+        "queue",
+        "Remove the message; the prompt's history keeps it",
+        "remove",
+    ),
+    Key(
+        "send_queued",
+        ("s",),
+        "queue",
+        "Send the message now; while an answer streams: stop it and redirect",
+        "send now",
+    ),
+    Key("step_queued(-1)", ("up", "k"), "queue", "The message before"),
+    Key("step_queued(1)", ("down", "j"), "queue", "The message behind; below the last: the prompt"),
+    Key("prompt", ("tab", "shift+tab", "i"), "queue", "Back to the prompt", "prompt"),
     Key(
         "activate",
         ("enter", "space"),
@@ -283,6 +332,7 @@ _NAMES = {
     "space": "Space",
     "tab": "Tab",
     "backspace": "Backspace",
+    "delete": "Del",
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "home": "Home",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from textual.message import Message
 
 from tui.engine.intents import Intent
+
+How = Literal["send", "queue", "steer"]
+"""What is wanted of a draft: now, when idle, or added to the answer that streams."""
 
 
 class Wanted(Message):
@@ -24,12 +29,12 @@ class EditorWanted(Message):
 
 
 class Entered(Message):
-    """The prompt's text was sent with Enter, or queued with Tab."""
+    """The prompt's text was handed over, by Enter, Tab or Alt+Enter."""
 
-    def __init__(self, text: str, *, queue: bool = False) -> None:
+    def __init__(self, text: str, how: How = "send") -> None:
         super().__init__()
         self.text = text
-        self.queue = queue
+        self.how = how
 
 
 class PromptWanted(Message):
@@ -81,8 +86,18 @@ class HunkSelected(Message):
 
 
 class TakenBack(Message):
-    """The user wants a queued message back in the prompt; None: the last one."""
+    """The user wants the last queued message back in the prompt."""
 
-    def __init__(self, index: int | None = None) -> None:
+
+class QueueWanted(Message):
+    """The focus goes up from the empty prompt into the queue."""
+
+
+class QueueActed(Message):
+    """The user does something with a queued message."""
+
+    def __init__(self, what: Literal["edit", "send", "remove"], index: int) -> None:
+        """``index`` is 0-based."""
         super().__init__()
+        self.what = what
         self.index = index

@@ -7,6 +7,8 @@ It routes: widgets' messages become intents, the session's notices become `sync`
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,7 +16,16 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui.core.hunk import Hunk
-from tui.engine.intents import Accept, Intent, OpenFile, Prompt, Queue, Reject, RunCommand
+from tui.engine.intents import (
+    Accept,
+    Intent,
+    OpenFile,
+    Prompt,
+    Queue,
+    Reject,
+    RunCommand,
+    Steer,
+)
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
 from tui.ui.keymap import Scope, When
@@ -23,6 +34,7 @@ from tui.ui.messages import (
     DraftChanged,
     EditorWanted,
     Entered,
+    How,
     HunkSelected,
     HunkShown,
     PromptWanted,
@@ -40,6 +52,8 @@ from tui.ui.widgets.status import StatusLine
 from tui.ui.widgets.transcript import Transcript
 
 SMALLEST = (40, 12)
+_WAYS: dict[How, Callable[[str], Intent]] = {"send": Prompt, "queue": Queue, "steer": Steer}
+"""What a draft becomes."""
 
 
 class Workbench(WorkbenchCommands):
@@ -155,8 +169,10 @@ class Workbench(WorkbenchCommands):
             states.add("failed")
         if self.panes.narrow and self.panes.shown == "editor":
             states.add("under")
-        if status.busy or status.running:
+        if self.stoppable or status.running:
             states.add("stoppable")
+        if status.queued:
+            states.add("queued")
         if self.edited_hunk() is not None and self.in_editor(self.focused):
             states.add("editing")
         focused = self.focused
@@ -166,6 +182,9 @@ class Workbench(WorkbenchCommands):
         elif self.in_editor(focused):
             scopes.insert(0, "editor")
             states.discard("under")
+        elif self.prompt_box.in_queue:
+            scopes.insert(0, "queue")
+            states.discard("queued")
         self._keys.show(states, scopes, {"next_pane": self.where_next()})
 
     # -- messages of the widgets
@@ -181,7 +200,7 @@ class Workbench(WorkbenchCommands):
         self.enter_editor()
 
     def on_entered(self, message: Entered) -> None:
-        """The prompt was sent: a command, a shell command, or words for the model."""
+        """The prompt was handed over: a command, a shell command, or words for the model."""
         text = message.text
         if self.run_slash(text):
             return
@@ -189,7 +208,7 @@ class Workbench(WorkbenchCommands):
         if text.startswith("!"):
             intent = RunCommand(text[1:].strip())
         else:
-            intent = Queue(text) if message.queue else Prompt(text)
+            intent = _WAYS[message.how](text)
             self._given_back = ""
         self.transcript.action_scroll_end()
         self.panes.sent()
@@ -252,7 +271,7 @@ class Workbench(WorkbenchCommands):
         self._was_busy = busy
         unsent = self.session.status.unsent
         if unsent and unsent != self._given_back:
-            self.prompt_box.prompt.restore(unsent)
+            self.prompt_box.restore(unsent)
         self._given_back = unsent
 
     def _tell(self, trouble: Trouble) -> None:

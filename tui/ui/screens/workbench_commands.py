@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tui.engine.intents import Dismiss, NewConversation, Restore, Role, SetEffort, Switch, Throttle
+from tui.engine.intents import (
+    Dismiss,
+    NewConversation,
+    Restore,
+    Role,
+    SetEffort,
+    Steer,
+    Switch,
+    Throttle,
+)
 from tui.ui import theme
 from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
@@ -20,11 +29,11 @@ class WorkbenchCommands(WorkbenchKeys):
         name, argument = parts
         if find_command(name) is None:
             self.notify(unknown_command(name), severity="warning", markup=False)
-            self.prompt_box.prompt.restore(text)
+            self.prompt_box.restore(text)
             return True
         if problem := self._slash(name, argument):
             self.notify(inert(problem), severity="warning", markup=False)
-            self.prompt_box.prompt.restore(text)
+            self.prompt_box.restore(text)
         return True
 
     def _slash(self, name: str, argument: str) -> str:
@@ -39,8 +48,10 @@ class WorkbenchCommands(WorkbenchKeys):
         elif name in ("fast", "deep") or (name == "model" and argument in ("fast", "deep")):
             role: Role = "fast" if "fast" in (name, argument) else "deep"
             self.submit(Switch(role))
-        elif name in ("status", "model"):
-            self.notify(self._status_words(), timeout=10, markup=False)
+        elif name == "model":
+            self.notify(self._model_words(), timeout=10, markup=False)
+        elif name == "steer":
+            return self._steer(argument)
         elif name == "clear":
             self.submit(NewConversation())
         elif name == "effort":
@@ -92,8 +103,14 @@ class WorkbenchCommands(WorkbenchKeys):
         self.app.theme = wanted
         return ""
 
-    def _status_words(self) -> str:
-        """Models, endpoint and connection in words."""
+    def _steer(self, text: str) -> str:
+        if not text:
+            return "Say what to add: /steer TEXT."
+        self.submit(Steer(text))
+        return ""
+
+    def _model_words(self) -> str:
+        """Both models in words."""
         status = self.session.status
         lines = [
             f"{role}: {name or 'none'}"
@@ -101,9 +118,4 @@ class WorkbenchCommands(WorkbenchKeys):
             + (" (answers now)" if role == status.role else "")
             for role, name in status.models.items()
         ]
-        served = status.served_model or "not said yet"
-        lines.append(f"served: {served}" + (f" ({status.served_tier})" * bool(status.served_tier)))
-        lines.append(f"endpoint: {status.endpoint or 'none'}, {status.connection}")
-        if status.rehearsal:
-            lines.append("This is a rehearsal: scripted answers, no model.")
         return inert("\n".join(lines))

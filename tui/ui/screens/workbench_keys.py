@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -48,6 +50,12 @@ class WorkbenchKeys(Screen[None]):
         """Hand an intent to the engine."""
         self.session.submit(intent)
 
+    @property
+    def stoppable(self) -> bool:
+        """An answer streams, or is waited for."""
+        status = self.session.status
+        return status.busy or status.retry_s is not None
+
     def disarm_quit(self) -> None:
         """The next Ctrl+C is a first one again."""
         self._quit_until_s = 0.0
@@ -66,22 +74,26 @@ class WorkbenchKeys(Screen[None]):
 
     def action_interrupt(self) -> None:
         """Stop first, always; else a running command; else close what is open."""
-        if self.session.status.busy:
+        if self.stoppable:
             self.submit(Interrupt())
         elif self.session.status.running:
             self.submit(StopCommand())
-        elif not self.prompt_box.refuse() and not self.editor.close_open():
+        elif not any(leave() for leave in self._ways_out()):
             self.prompt_box.focus_prompt()
+
+    def _ways_out(self) -> tuple[Callable[[], bool], ...]:
+        """What Esc closes when nothing streams, one at a time."""
+        return self.prompt_box.refuse, self.prompt_box.leave_edit, self.editor.close_open
 
     def action_cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""
         if selected := str(getattr(self.focused, "selected_text", "")):
             self.app.copy_to_clipboard(selected)
-        elif self.session.status.busy:
+        elif self.stoppable:
             self.submit(Interrupt())
         elif self.session.status.running:
             self.submit(StopCommand())
-        elif not self.prompt_box.prompt.clear_draft():
+        elif not self.prompt_box.leave_edit() and not self.prompt_box.prompt.clear_draft():
             if self.session.now() < self._quit_until_s:
                 self.app.call_later(self.app.action_quit)
                 return
@@ -120,6 +132,11 @@ class WorkbenchKeys(Screen[None]):
             self.transcript.focus()
         else:
             self.notify("No hunk waits for a decision.", timeout=3, markup=False)
+
+    def action_queue(self) -> None:
+        """Go to the queued messages."""
+        if not self.prompt_box.focus_queue():
+            self.notify("Nothing is queued; Tab queues while an answer streams.", markup=False)
 
     def action_undo_turn(self) -> None:
         """Take the model's last turn back."""

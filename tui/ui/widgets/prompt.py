@@ -11,7 +11,15 @@ from textual.widgets import TextArea
 
 from tui.ui.commands import completions
 from tui.ui.keymap import actions
-from tui.ui.messages import ConversationWanted, DraftChanged, Entered, Scrolled, TakenBack
+from tui.ui.messages import (
+    ConversationWanted,
+    DraftChanged,
+    Entered,
+    How,
+    QueueWanted,
+    Scrolled,
+    TakenBack,
+)
 from tui.ui.rows import inert
 from tui.ui.widgets.prompt_history import History
 
@@ -37,10 +45,15 @@ class Prompt(TextArea):
         self.offered: list[str] = []
         """Prompts that the workspace offers; Tab takes the one that is shown."""
         self.busy = False
+        self.editing = False
+        """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
+        self.waiting = False
+        """Something is queued: the list above can be gone into."""
         self._paths = paths
         self._offer = 0
         self._do: dict[str, Callable[[], bool]] = {
             "send": self.send,
+            "steer": lambda: self.send("steer"),
             "newline": self._newline,
             "complete": self._complete,
             "older": self._older,
@@ -54,7 +67,7 @@ class Prompt(TextArea):
     @property
     def suggestion_shown(self) -> str:
         """The offered prompt that stands in the empty prompt; empty if none does."""
-        if not self.offered or self.text:
+        if not self.offered or self.text or self.busy or self.editing:
             return ""
         return self.offered[self._offer % len(self.offered)]
 
@@ -67,15 +80,19 @@ class Prompt(TextArea):
 
     def restore(self, text: str) -> None:
         """Put text back into the prompt; a draft that stands there goes below it."""
-        both = "\n".join(filter(None, (text, self.text)))
-        self._replace_all(both)
+        self.write("\n".join(filter(None, (text, self.text))))
+
+    def write(self, text: str) -> None:
+        """Have this text as the draft, the cursor behind it."""
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
 
     def clear_draft(self) -> bool:
         """Move the draft into the history; False if there was none."""
         if not self.text:
             return False
         self.past.add(self.text)
-        self._replace_all("")
+        self.write("")
         return True
 
     def matches(self) -> list[str]:
@@ -111,13 +128,13 @@ class Prompt(TextArea):
         """Others need to know whether there is a draft."""
         self.post_message(DraftChanged())
 
-    def send(self, *, queue: bool = False) -> bool:
+    def send(self, how: How = "send") -> bool:
         """Hand the draft up, if there is one; True: the key is taken."""
         text = self.text.strip()
-        if text:
+        if text or self.editing:
             self.past.add(self.text)
-            self._replace_all("")
-            self.post_message(Entered(text, queue=queue))
+            self.write("")
+            self.post_message(Entered(text, how))
         return True
 
     def _newline(self) -> bool:
@@ -125,27 +142,30 @@ class Prompt(TextArea):
         return True
 
     def _complete(self) -> bool:
-        """Tab: a completion, else the offered prompt, else queue while busy."""
+        """Tab: a completion, else the offered prompt, else queue while busy, or put back."""
         if matches := self.matches():
             word = self._before_cursor().split()[-1] if self._before_cursor().split() else ""
             row, col = self.cursor_location
             self.replace(f"{matches[0]} ", (row, col - len(word)), (row, col))
-        elif not self._take_offer() and self.busy and self.text.strip():
-            self.send(queue=True)
+        elif not self._take_offer() and (self.busy or self.editing):
+            self.send("queue")
         return True
 
     def _take_offer(self) -> bool:
         offered = self.suggestion_shown
         if offered:
-            self._replace_all(offered)
+            self.write(offered)
         return bool(offered)
 
     def _older(self) -> bool:
         if self.cursor_location[0] > 0:
             return False
+        if self.waiting and not self.text and not self.editing:
+            self.post_message(QueueWanted())
+            return True
         text = self.past.older(self.text)
         if text is not None:
-            self._replace_all(text)
+            self.write(text)
         return True
 
     def _newer(self) -> bool:
@@ -153,7 +173,7 @@ class Prompt(TextArea):
             return False
         text = self.past.newer()
         if text is not None:
-            self._replace_all(text)
+            self.write(text)
         elif not self.text and len(self.offered) > 1:
             self._offer += 1
             self._show_offer()
@@ -171,10 +191,6 @@ class Prompt(TextArea):
             shown = ""
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))
-
-    def _replace_all(self, text: str) -> None:
-        self.replace(text, (0, 0), self.document.end)
-        self.move_cursor(self.document.end)
 
     def _before_cursor(self) -> str:
         row, col = self.cursor_location

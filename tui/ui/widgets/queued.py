@@ -1,43 +1,196 @@
-"""Messages that wait until the answer is done: seen, numbered, and taken back by a click."""
+"""What was sent and is not answered yet: steering texts, then the queue, numbered, under the keys.
+
+Steering texts belong to the server and are only shown, with how far they are. A queued message
+is edited in the prompt, sent now, or removed: by keys when the list has the focus, by a click.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+from rich.style import Style
 from textual import events
 
+from tui.engine.notices import SteerFate
 from tui.ui import theme
-from tui.ui.messages import TakenBack
-from tui.ui.rows import Line, clip, one_line
+from tui.ui.keymap import actions, bindings
+from tui.ui.messages import PromptWanted, QueueActed
+from tui.ui.rows import Line, Piece, clip, one_line, spread
 from tui.ui.widgets.rows_box import RowsBox
 
-_MOST = 4
+FATES: dict[SteerFate, str] = {
+    "sent": "on its way",
+    "accepted": "the server has it",
+    "pending": "goes with the tool's answer",
+}
+"""How far a steering text is, in words."""
+_MOST, _MOST_STEERING = 4, 2
+"""Rows of the queue and of steering texts; of more the last row says how many."""
+_LEAST_WORDS = 12
+"""Cells that a text keeps beside what is said about it."""
 
 
-class QueueBox(RowsBox):
-    """The queue, above the prompt."""
+def place_of(queued: Sequence[str], index: int, text: str) -> int | None:
+    """Where a message stands now that stood at ``index``; None if it is not queued any more.
 
-    def show(self, queued: Sequence[str]) -> None:
-        """Show these messages."""
-        palette = theme.active()
-        lines = []
-        more = f" +{len(queued) - _MOST} more" if len(queued) > _MOST else ""
-        hint = f"{more}  Alt+↑ edits"
-        for index, text in enumerate(queued[:_MOST]):
-            words = clip(one_line(text), max(self.size.width - 12 - len(hint), 12))
-            lines.append(
-                Line(
-                    [
-                        (f"  {index + 1} ", palette.style("accent")),
-                        ("queued ", palette.style("faint")),
-                        (words, palette.style("muted")),
-                    ]
-                )
-            )
-        if lines:
-            lines[-1].pieces.append((hint, palette.style("faint")))
-        self.show_lines(lines)
+    The queue moves up when its first message is sent.
+    """
+    places = [place for place, other in enumerate(queued) if other == text]
+    before = [place for place in places if place <= index]
+    return max(before) if before else min(places, default=None)
+
+
+class QueueBox(RowsBox, can_focus=True):
+    """Steering texts and queue, above the prompt."""
+
+    BINDINGS = bindings("queue")
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.chosen = 0
+        """The message that the keys act upon, 0-based."""
+        self.edited: int | None = None
+        """The one whose text stands in the prompt."""
+        self._queued: list[str] = []
+        self._steering: list[tuple[str, SteerFate]] = []
+        self._text = ""
+        """That of the chosen message, to find it again when the queue moves."""
+
+    @property
+    def queued(self) -> int:
+        """How many messages are shown, those beyond the last row included."""
+        return len(self._queued)
+
+    def show(
+        self,
+        queued: Sequence[str],
+        steering: Sequence[str] = (),
+        fates: Sequence[SteerFate] = (),
+        edited: int | None = None,
+    ) -> None:
+        """Show these; ``edited`` is the message whose text stands in the prompt."""
+        known: dict[int, SteerFate] = dict(enumerate(fates))
+        self._steering = [(text, known.get(at, "sent")) for at, text in enumerate(steering)]
+        self._queued, self.edited = list(queued), edited
+        place = place_of(self._queued, self.chosen, self._text)
+        self._choose(self.chosen if place is None else place)
+
+    def choose_last(self) -> None:
+        """The one next to the prompt."""
+        self._choose(len(self._queued) - 1)
+
+    def on_focus(self) -> None:
+        """The chosen row is lit only while keys come here."""
+        self._paint()
+
+    def on_blur(self) -> None:
+        """See `on_focus`."""
+        self._paint()
+
+    def on_resize(self) -> None:
+        """Clip anew."""
+        self._paint()
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self._paint()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed here and is no key of the list belongs into the prompt."""
+        if event.is_printable and event.character and event.key not in _KEYS:
+            event.stop()
+            event.prevent_default()
+            self.post_message(PromptWanted(event.character))
 
     def on_click(self, event: events.Click) -> None:
-        """Take this one back."""
-        self.post_message(TakenBack(event.y))
+        """Edit this one."""
+        at = event.y - self._steering_rows() + self._first()
+        if event.y >= self._steering_rows() and at < len(self._queued):
+            self.post_message(QueueActed("edit", at))
+
+    # -- actions of the scope "queue"
+
+    def action_edit_queued(self) -> None:
+        """Into the prompt with it."""
+        self.post_message(QueueActed("edit", self.chosen))
+
+    def action_send_queued(self) -> None:
+        """Do not wait."""
+        self.post_message(QueueActed("send", self.chosen))
+
+    def action_remove_queued(self) -> None:
+        """Not this one."""
+        self.post_message(QueueActed("remove", self.chosen))
+
+    def action_step_queued(self, rows: int) -> None:
+        """Choose another one; below the last is the prompt."""
+        if self.chosen + rows >= len(self._queued):
+            self.post_message(PromptWanted())
+        else:
+            self._choose(self.chosen + rows)
+
+    def action_prompt(self) -> None:
+        """Back to the prompt."""
+        self.post_message(PromptWanted())
+
+    # -- rows
+
+    def _choose(self, index: int) -> None:
+        self.chosen = min(max(index, 0), max(len(self._queued) - 1, 0))
+        self._text = self._queued[self.chosen] if self._queued else ""
+        self._paint()
+
+    def _first(self) -> int:
+        """The first message in sight: the chosen one is."""
+        if not self.has_focus:
+            return 0
+        return max(min(self.chosen - _MOST + 2, len(self._queued) - _MOST), 0)
+
+    def _steering_rows(self) -> int:
+        return min(len(self._steering), _MOST_STEERING)
+
+    def _paint(self) -> None:
+        first = self._first()
+        shown = range(first, min(first + _MOST, len(self._queued)))
+        lines = [self._steering_line(at) for at in range(self._steering_rows())]
+        lines += [self._queue_line(at, last=at == shown[-1]) for at in shown]
+        self.show_lines(lines)
+
+    def _steering_line(self, at: int) -> Line:
+        palette = theme.active()
+        text, fate = self._steering[at]
+        hidden = len(self._steering) - self._steering_rows()
+        more = f"+{hidden} more  " if hidden and at == self._steering_rows() - 1 else ""
+        said = palette.style("warning" if fate == "pending" else "muted")
+        head: Piece = ("  ↳ steering  ", palette.style("accent"))
+        return self._line(head, (text, palette.style("foreground")), (more + FATES[fate], said))
+
+    def _queue_line(self, at: int, *, last: bool) -> Line:
+        palette = theme.active()
+        lit = self.has_focus and at == self.chosen
+        faint = palette.style("foreground" if lit else "faint")
+        hidden = len(self._queued) - at - 1 if last else 0
+        said = f"+{hidden} more" if hidden else ""
+        if at == self.edited:
+            said = "in the prompt"
+        elif last and not self.has_focus:
+            said += f"{'  ' * bool(said)}Alt+Q edits"
+        number: Piece = (f"{at + 1:>3} ", palette.style("accent", more="bold" if lit else ""))
+        words = palette.style("foreground" if lit else "muted")
+        return self._line(
+            number, (self._queued[at], words), (said, faint), back="selection" if lit else ""
+        )
+
+    def _line(self, head: Piece, text: Piece, said: tuple[str, Style], back: str = "") -> Line:
+        """Head and text left, what is said about it flush right where there is room for it."""
+        width = max(self.size.width - 2, 20)
+        words, room = one_line(text[0]), width - cell_len(head[0])
+        beside = room - cell_len(said[0]) - 2 if said[0] else room
+        if beside < _LEAST_WORDS:
+            return Line([head, (clip(words, room), text[1])], back)
+        left = [head, (clip(words, beside), text[1])]
+        return Line(spread(left, [said], width), back)
+
+
+_KEYS = frozenset(actions("queue"))

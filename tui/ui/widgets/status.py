@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.cells import cell_len
 from rich.style import Style
 
@@ -20,6 +22,8 @@ _VERDICTS = {
 _GAP = 2
 _TICK_S = 0.1
 """How often seconds and rate are looked at while a turn runs."""
+_ROOM_FOR_KEYS = 60
+"""Width from which the countdown says what ends it; the row of keys says it too."""
 
 
 class StatusLine(Bar):
@@ -30,6 +34,8 @@ class StatusLine(Bar):
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._session = session
+        self._reached: set[str] = set()
+        """Endpoints that a connection stood to: the next one is a reconnection."""
 
     def on_mount(self) -> None:
         """The clock runs only while a turn does."""
@@ -84,16 +90,28 @@ class StatusLine(Bar):
             served = clip(one_line(status.served_model), 24)
             tier = f" {one_line(status.served_tier)}" if status.served_tier else ""
             found.append([(served + tier, palette.style("muted"))])
-        found.append(self._connection())
+        found.append(self._connection(width))
         return found
 
-    def _connection(self) -> list[Piece]:
+    def _connection(self, width: int) -> list[Piece]:
         palette, status = theme.active(), self._session.status
+        if status.retry_s is not None:
+            wait = f"◌ again in {math.ceil(max(status.retry_s, 0))} s"
+            way_out = " · Esc cancels" if width >= _ROOM_FOR_KEYS else ""
+            return [
+                (wait, palette.style("warning", more="bold")),
+                (way_out, palette.style("muted")),
+            ]
+        http = status.transport == "http"
+        over: list[Piece] = [(" http", palette.style("warning"))] if http else []
         if status.connection == "ready":
+            self._reached.add(status.endpoint)
             trip = "" if status.round_trip_ms is None else f" {status.round_trip_ms:.0f} ms"
-            return [("●", palette.style("meter-online")), (trip, palette.style("muted"))]
-        if status.connection == "connecting":
-            return [("◌ connecting", palette.style("warning"))]
+            dot = palette.style("meter-online")
+            return [("●", dot), *over, (trip, palette.style("muted"))]
+        if status.connection == "connecting" or (status.connection == "lost" and status.busy):
+            again = "re" if status.endpoint in self._reached else ""
+            return [(f"◌ {again}connecting", palette.style("warning")), *over]
         words = "connection lost" if status.connection == "lost" else "offline"
         return [(f"○ {words}", palette.style("meter-offline"))]
 

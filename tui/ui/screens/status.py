@@ -1,0 +1,77 @@
+"""The status screen: models, what they can do and the sockets, looked at once a second."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tui.engine.session import Session
+from tui.ui.rows import one_line
+from tui.ui.status_report import status_report
+
+_LOOK_S = 1.0
+"""How often it is looked at."""
+_LEAST_WIDTH = 40
+
+
+class StatusScreen(ModalScreen[None]):
+    """Reads the session; nothing can be changed here, all of it can be copied."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "Close", show=False),
+        Binding("c,y", "copy", "Copy", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown,space", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._report = Static(id="status-report", markup=False)
+        self._box = VerticalScroll(id="status-box")
+        self._box.border_title = "status"
+
+    def compose(self) -> ComposeResult:
+        """A box that scrolls."""
+        with self._box:
+            yield self._report
+            yield Static("c copies · Esc closes", id="status-close", markup=False)
+
+    def on_mount(self) -> None:
+        """The columns need the width; from then on it is live."""
+        self.call_after_refresh(self.look)
+        self.set_interval(_LOOK_S, self.look)
+
+    def on_resize(self) -> None:
+        """Other columns."""
+        self.call_after_refresh(self.look)
+
+    def look(self) -> None:
+        """Show what is so now; a selection made with the mouse is left alone."""
+        if not self.selections:
+            session = self._session
+            width = max(self._report.size.width, _LEAST_WIDTH)
+            report = status_report(session.status, session.abilities(), session.network(), width)
+            self._report.update(report)
+            self._box.border_subtitle = _connection(session)
+
+    def action_scroll(self, rows_down: int) -> None:
+        """Scroll the box."""
+        self._box.scroll_relative(y=rows_down, animate=False)
+
+    def action_copy(self) -> None:
+        """All of it as plain text into the clipboard."""
+        self.app.copy_to_clipboard(str(self._report.content).rstrip())
+        self.notify("Copied.", timeout=2, markup=False)
+
+
+def _connection(session: Session) -> str:
+    status = session.status
+    return f"{one_line(status.endpoint)} · {status.connection}"
