@@ -20,14 +20,9 @@ from typing import Any
 import pytest
 
 from tests.cli.test_other_servers import Seat
-from tests.support.nasty_server import (
-    Close,
-    Nasty,
-    Raw,
-    Reset,
-    Script,
-    Step,
-    Storm,
+from tests.support.nasty_server import Nasty, nasty
+from tests.support.nasty_steps import Close, Raw, Reset, Script, Step, Storm
+from tests.support.server_words import (
     added,
     begun,
     called,
@@ -40,7 +35,6 @@ from tests.support.nasty_server import (
     function_call,
     incomplete,
     message,
-    nasty,
     patch_call,
     spoken,
     turn,

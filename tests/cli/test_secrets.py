@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import DUETTO, Duetto, clean_environment
-from tests.support.nasty_server import Nasty, called, error, function_call, nasty, spoken, turn
+from tests.support.nasty_server import Nasty, nasty
+from tests.support.server_words import called, error, function_call, spoken, turn
 from tui.cli.composition import Composition, Consents, Workplace, withheld
 from tui.cli.options import ModelFlags, resolve
 from tui.engine import intents

@@ -1,67 +1,39 @@
 """A scriptable server that breaks every rule, and a strict judge of what a client sends it.
 
-A script says, for each ``response.create`` in turn (the last entry is repeated), what is done:
-a mapping is sent as an event, the other steps are below. ``Greeting`` is for servers that are
-wrong before the first frame: they answer raw bytes.
+A script says, for each response in turn (the last entry is repeated), what is done: a mapping is
+sent as an event, the other steps are in `nasty_steps`. ``Greeting`` is for servers that are wrong
+before the first frame: they answer raw bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
+import http as http_names
 import json
-import socket
-import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
 
-Event = Mapping[str, Any]
+from tests.support.nasty_steps import Event, Script, Step, played
+from tests.support.server_words import created, delta, error, incomplete
 
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """A close frame."""
-
-    code: int = 1000
-    reason: str = ""
+Lane = str | None
+Interrupts = Literal["ignore", "accept", "late", "fail", "error", "finish"]
+Steers = Literal["ignore", "accept", "fail", "error", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
-    """A TCP reset."""
+class Refusal:
+    """An answer to an upgrade."""
 
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """A text frame with these bytes, or a binary one."""
-
-    data: bytes
-    binary: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Silence, in seconds."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Storm:
-    """The same event many times."""
-
-    event: Event
-    times: int
-    gap_s: float = 0.0
-
-
-Step = Event | Close | Reset | Raw | Wait | Storm
-Script = Sequence[Sequence[Step]]
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -70,8 +42,15 @@ class Nasty:
 
     script: Script
     on_connect: Sequence[Step] = ()
-    interrupt: str = "ignore"
-    """``ignore``, ``accept``, ``late`` (accepts, then more text, then the end), ``error``."""
+    refusals: list[Refusal] = field(default_factory=list)
+    """The next upgrades are answered with these."""
+    interrupt: Interrupts = "ignore"
+    """``late`` accepts, then more text, then the end; ``finish``: it completes instead."""
+    steer: Steers = "ignore"
+    """``accept``: the next script is the successor's, which begins by itself when the response
+    ends without calls; ``lost``: so it is, but the acknowledgement never comes."""
+    echo: bool = False
+    """Every event names the lane of its create."""
     forgets: bool = False
     """No parent is ever found."""
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -80,99 +59,172 @@ class Nasty:
     faults: list[str] = field(default_factory=list)
     """What a strict server minds in the client's requests."""
     connections: int = 0
+    upgrades: int = 0
+    """Connections, refused ones included."""
     interrupts: int = 0
+    steers: list[str] = field(default_factory=list)
+    """The texts of the steers."""
+    prewarms: int = 0
     headers: list[dict[str, str]] = field(default_factory=list)
-    _known: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     async def serve(self, connection: ServerConnection) -> None:
         """One connection."""
         self.connections += 1
         request = connection.request
         self.headers.append(dict(request.headers.raw_items()) if request else {})
+        await _Line(self, connection).run()
+
+    def check(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Answer the upgrade with a refusal, if there is one."""
+        self.upgrades += 1
+        if not self.refusals:
+            return None
+        refusal = self.refusals.pop(0)
+        body = json.dumps({"error": {"message": f"synthetic {refusal.status}"}}).encode()
+        headers = Headers({"Content-Length": str(len(body)), **refusal.headers})
+        phrase = http_names.HTTPStatus(refusal.status).phrase
+        return Response(refusal.status, phrase, headers, body)
+
+
+class _Line:
+    """One connection of it."""
+
+    def __init__(self, nasty: Nasty, connection: ServerConnection) -> None:
+        self._nasty = nasty
+        self._connection = connection
+        self._known: dict[Lane, tuple[str, list[dict[str, Any]]]] = {}
+        """The newest response of each lane: id and all items."""
+        self._playing: dict[str, tuple[Lane, asyncio.Task[None]]] = {}
+        """The responses that are on their way, by id."""
+        self._owed: dict[str, list[dict[str, Any]]] = {}
+        """Accepted steering, by the response that it is for."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until it is closed."""
         with suppress(ConnectionClosed):
-            await self._steps(connection, self.on_connect)
-            known: dict[str, list[dict[str, Any]]] = {}
-            playing: asyncio.Task[None] | None = None
-            async for text in connection:
+            await self._say(None, *self._nasty.on_connect)
+            async for text in self._connection:
                 event = json.loads(text)
                 if event["type"] == "response.interrupt":
-                    self.interrupts += 1
-                    await self._interrupted(connection, event, playing)
+                    self._nasty.interrupts += 1
+                    await self._interrupted(event["response_id"])
+                elif event["type"] == "response.steer":
+                    await self._steered(event)
                 elif event["type"] == "response.create":
-                    playing = asyncio.create_task(self._answer(connection, event, known))
+                    self._spawn(event)
+        for task in self._tasks:
+            task.cancel()
 
-    async def _interrupted(
-        self, connection: ServerConnection, event: Event, playing: asyncio.Task[None] | None
-    ) -> None:
-        if self.interrupt == "ignore":
+    def _spawn(self, request: Event) -> None:
+        task = asyncio.create_task(self._answer(request))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _interrupted(self, rid: str) -> None:
+        manner = self._nasty.interrupt
+        lane, task = self._playing.get(rid, (None, None))
+        if manner == "ignore":
             return
-        if playing is not None and self.interrupt != "error":
-            playing.cancel()
-        if self.interrupt == "error":
-            await self._steps(connection, [error(400, "unknown_event", "no such event")])
+        if manner == "error":
+            await self._say(None, error(400, "unknown_event", "no such event"))
             return
-        rid = event["response_id"]
-        late = [delta("late text after the interrupt")] * (self.interrupt == "late")
+        if manner == "fail":
+            why = {"code": "interrupt_not_supported", "message": "not for this model"}
+            failed = {"type": "response.interrupt.failed", "response_id": rid, "error": why}
+            await self._say(lane, failed)
+            return
+        if task is not None:
+            task.cancel()
         accepted = {"type": "response.interrupt.accepted", "response_id": rid}
-        details = {"reason": "interrupted"}
-        response = {"id": rid, "status": "incomplete", "incomplete_details": details, "output": []}
-        end = {"type": "response.incomplete", "response": response}
-        await self._steps(connection, [accepted, *late, end])
+        late = [delta("late text after the interrupt")] * (manner == "late")
+        end = incomplete("interrupted", rid)
+        if manner == "finish":
+            end = {"type": "response.completed", "response": {"id": rid, "output": []}}
+        said = [accepted] * (manner != "finish")
+        items = self._known.pop(lane, ("", []))[1]
+        self._known[lane] = (rid, items)
+        await self._say(lane, *said, *late, end)
 
-    async def _answer(
-        self, connection: ServerConnection, request: Event, known: dict[str, list[dict[str, Any]]]
-    ) -> None:
-        number = len(self.requests)
-        self.requests.append(dict(request))
+    async def _steered(self, event: Event) -> None:
+        nasty, parent, text = self._nasty, event["previous_response_id"], event["input"]
+        nasty.steers.append(text if isinstance(text, str) else json.dumps(text))
+        if "stream_id" in event:
+            nasty.faults.append("a steer names a lane")
+        lane = self._playing.get(parent, (None, None))[0]
+        about = {"id": f"steer_{len(nasty.steers)}", "previous_response_id": parent}
+        if nasty.steer == "error":
+            await self._say(None, error(400, "unknown_event", "no such event"))
+        elif nasty.steer == "fail":
+            why = {"code": "steering_not_supported", "message": "not for this model"}
+            steer = {**about, "input": text}
+            failed = {"type": "response.steer.failed", "steer": steer, "error": why}
+            await self._say(lane, failed)
+        elif nasty.steer != "ignore":
+            item = {"type": "message", "role": "user", "content": text}
+            self._owed.setdefault(parent, []).append(item)
+            if nasty.steer == "accept":
+                await self._say(lane, {"type": "response.steer.accepted", "steer": about})
+
+    async def _answer(self, request: Event) -> None:
+        nasty, lane = self._nasty, request.get("stream_id")
+        if request.get("generate") is False:
+            nasty.prewarms += 1
+            rid = f"resp_warm_{nasty.prewarms}"
+            self._known[lane] = (rid, list(request["input"]))
+            end = {"type": "response.completed", "response": {"id": rid, "output": []}}
+            with suppress(ConnectionClosed):
+                await self._say(lane, created(rid), end)
+            return
+        number = len(nasty.requests)
+        nasty.requests.append(dict(request))
         parent = request.get("previous_response_id")
-        steps = self.script[min(number, len(self.script) - 1)]
         with suppress(ConnectionClosed):
-            if parent is not None and (self.forgets or parent not in known):
-                if not self.forgets:
-                    self.faults.append(f"request {number}: parent {parent} is not known here")
-                self.inputs.append([])
-                await self._steps(connection, [error(400, "previous_response_not_found", "gone")])
+            known = dict(self._known.values())
+            if parent is not None and (nasty.forgets or parent not in known):
+                if not nasty.forgets:
+                    nasty.faults.append(f"request {number}: parent {parent} is not known here")
+                nasty.inputs.append([])
+                await self._say(lane, error(400, "previous_response_not_found", "gone"))
                 return
-            items = [*(known[parent] if parent is not None else []), *request["input"]]
-            self.inputs.append(items)
-            self.faults += [f"request {number}: {fault}" for fault in judged(items)]
-            async for event in _played(connection, steps):
-                if event.get("type") == "response.output_item.done" and event.get("item"):
-                    items = [*items, event["item"]]
-                if str(event.get("type")) in ("response.completed", "response.incomplete"):
-                    response = event.get("response") or {}
-                    output = response.get("output")
-                    items = [*items, *(output if isinstance(output, list) else ())]
-                    known.clear()
-                    known[str(response.get("id"))] = items
+            before = known[parent] if parent is not None else []
+            items = [*before, *request["input"], *self._owed.pop(str(parent), ())]
+            await self._respond(lane, items)
 
-    async def _steps(self, connection: ServerConnection, steps: Sequence[Step]) -> None:
-        async for _ in _played(connection, steps):
+    async def _respond(self, lane: Lane, items: list[dict[str, Any]]) -> None:
+        """Play the next script over this input, then the successors that are owed."""
+        nasty = self._nasty
+        number = len(nasty.inputs)
+        nasty.inputs.append(items)
+        nasty.faults += [f"request {number}: {fault}" for fault in judged(items)]
+        steps, rid = nasty.script[min(number, len(nasty.script) - 1)], ""
+        task = asyncio.current_task()
+        assert task is not None
+        async for event in played(self._connection, steps, self._lane(lane)):
+            response = event.get("response")
+            about = response if isinstance(response, dict) else {}
+            if event.get("type") == "response.created":
+                rid = str(about.get("id"))
+                self._playing[rid] = (lane, task)
+                self._known[lane] = ("", items)
+            if event.get("type") == "response.output_item.done" and event.get("item"):
+                items = [*items, event["item"]]
+                self._known[lane] = ("", items)
+            if str(event.get("type")) in ("response.completed", "response.incomplete"):
+                output = about.get("output")
+                items = [*items, *(output if isinstance(output, list) else ())]
+                self._known[lane] = (str(about.get("id")), items)
+        self._playing.pop(rid, None)
+        waits = any(str(i.get("type")).endswith("_call") for i in items[-1:])
+        if not waits and (texts := self._owed.pop(rid, None)):
+            await self._respond(lane, [*items, *texts])
+
+    def _lane(self, lane: Lane) -> dict[str, str]:
+        return {"stream_id": lane} if self._nasty.echo and lane is not None else {}
+
+    async def _say(self, lane: Lane, *steps: Step) -> None:
+        async for _ in played(self._connection, steps, self._lane(lane)):
             pass
-
-
-async def _played(connection: ServerConnection, steps: Sequence[Step]) -> AsyncIterator[Event]:
-    """Do the steps; gives each event that was sent."""
-    for step in steps:
-        if isinstance(step, Close):
-            await connection.close(step.code, step.reason)
-            return
-        if isinstance(step, Reset):
-            raw = connection.transport.get_extra_info("socket")
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.transport.abort()
-            return
-        if isinstance(step, Raw):
-            await connection.send(step.data, text=not step.binary)
-        elif isinstance(step, Wait):
-            await asyncio.sleep(step.seconds)
-        elif isinstance(step, Storm):
-            for _ in range(step.times):
-                await connection.send(json.dumps(step.event))
-                await asyncio.sleep(step.gap_s)
-        else:
-            await connection.send(json.dumps(step))
-            yield step
 
 
 def judged(items: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -202,7 +254,8 @@ def judged(items: Sequence[Mapping[str, Any]]) -> list[str]:
 @asynccontextmanager
 async def nasty(server: Nasty, **options: Any) -> AsyncIterator[str]:
     """Serve it; gives the URL."""
-    async with serve(server.serve, "127.0.0.1", 0, close_timeout=0.2, **options) as running:
+    given = {"close_timeout": 0.2, "process_request": server.check, **options}
+    async with serve(server.serve, "127.0.0.1", 0, **given) as running:
         port = next(iter(running.sockets)).getsockname()[1]
         yield f"ws://127.0.0.1:{port}/v1/responses"
 
@@ -233,135 +286,3 @@ def http(status: str, body: bytes = b"", *headers: str) -> bytes:
     """An HTTP answer."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
-
-
-# what servers say
-
-_numbers = itertools.count(1)
-
-
-def error(status: int | None, code: str | None, message: str = "", **fields: Any) -> dict[str, Any]:
-    """An ``error`` event as the guide has it."""
-    about = {"type": "invalid_request_error", "code": code, "message": message}
-    named = {} if status is None else {"status": status}
-    return {"type": "error", **named, "error": about, **fields}
-
-
-def created(response_id: str = "resp_x", **fields: Any) -> dict[str, Any]:
-    """The first event."""
-    response = {"id": response_id, "status": "in_progress", "model": "nasty-1", **fields}
-    return {"type": "response.created", "response": response}
-
-
-def delta(text: str, item_id: str = "msg_1") -> dict[str, Any]:
-    """A piece of prose."""
-    return {
-        "type": "response.output_text.delta",
-        "item_id": item_id,
-        "output_index": 0,
-        "content_index": 0,
-        "delta": text,
-    }
-
-
-def added(item: Event) -> dict[str, Any]:
-    """An item begins."""
-    return {"type": "response.output_item.added", "output_index": 0, "item": item}
-
-
-def done(item: Event) -> dict[str, Any]:
-    """An item is finished."""
-    return {"type": "response.output_item.done", "output_index": 0, "item": item}
-
-
-def message(text: str, item_id: str = "msg_1") -> dict[str, Any]:
-    """A message item."""
-    content = [{"type": "output_text", "text": text, "annotations": []}]
-    return {
-        "type": "message",
-        "id": item_id,
-        "role": "assistant",
-        "status": "completed",
-        "content": content,
-    }
-
-
-def spoken(text: str, item_id: str = "msg_1") -> list[Event]:
-    """A whole message."""
-    opening = {**message("", item_id), "content": []}
-    return [added(opening), delta(text, item_id), done(message(text, item_id))]
-
-
-def function_call(name: str, arguments: str, call_id: str = "call_1") -> dict[str, Any]:
-    """A function call item."""
-    return {
-        "type": "function_call",
-        "id": f"fc_{call_id}",
-        "call_id": call_id,
-        "name": name,
-        "arguments": arguments,
-        "status": "completed",
-    }
-
-
-def patch_call(patch: str, call_id: str = "call_1") -> dict[str, Any]:
-    """A freeform apply_patch call item."""
-    return {
-        "type": "custom_tool_call",
-        "id": f"ctc_{call_id}",
-        "call_id": call_id,
-        "name": "apply_patch",
-        "input": patch,
-        "status": "completed",
-    }
-
-
-_PIECES = {
-    "function_call": ("response.function_call_arguments.delta", "arguments"),
-    "custom_tool_call": ("response.custom_tool_call_input.delta", "input"),
-}
-
-
-def begun(item: Event, share: float = 1.0, pieces: int = 8) -> list[Event]:
-    """A call that streams its first ``share`` and is not finished."""
-    kind, key = _PIECES[item["type"]]
-    text = item[key][: int(len(item[key]) * share)]
-    size = max(1, len(text) // pieces)
-    parts = [text[at : at + size] for at in range(0, len(text), size)]
-    base = {"type": kind, "item_id": item.get("id"), "output_index": 0}
-    return [added({**item, key: "", "status": "in_progress"})] + [
-        {**base, "delta": part} for part in parts
-    ]
-
-
-def called(item: Event) -> list[Event]:
-    """A call that streams to its end."""
-    return [*begun(item), done(item)]
-
-
-def completed(response_id: str = "resp_x", **fields: Any) -> dict[str, Any]:
-    """The usual end."""
-    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
-    response = {"id": response_id, "status": "completed", "output": [], "usage": usage, **fields}
-    return {"type": "response.completed", "response": response}
-
-
-def incomplete(reason: str, response_id: str = "resp_x") -> dict[str, Any]:
-    """An end that is none."""
-    response = {
-        "id": response_id,
-        "status": "incomplete",
-        "incomplete_details": {"reason": reason},
-    }
-    return {"type": "response.incomplete", "response": response}
-
-
-def failed(code: str, text: str, response_id: str = "resp_x") -> dict[str, Any]:
-    """The server gave up."""
-    response = {"id": response_id, "status": "failed", "error": {"code": code, "message": text}}
-    return {"type": "response.failed", "response": response}
-
-
-def turn(number: int | str, *steps: Step) -> list[Step]:
-    """A whole response: created, the steps, completed."""
-    return [created(f"resp_{number}"), *steps, completed(f"resp_{number}")]
