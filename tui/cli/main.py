@@ -32,6 +32,7 @@ COMMANDS = {
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
     "bridge": ("tui.cli.bridge:bridge_command", "Serve the rehearsal model on this machine."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
+    "bench": ("tui.cli.bench:bench_command", "Measure what duetto promises, on this machine."),
 }
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
