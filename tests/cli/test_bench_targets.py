@@ -1,0 +1,145 @@
+"""The arithmetic of the benchmark's report: figures in, verdicts out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tui.cli.bench_transport import plan, report, targets
+from tui.cli.bench_transport.measurement import medians
+from tui.cli.bench_transport.plan import Findings, TokenFigures, Turn, TurnFigures
+
+
+def figures(
+    transport: str, ttft_ms: float, place: tuple[int, int, int], sent_bytes: int = 100_000
+) -> TurnFigures:
+    """``place``: round trip in ms, history in kB, idle in ms."""
+    round_trip_ms, history_kb, idle_ms = place
+    overhead_ms = ttft_ms - round_trip_ms
+    where = (round_trip_ms, history_kb, idle_ms)
+    return TurnFigures(*where, transport, 7, ttft_ms, overhead_ms, 1.0, sent_bytes)
+
+
+def cell(
+    place: tuple[int, int, int], ttft_ms: tuple[float, float, float], kept_bytes: int = 100_000
+) -> list[TurnFigures]:
+    """TTFT of a new connection, of a kept one, and ours."""
+    new, kept, ours = ttft_ms
+    return [
+        figures(plan.SSE_NEW, new, place),
+        figures(plan.SSE_KEPT, kept, place, kept_bytes),
+        figures(plan.WS_INCREMENTAL, ours, place, 1_300),
+    ]
+
+
+def tokens(sse_us: float, own_us: float, rate: int = 0) -> list[TokenFigures]:
+    cost = ((plan.SSE_KEPT, sse_us), (plan.WS_INCREMENTAL, own_us))
+    return [TokenFigures(name, rate, 4000, 7, us, us) for name, us in cost]
+
+
+def verdicts(turns: list[TurnFigures], read: list[TokenFigures]) -> dict[tuple[str, str], str]:
+    found = targets.checks(Findings(tuple(turns), tuple(read), 1.0))
+    return {(check.target, check.where): check.verdict for check in found}
+
+
+def test_overhead_is_what_lies_beyond_one_round_trip() -> None:
+    turns = [Turn(ttft_ms, 1.0, 1300, 0.0) for ttft_ms in (25.0, 21.0, 90.0)]
+    found = medians((20, 100), 0, plan.WS_INCREMENTAL, turns)
+    assert (found.ttft_ms, found.overhead_ms, found.turns) == (25.0, 5.0, 3)
+
+
+@pytest.mark.parametrize(("ours_ms", "verdict"), [(41.9, "ok"), (42.1, "missed")])
+def test_a_new_connection_costs_five_times_the_overhead(ours_ms: float, verdict: str) -> None:
+    found = verdicts(cell((20, 100, 0), (130.0, 50.0, ours_ms)), [])
+    assert found["overhead a turn against a new connection", "20 ms, 100 kB"] == verdict
+
+
+@pytest.mark.parametrize(("ours_ms", "verdict"), [(40.0, "ok"), (40.5, "missed")])
+def test_the_first_token_comes_in_half_the_time(ours_ms: float, verdict: str) -> None:
+    found = verdicts(cell((20, 10, 0), (80.0, 50.0, ours_ms)), [])
+    assert found["TTFT against a new connection", "20 ms, 10 kB"] == verdict
+
+
+def test_without_a_round_trip_only_the_overhead_counts() -> None:
+    found = verdicts(cell((0, 10, 0), (5.0, 1.0, 0.5)), [])
+    assert ("TTFT against a new connection", "0 ms, 10 kB") not in found
+    assert found["overhead a turn against a new connection", "0 ms, 10 kB"] == "ok"
+
+
+@pytest.mark.parametrize(("ours_ms", "verdict"), [(23.0, "ok"), (23.2, "missed")])
+def test_warm_sse_is_not_beaten_by_less_than_a_twentieth(ours_ms: float, verdict: str) -> None:
+    found = verdicts(cell((20, 400, 0), (180.0, 22.0, ours_ms)), [])
+    assert found["TTFT against warm keep-alive SSE", "20 ms, 400 kB"] == verdict
+
+
+@pytest.mark.parametrize(("kept_bytes", "verdict"), [(102_000, "ok"), (6_000, "missed")])
+def test_bytes_count_at_100_kb(kept_bytes: int, verdict: str) -> None:
+    place, ttft_ms = (20, 100, 0), (130.0, 22.0, 21.0)
+    found = verdicts(cell(place, ttft_ms, kept_bytes), [])
+    assert found["bytes sent against keep-alive SSE", "20 ms, 100 kB"] == verdict
+    found = verdicts(cell((20, 400, 0), ttft_ms, kept_bytes), [])
+    assert not any(target.startswith("bytes") for target, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("place", "kept_bytes", "verdict"),
+    [
+        ((20, 100, 400), 102_000, "ok"),
+        ((20, 10, 400), 11_000, "shown"),
+        ((0, 100, 400), 102_000, "shown"),
+    ],
+    ids=["long way", "fits the window", "no way"],
+)
+def test_idle_time_is_judged_where_it_costs_a_window(
+    place: tuple[int, int, int], kept_bytes: int, verdict: str
+) -> None:
+    found = verdicts(cell(place, (200.0, place[0] + 60.0, place[0] + 2.0), kept_bytes), [])
+    where = f"{place[0]} ms, {place[1]} kB"
+    assert found == {("overhead after 400 ms idle against keep-alive SSE", where): verdict}
+
+
+def test_a_token_is_judged_without_pace_and_shown_with() -> None:
+    found = verdicts([], [*tokens(10.0, 7.1), *tokens(50.0, 49.0, rate=1000)])
+    target = "client CPU a token against SSE"
+    assert found == {(target, "without pace"): "missed", (target, "1,000 tokens/s"): "shown"}
+    assert verdicts([], tokens(10.0, 7.0)) == {(target, "without pace"): "ok"}
+
+
+def test_nothing_is_saved_on_nothing() -> None:
+    assert targets.saved(0.5, 0.0) == 0.0
+    assert targets.saved(-0.2, 2.0) == pytest.approx(1.1)
+
+
+@pytest.fixture
+def findings() -> Findings:
+    turns = [*cell((20, 100, 0), (130.0, 22.0, 24.0)), *cell((20, 100, 400), (130.0, 82.0, 21.5))]
+    return Findings(tuple(turns), tuple(tokens(10.0, 4.0)), 12.34)
+
+
+def test_the_text_names_every_target_with_its_figure(findings: Findings) -> None:
+    text = report.as_text(findings, targets.checks(findings))
+    assert "MISSED  TTFT against warm keep-alive SSE, 20 ms, 100 kB: 1.091 times" in text
+    assert "ok      client CPU a token against SSE, without pace: 60.0 % less" in text
+    assert "5 of 6 targets are reached." in text
+    assert "json.loads of each event" in text
+
+
+def test_the_json_holds_all_of_it(findings: Findings) -> None:
+    shown = json.loads(json.dumps(report.as_json(findings, targets.checks(findings))))
+    assert {"version", "machine", "quick", "seconds", "method"} <= set(shown)
+    assert (shown["missed"], len(shown["turns"]), len(shown["tokens"])) == (1, 6, 2)
+    assert shown["turns"][0] == {
+        "round_trip_ms": 20,
+        "history_kb": 100,
+        "idle_ms": 0,
+        "transport": "sse-new",
+        "turns": 7,
+        "ttft_ms": 130.0,
+        "overhead_ms": 110.0,
+        "cpu_ms": 1.0,
+        "sent_bytes": 100_000,
+    }
+    check = shown["targets"][0]
+    assert set(check) == {"target", "where", "kind", "value", "bound", "verdict", "note"}
+    assert check["verdict"] == "ok"
