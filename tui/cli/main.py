@@ -30,6 +30,7 @@ COMMANDS = {
     "exec": ("tui.cli.exec:exec_command", "Run one turn without a screen."),
     "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
+    "replay": ("tui.cli.replay:replay_command", "Play a recording back."),
     "bridge": ("tui.cli.bridge:bridge_command", "Serve the rehearsal model on this machine."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
     "bench": ("tui.cli.bench:bench_command", "Measure what duetto promises, on this machine."),
@@ -37,7 +38,7 @@ COMMANDS = {
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
 HIDDEN = frozenset({DEFAULT})
-_WITH_VALUE = frozenset({"--endpoint", "--fast", "--deep", "--key-env", "--config"})
+_WITH_VALUE = frozenset({"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record"})
 _WITHOUT_VALUE = frozenset({"--debug"})
 _COLLECT_AFTER = (50_000, 20, 100)
 """Python's 700 collects garbage hundreds of times while modules are imported, and finds hardly

@@ -23,7 +23,7 @@ from tui.settings import Paths, Settings, load_project, with_project
 
 if TYPE_CHECKING:
     from tui.cli.composition import Composition, Workplace
-    from tui.engine.session import Options
+    from tui.engine.session import Options, Session
     from tui.ui.app import DuettoApp
 
 log = logging.getLogger("tui.cli")
@@ -84,7 +84,7 @@ def options_for(workplace: Workplace) -> Options:
 async def _run(composition: Composition, workplace: Workplace, target: Target) -> int:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
-    app = _app(composition, workplace.settings, target.root)
+    app = made_app(composition.session, workplace.settings, target.root)
     if target.file is not None:
         from tui.engine.intents import OpenFile
 
@@ -102,7 +102,8 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     return code if isinstance(code, int) else EXIT_OK
 
 
-def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
+def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
+    """The app over a session."""
     from tui.ui.app import DuettoApp
     from tui.ui.theme import DEFAULT_THEME
 
@@ -119,7 +120,7 @@ def _app(composition: Composition, settings: Settings, root: Path) -> DuettoApp:
             self.panic(f"duetto: internal error ({name}); files are as last saved; see {where}")
 
     return App(
-        composition.session,
+        session,
         theme_name=settings.editor.theme or DEFAULT_THEME,
         workspace=str(root),
         follow=settings.editor.follow,

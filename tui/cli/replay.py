@@ -1,0 +1,179 @@
+"""``duetto replay``: a recording played back into the app, or as text; nothing is dialled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tui.cli.inert_text import PROSE, inert
+from tui.cli.options import ModelFlags, settings_for
+from tui.cli.screen import require_screen
+from tui.core.recording import Recording, read
+from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
+from tui.settings import Paths, Settings
+
+if TYPE_CHECKING:
+    from tui.cli.replay_stage import Stage
+
+FRAME_S = 0.01
+
+
+class Speed(click.ParamType):
+    """A factor, or ``max`` (also written 0): as fast as possible."""
+
+    name = "speed"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """See click: fails with a sentence."""
+        try:
+            speed = 0.0 if str(value).lower() == "max" else float(value)
+        except ValueError:
+            speed = -1.0
+        if speed < 0 or not math.isfinite(speed):
+            self.fail(f"{value} is no speed: 1 is as recorded, 4 four times as fast, or max")
+        return speed
+
+
+@click.command("replay")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--speed",
+    type=Speed(),
+    metavar="X",
+    help="Recorded time is divided by X; max: as fast as possible [default: 1, max with --text].",
+)
+@click.option("--text", "as_text", is_flag=True, help="Print the conversation; no screen.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read this config.toml instead of your own (for the theme).",
+)
+@click.option("--debug", is_flag=True, help="Write more to the log file.")
+def replay_command(
+    file: Path, speed: float | None, as_text: bool, config: Path | None, debug: bool
+) -> int:
+    """Play back what --record FILE has written (or a recording of another client).
+
+    The app gets a workspace of its own with the files that were quoted; it is removed at the end.
+    Nothing is dialled and no command is run. Esc stops an answer as ever.
+    """
+    recording = recorded(file)
+    settings = settings_for(ModelFlags(config=config, debug=debug), Paths.find())
+    if not as_text:
+        require_screen()
+    from tui.cli.replay_stage import Stage
+
+    for sentence in remarks(file, recording):
+        click.echo(f"duetto: {inert(sentence)}", err=True)
+    chosen = (0.0 if as_text else 1.0) if speed is None else speed
+    stage = Stage(recording, chosen)
+    if not stage.exchanges:
+        click.echo(f"duetto: {inert(nothing_to_play(file, recording))}", err=True)
+        asyncio.run(stage.close())
+        return EXIT_OK
+    if as_text:
+        return asyncio.run(_printed(stage))
+    return asyncio.run(_shown(stage, settings))
+
+
+def recorded(file: Path) -> Recording:
+    """The recording in a file. Raises UsageError: it cannot be read, or is none."""
+    try:
+        if not file.exists():
+            raise UsageError(f"there is no recording {file}")
+        if not file.is_file():
+            raise UsageError(f"{file} is no file: name one that duetto --record has written")
+        with file.open("rb") as opened:
+            recording = read(opened)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not a usable path"
+        raise UsageError(f"cannot read {file}: {why.lower()}") from error
+    if not recording.entries:
+        what = "holds no recorded frames" if recording.broken else "is empty"
+        raise UsageError(f"{file} {what}: make a recording with duetto --record FILE")
+    return recording
+
+
+def remarks(file: Path, recording: Recording) -> list[str]:
+    """What is to be said before a recording is played."""
+    if not recording.broken:
+        return []
+    lines = "line is" if recording.broken == 1 else "lines are"
+    return [f"{file}: {recording.broken} {lines} not of a recording, and passed over"]
+
+
+def nothing_to_play(file: Path, recording: Recording) -> str:
+    """What a recording holds in which no model was asked over a WebSocket."""
+    parts = [
+        (recording.count("handshake_rejected"), "refused upgrades"),
+        (recording.count("http_post"), "requests by HTTP"),
+    ]
+    counts = " and ".join(f"{count} {what}" for count, what in parts if count)
+    return f"{file} holds no answer to play" + (f", only {counts}" if counts else "")
+
+
+async def _printed(stage: Stage) -> int:
+    """The conversation on stdout, as it comes."""
+    from tui.cli.open_app import log_broken
+    from tui.cli.transcript_text import TranscriptText
+
+    asyncio.get_running_loop().set_exception_handler(log_broken)
+    session, printer = stage.session, TranscriptText()
+    woken = asyncio.Event()
+    session.on_wake = woken.set
+    playing = asyncio.create_task(stage.play())
+    playing.add_done_callback(lambda _: woken.set())
+    try:
+        while not (playing.done() and not session.status.busy):
+            await woken.wait()
+            woken.clear()
+            if playing.done():
+                playing.result()
+            for line in printer.new(session):
+                click.echo(inert(line, PROSE))
+            await asyncio.sleep(FRAME_S)
+        await playing
+        for line in printer.rest(session):
+            click.echo(inert(line, PROSE))
+    finally:
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
+        await stage.close()
+    if stage.elsewhere:
+        count = f"{stage.elsewhere} requests of other conversations are not shown"
+        click.echo(f"duetto: {count}", err=True)
+    return EXIT_OK
+
+
+async def _shown(stage: Stage, settings: Settings) -> int:
+    """The app, with the recording playing in it."""
+    from tui.cli.open_app import log_broken, made_app
+
+    asyncio.get_running_loop().set_exception_handler(log_broken)
+    app = made_app(stage.session, settings, stage.root)
+    playing: asyncio.Task[None] | None = None
+
+    def begin() -> None:
+        nonlocal playing
+        playing = asyncio.create_task(stage.play())
+
+    app.call_after_refresh(begin)
+    try:
+        code = await app.run_async()
+    finally:
+        if playing is not None:
+            playing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await playing
+        await stage.close()
+    if getattr(app, "broken", False):
+        return EXIT_FAILED
+    return code if isinstance(code, int) else EXIT_OK
