@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.command_run import RunResult
@@ -90,6 +90,7 @@ class FakeWire:
         self._in_flight = False
         self._owed: set[int] = set()
         """Steers that are neither used nor returned, nor wait for tool outputs."""
+        self._burst: list[Event] | None = None
 
     @property
     def busy(self) -> bool:
@@ -151,6 +152,18 @@ class FakeWire:
         """These come now."""
         for event in events:
             self._follow(event)
+            if self._burst is None:
+                self.on_event(event, self.clock.now())
+            else:
+                self._burst.append(event)
+
+    @contextmanager
+    def burst(self) -> Iterator[None]:
+        """All that is given arrives in one read: it is handed on when all of it was taken in."""
+        self._burst = held = []
+        yield
+        self._burst = None
+        for event in held:
             self.on_event(event, self.clock.now())
 
     def news(self, fate: Fate, number: int = 1, why: str = "") -> None:
@@ -171,7 +184,8 @@ class FakeWire:
             self._in_flight = False
             response = {} if isinstance(event, ErrorEvent) else event.response
             kinds = [str(item.get("type")) for item in response.get("output", ())]
-            if any(kind.endswith("_call") for kind in kinds):
+            stopped = isinstance(event, Incomplete) and event.reason == "interrupted"
+            if stopped or any(kind.endswith("_call") for kind in kinds):
                 self._owed.clear()
         elif isinstance(event, SteerNews) and event.fate != "accepted":
             self._owed.discard(event.number)

@@ -253,8 +253,6 @@ class Exchange:
     ) -> None:
         """Nothing more will come of this response: take what only its end says."""
         self._reply = None
-        if self._deadline is not None:
-            self._deadline.cancel()
         if response is None:
             return
         if not reply.items and not self.stopped:
@@ -269,7 +267,7 @@ class Exchange:
 
         Where calls wait for answers none is: the texts go with the request that answers them.
         """
-        undecided = self.steering.undecided and not self._bench.unanswered
+        undecided = self.steering.undecided and not (self.stopped or self._bench.unanswered)
         self._owed = undecided or self.wire.busy
         self._advance()
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from tui.core.capabilities import Abilities as Abilities
 from tui.core.command_run import RunResult as RunResult
 from tui.core.events import Event
 from tui.core.traffic import SocketView as SocketView
@@ -41,16 +42,6 @@ class RoleSpec:
     patch_tool: PatchTool = "custom"
     chaining: bool = True
     """False: every request says all, for an endpoint that loses part of a chain."""
-
-
-@dataclass(frozen=True, slots=True)
-class Abilities:
-    """What an endpoint can do for one model; None: not known yet."""
-
-    interrupt: bool | None = None
-    steer: bool | None = None
-    prewarm: bool | None = None
-    lanes: bool | None = None
 
 
 class Wire(Protocol):

@@ -88,6 +88,7 @@ class Switchboard:
         if line.endpoint == self._status.endpoint:
             resting = state == "closed" and not self._status.busy
             calm = resting and line.wire.close_code in _CALM_CLOSES
+            self._status.transport = line.wire.transport
             self._connection(state, "" if calm else why)
         if state == "open":
             line.reached = True

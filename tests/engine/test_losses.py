@@ -1,0 +1,427 @@
+"""The socket breaks at every moment of a response: nothing is lost, nothing comes twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
+from tui.core import events
+from tui.core.file_read import FileRead
+from tui.core.turn import BlockKind
+from tui.engine import intents
+from tui.engine.ports import RoleSpec
+from tui.engine.recovery import MAX_TRIES
+from tui.errors import EndpointError, KeyRefused
+
+CODES = [None, 1000, 1001, 1006, 1011, 1012, 1013]
+MOMENTS = ["before created", "after created", "mid delta", "after item done", "before terminal"]
+LINE = "        self.items[key] = 1\n"
+LAID = CACHE.replace(LINE, f"        with self.lock:\n    {LINE}")
+
+
+def shown(world: World) -> list[tuple[str, str, str]]:
+    """Kind, text and state of what is not a note."""
+    blocks = world.session.transcript.blocks
+    return [(b.kind.value, b.text, b.state) for b in blocks if b.kind is not BlockKind.NOTE]
+
+
+def play(model: SteppedRehearsal, moment: str) -> None:
+    """The response as far as that moment."""
+    if moment == "before created":
+        return
+    model.begin()
+    if moment in ("mid delta", "after item done"):
+        key = model.open_text()
+        model.say(key, "I will ")
+        if moment == "after item done":
+            model.say(key, "look.")
+            model.close_text(key, "I will look.")
+    elif moment == "before terminal":
+        model.text("I will look.")
+        model.call("read_file", {"path": "cache.py"}, "call_a")
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_a_loss_at_any_moment_is_mended(
+    moment: str, code: int | None, quick_retries: None
+) -> None:
+    world = World({"cache.py": CACHE})
+    world.session.submit(intents.Prompt("look at it"))
+    await world.wire.request(1)
+    model = SteppedRehearsal(world.wire)
+    play(model, moment)
+    await settle()
+    world.wire.close_code = code
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    finished = moment in ("after item done", "before terminal")
+    kinds = [item["type"] for item in request["input"]]
+    calls = ["function_call", "function_call_output"] if moment == "before terminal" else []
+    assert kinds == ["message"] * (2 if finished else 1) + calls
+    assert texts(request) == ["look at it"]
+    assert world.session.drain().troubles == []
+    assert bool(notes(world)) == (moment == "mid delta")
+    model.begin()
+    model.text("All of it.")
+    model.complete()
+    assert world.session.status.outcome == "completed"
+    said = [(text, state) for kind, text, state in shown(world) if kind == "text"]
+    before = {"mid delta": [("I will ", "cut")]}.get(moment, [])
+    before = [("I will look.", "done")] if finished else before
+    assert said == [*before, ("All of it.", "done")]
+    assert len(world.wire.requests) == 2
+    world.session.submit(intents.Prompt("and now"))
+    third = await world.wire.request(3)
+    assert third["previous_response_id"]
+    assert texts(third) == ["and now"]
+
+
+def count_reads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that are read from now on."""
+    paths: list[str] = []
+    read = world.files.read
+
+    def counted(path: str) -> FileRead:
+        paths.append(path)
+        return read(path)
+
+    monkeypatch.setattr(world.files, "read", counted)
+    return paths
+
+
+async def test_no_tool_runs_twice(quick_retries: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World({"a.py": "one\n"})
+    ran = count_reads(world, monkeypatch)
+    model = await begun(world)
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    await settle()
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert list(outputs(request)) == ["call_a"]
+    assert "one" in outputs(request)["call_a"]
+    assert ran.count("a.py") == 1
+    model.begin()
+    model.text("It says one.")
+    model.complete()
+    assert ran.count("a.py") == 1
+    assert world.session.status.outcome == "completed"
+
+
+async def test_a_call_that_still_runs_when_the_socket_breaks_is_waited_for() -> None:
+    world = World({".env": "KEY=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    model.call("read_file", {"path": ".env"}, "call_a")
+    await settle()
+    world.wire.lose()
+    await settle()
+    world.clock.advance(1)
+    await settle()
+    assert len(world.wire.requests) == 1
+    ask = world.session.status.asks[0]
+    world.session.submit(intents.Answer(ask.id, ask.choices[0]))
+    request = await world.wire.request(2)
+    assert "KEY=1" in outputs(request)["call_a"]
+
+
+async def test_a_half_written_call_is_forgotten(quick_retries: None) -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file"}
+    world.wire.give(events.ItemAdded(0, item), events.ArgumentsDelta("fc_1", '{"path": "a'))
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert [item["type"] for item in request["input"]] == ["message"]
+    model.begin()
+    model.call("read_file", {"path": "a.py"}, "call_2")
+    model.complete()
+    assert list(outputs(await world.wire.request(3))) == ["call_2"]
+
+
+async def test_a_half_written_patch_of_which_nothing_landed_is_forgotten(
+    quick_retries: None,
+) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    model.patch_delta(key, "*** Begin Patch\n*** Upd")
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert [item["type"] for item in request["input"]] == ["message"]
+
+
+async def test_half_a_hunk_is_taken_back_and_laid_whole_by_the_next_answer(
+    quick_retries: None,
+) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    model.patch_delta(key, PATCH[: PATCH.index("         return")])
+    world.session.drain()
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "0 of 1 hunk placed" in outputs(request)["call_1"]
+    assert world.session.workspace.buffers["cache.py"].text() == CACHE
+    model.begin()
+    model.patch(PATCH, "call_2")
+    model.complete()
+    assert world.session.workspace.buffers["cache.py"].text() == LAID
+
+
+async def test_what_landed_of_a_broken_patch_stands_once(quick_retries: None) -> None:
+    world = World({"cache.py": CACHE, "b.py": "x = 1\n"})
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    model.patch_delta(key, PATCH.replace("*** End Patch", "*** Update File: b.py\n@@\n-x = "))
+    world.session.drain()
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "Do not resend" in outputs(request)["call_1"]
+    assert world.session.workspace.buffers["cache.py"].text() == LAID
+
+
+async def test_what_landed_of_a_broken_patch_in_prose_is_told(quick_retries: None) -> None:
+    spec = RoleSpec("fast", "quick-1", "main", patch_tool="text")
+    world = World({"cache.py": CACHE}, roles={"fast": spec})
+    model = await begun(world)
+    model.say(model.open_text(), f"Here:\n\n{PATCH}\nAnd now")
+    world.session.drain()
+    assert world.session.workspace.buffers["cache.py"].text() == LAID
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "Do not send again what it changed" in texts(request)[-1]
+    assert "cache.py" in texts(request)[-1]
+
+
+async def test_a_whole_patch_before_the_loss_is_answered_and_not_laid_twice(
+    quick_retries: None,
+) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    model.say(model.open_text(), "And now I")
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert "pending review" in outputs(request)["call_1"]
+    assert world.session.workspace.buffers["cache.py"].text() == LAID
+
+
+async def test_the_wait_is_counted_down_and_esc_ends_it() -> None:
+    world = World()
+    await begun(world)
+    world.wire.give(events.ErrorEvent(429, "rate_limit_exceeded", "slow down", headers=after(11)))
+    await settle()
+    seen = []
+    for _ in range(4):
+        seen.append(world.session.status.retry_s)
+        world.clock.advance(1)
+        await settle()
+    assert seen == [11, 10, 9, 8]
+    assert notes(world) == ["slow down: trying again in 11 s (1 of 5)"]
+    world.session.submit(intents.Interrupt())
+    status = world.session.status
+    assert (status.retry_s, status.busy, status.outcome) == (None, False, "interrupted")
+    assert status.unsent == "make it safe"
+    world.clock.advance(60)
+    await settle()
+    assert len(world.wire.requests) == 1
+    assert world.session.status.retry_s is None
+
+
+async def test_after_the_wait_it_goes_on() -> None:
+    world = World()
+    await begun(world)
+    world.wire.give(events.ErrorEvent(429, "rate_limit_exceeded", headers=after(2.5)))
+    waits = []
+    while len(world.wire.requests) < 2:
+        await settle()
+        waits.append(world.session.status.retry_s)
+        world.clock.advance(0.5)
+    assert waits[0] == 2.5
+    assert None in waits[-2:]
+    assert world.wire.dials == 1
+    assert world.session.status.retry_s is None
+
+
+async def test_a_wait_asked_for_at_the_upgrade_is_kept() -> None:
+    world = World()
+    world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
+    world.session.submit(intents.Prompt("hello"))
+    await settle()
+    assert world.session.status.retry_s == 3.0
+    for _ in range(3):
+        assert world.wire.requests == []
+        world.clock.advance(1)
+        await settle()
+    assert texts(await world.wire.request(1)) == ["hello"]
+    assert world.wire.dials == 2
+
+
+async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back() -> None:
+    world = World()
+    world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
+    world.session.submit(intents.Prompt("hello"))
+    await settle()
+    world.session.submit(intents.Interrupt())
+    status = world.session.status
+    assert (status.unsent, status.busy, status.retry_s) == ("hello", False, None)
+
+
+async def test_five_tries_then_http_then_five_more(quick_retries: None) -> None:
+    world = World()
+    world.wire.other_way = True
+    world.session.submit(intents.Prompt("hello"))
+    for number in range(1, 2 * MAX_TRIES + 3):
+        await world.wire.request(number)
+        assert world.wire.transport == ("websocket" if number <= MAX_TRIES + 1 else "http")
+        world.wire.lose()
+    await settle()
+    assert any("going on over HTTP" in note for note in notes(world))
+    assert world.session.status.transport == "http"
+    assert world.session.status.outcome == "failed"
+    assert world.session.status.unsent == "hello"
+
+
+async def test_tries_are_counted_from_the_last_whole_response(quick_retries: None) -> None:
+    world = World()
+    model = await begun(world)
+    for number in range(1, 4):
+        for _ in range(MAX_TRIES):
+            world.wire.lose()
+            await world.wire.request(len(world.wire.requests) + 1)
+        model.begin()
+        model.call("list", {}, f"call_{number}")
+        model.complete()
+        await settle()
+    assert world.session.status.busy
+    assert not any("lost" in trouble.what for trouble in world.session.drain().troubles)
+
+
+async def test_a_server_that_speaks_only_http_is_spoken_to_so_at_once() -> None:
+    world = World()
+    world.wire.other_way = True
+    world.wire.refusals = [EndpointError("426", http_may_work=True)]
+    world.session.submit(intents.Prompt("hello"))
+    assert texts(await world.wire.request(1)) == ["hello"]
+    world.session.drain()
+    assert world.session.status.transport == "http"
+    assert world.session.drain().troubles == []
+
+
+async def test_a_key_that_is_refused_on_the_way_is_not_tried_again(quick_retries: None) -> None:
+    world = World()
+    world.wire.other_way = True
+    model = await begun(world)
+    model.say(model.open_text(), "half")
+    world.wire.refusals = [KeyRefused("the key has expired")]
+    world.wire.lose()
+    await settle()
+    assert world.wire.dials == 2
+    assert world.wire.transport == "websocket"
+    assert world.session.status.outcome == "failed"
+    assert any("key" in t.what and t.unreachable for t in world.session.drain().troubles)
+
+
+async def test_an_endpoint_that_worked_before_is_tried_again(quick_retries: None) -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.wire.lose()
+    world.wire.refusals = [EndpointError("nobody listens") for _ in range(MAX_TRIES)]
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert texts(request) == ["one", "two"]
+    assert world.wire.dials == 2 + MAX_TRIES
+
+
+async def test_the_connection_limit_is_nobodys_concern(quick_retries: None) -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    limit = events.ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes are up")
+    world.wire.give(limit)
+    request = await world.wire.request(2)
+    assert [item["role"] for item in request["input"]] == ["user", "assistant"]
+    assert world.wire.dials == 2
+    assert notes(world) == []
+    assert world.session.drain().troubles == []
+
+
+async def test_an_idle_socket_that_grew_too_old_is_not_a_loss() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.wire.close_code = 1000
+    world.wire.lose("the session's time is over")
+    assert world.session.status.connection == "offline"
+    assert world.session.drain().troubles == []
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    assert texts(request) == ["one", "two"]
+
+
+async def test_a_failed_continuation_is_asked_for_in_full(quick_retries: None) -> None:
+    """The server has dropped the parent (PROTOCOL.md section 4)."""
+    world = World({"a.py": "one\n"})
+    model = await begun(world)
+    model.call("list", {}, "call_1")
+    model.complete()
+    assert (await world.wire.request(2))["previous_response_id"] == "resp_1"
+    model.begin()
+    world.wire.give(events.Failed({"id": "resp_2", "error": {"code": "server_error"}}))
+    request = await world.wire.request(3)
+    assert "previous_response_id" not in request
+    assert list(outputs(request)) == ["call_1"]
+
+
+async def test_a_call_stopped_by_esc_is_answered_on_the_same_chain() -> None:
+    world = World({".env": "KEY=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world)
+    model.call("read_file", {"path": ".env"}, "call_a")
+    model.call("list", {}, "call_b")
+    model.complete()
+    await settle()
+    world.session.submit(intents.Interrupt())
+    assert (world.wire.interrupts, world.wire.drops) == (0, 0)
+    world.session.submit(intents.Prompt("something else"))
+    request = await world.wire.request(2)
+    assert request["previous_response_id"] == "resp_1"
+    assert set(outputs(request)) == {"call_a", "call_b"}
+    assert "interrupted" in outputs(request)["call_a"]
+
+
+async def test_the_output_of_the_terminal_event_does_for_missing_items() -> None:
+    world = World()
+    await begun(world, "one")
+    content = [{"type": "output_text", "text": "All."}]
+    message = {"type": "message", "role": "assistant", "content": content}
+    world.wire.give(events.Completed({"id": "resp_1", "output": [message]}))
+    assert shown(world)[-1] == ("text", "All.", "done")
+    world.wire.lose()
+    world.session.submit(intents.Prompt("two"))
+    assert (await world.wire.request(2))["input"][1] == message
+
+
+async def test_an_end_that_says_nothing_ends_the_turn_all_the_same() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.say(model.open_text(), "No end of mine, no usage.")
+    world.wire.give(events.Completed({}))
+    assert shown(world)[-1] == ("text", "No end of mine, no usage.", "done")
+    assert world.session.status.outcome == "completed"
+    assert world.session.meter.view(world.clock.now()).tokens_estimated
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert request["previous_response_id"] == "resp_1"
+
+
+def after(seconds: float) -> dict[str, str]:
+    return {"retry-after": str(seconds)}

@@ -1,0 +1,392 @@
+"""Steering: each text is in one place, and becomes one message (PROTOCOL.md section 7)."""
+
+from __future__ import annotations
+
+from tests.support.fakes import World, settle
+from tests.support.turns import begun, notes, outputs, texts
+from tui.core import events
+from tui.core.turn import BlockKind
+from tui.engine import intents
+from tui.engine.ports import Abilities, RoleSpec
+
+
+def blocks(world: World) -> list[tuple[str, str]]:
+    """Kind and text of all blocks."""
+    return [(b.kind.value, b.text) for b in world.session.transcript.blocks]
+
+
+def said(world: World) -> list[str]:
+    """The user's messages on the screen."""
+    return [b.text for b in world.session.transcript.blocks if b.kind is BlockKind.USER]
+
+
+async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    model.text("First part.")
+    world.session.submit(intents.Steer("keep it small"))
+    status = world.session.status
+    assert world.wire.steers == ["keep it small"]
+    assert world.wire.interrupts == 0
+    assert (status.steering, status.steering_fates) == (["keep it small"], ["sent"])
+    world.wire.news("accepted")
+    assert status.steering_fates == ["accepted"]
+    assert said(world) == ["write it"]
+    model.cut_short("steered")
+    assert status.busy
+    world.wire.news("used")
+    assert status.steering == []
+    model.begin()
+    model.text("Small part.")
+    model.complete()
+    assert status.outcome == "completed"
+    assert blocks(world) == [
+        ("user", "write it"),
+        ("text", "First part."),
+        ("user", "keep it small"),
+        ("text", "Small part."),
+    ]
+    assert len(world.wire.requests) == 1
+
+
+async def test_a_successor_continues_the_chain() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    model.text("All of it.")
+    model.complete()
+    assert world.session.status.busy
+    world.wire.news("used")
+    second = model.begin()
+    model.text("Smaller.")
+    model.complete()
+    assert not world.session.status.busy
+    world.session.submit(intents.Prompt("next"))
+    request = await world.wire.request(2)
+    assert request["previous_response_id"] == second
+    assert texts(request) == ["next"]
+    world.wire.lose()
+    assert texts(await world.wire.request(3)) == ["write it", "keep it small", "next"]
+
+
+async def test_a_successor_may_come_in_one_burst_with_its_own_end() -> None:
+    """What arrives in one read is handed on after all of it was taken in: nothing is busy then."""
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    with world.wire.burst():
+        model.text("One.")
+        model.complete()
+        world.wire.news("used")
+        model.begin()
+        model.text("Two.")
+        model.complete()
+    assert [text for kind, text in blocks(world) if kind == "text"] == ["One.", "Two."]
+    assert world.session.status.outcome == "completed"
+    assert len(world.wire.requests) == 1
+
+
+async def test_a_text_that_comes_back_is_the_next_prompt() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Queue("and then the docs"))
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.news("returned", why="steering_not_supported")
+    status = world.session.status
+    assert status.steering == []
+    assert status.queued == ["keep it small", "and then the docs"]
+    model.text("Done.")
+    model.complete()
+    request = await world.wire.request(2)
+    assert texts(request) == ["keep it small"]
+    assert request["previous_response_id"] == "resp_1"
+    assert status.queued == ["and then the docs"]
+
+
+async def test_a_text_that_comes_back_after_the_end_is_sent_then() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    model.text("Done.")
+    model.complete()
+    assert world.session.status.busy
+    await settle()
+    assert len(world.wire.requests) == 1
+    world.wire.news("returned", why="the server was silent")
+    assert texts(await world.wire.request(2)) == ["keep it small"]
+
+
+async def test_several_texts_that_come_back_go_together_in_their_order() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    for text in ("one", "two", "three"):
+        world.session.submit(intents.Steer(text))
+    world.wire.news("accepted", 2)
+    assert world.session.status.steering_fates == ["sent", "accepted", "sent"]
+    model.text("Done.")
+    model.complete()
+    world.wire.news("used", 2)
+    model.begin()
+    world.wire.news("returned", 1)
+    world.wire.news("returned", 3)
+    model.text("Two it is.")
+    model.complete()
+    assert texts(await world.wire.request(2)) == ["one\n\nthree"]
+
+
+async def test_with_calls_the_text_waits_for_their_answers() -> None:
+    world = World({"a.py": "one\n"})
+    model = await begun(world, "read it")
+    world.session.submit(intents.Steer("only the head"))
+    world.wire.news("accepted")
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    model.complete()
+    world.wire.news("pending")
+    assert world.session.status.steering_fates == ["pending"]
+    request = await world.wire.request(2)
+    assert "one" in outputs(request)["call_a"]
+    assert texts(request) == []
+    assert request["previous_response_id"] == "resp_1"
+    world.wire.news("used")
+    model.begin()
+    model.text("It says one.")
+    model.complete()
+    assert said(world) == ["read it", "only the head"]
+    assert world.session.status.outcome == "completed"
+    world.session.submit(intents.Prompt("next"))
+    assert texts(await world.wire.request(3)) == ["next"]
+
+
+async def test_a_request_that_says_all_takes_the_texts_along() -> None:
+    """The server would use them only for a continuation of what it knows."""
+    spec = RoleSpec("fast", "quick-1", "main", chaining=False)
+    world = World({"a.py": "one\n"}, roles={"fast": spec})
+    model = await begun(world, "read it")
+    world.session.submit(intents.Steer("only the head"))
+    world.wire.news("accepted")
+    model.call("read_file", {"path": "a.py"}, "call_a")
+    model.complete()
+    request = await world.wire.request(2)
+    assert texts(request) == ["read it", "only the head"]
+    assert request["input"][-2]["type"] == "function_call_output"
+    world.wire.news("returned")
+    model.begin()
+    model.text("one")
+    model.complete()
+    await settle()
+    assert said(world) == ["read it", "only the head"]
+    assert len(world.wire.requests) == 2
+
+
+async def test_while_a_tool_runs_a_text_goes_with_its_output() -> None:
+    world = World({".env": "KEY=1\n"})
+    world.files.private = {".env": "it holds secrets"}
+    model = await begun(world, "read it")
+    model.call("read_file", {"path": ".env"}, "call_a")
+    model.complete()
+    await settle()
+    assert world.session.alt_label() == "steer"
+    world.session.submit(intents.Steer("never mind"))
+    assert world.wire.steers == []
+    assert world.session.status.queued == ["never mind"]
+    ask = world.session.status.asks[0]
+    world.session.submit(intents.Answer(ask.id, ask.choices[-1]))
+    request = await world.wire.request(2)
+    assert list(outputs(request)) == ["call_a"]
+    assert texts(request) == ["never mind"]
+    assert said(world) == ["read it", "never mind"]
+
+
+async def test_a_loss_puts_the_texts_into_what_is_said_again() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.news("accepted")
+    model.text("A finished part.")
+    wire = world.wire
+    wire.give(events.SteerNews(1, "returned", "keep it small", "the connection broke"))
+    wire.lose()
+    await settle()
+    world.clock.advance(5)
+    request = await wire.request(2)
+    assert texts(request) == ["write it", "keep it small"]
+    assert request["input"][1]["role"] == "assistant"
+    assert said(world) == ["write it", "keep it small"]
+    assert world.session.status.steering == []
+
+
+async def test_it_does_not_matter_whether_the_news_comes_after_the_loss() -> None:
+    world = World()
+    await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.lose()
+    world.wire.give(events.SteerNews(1, "returned", "keep it small", "the connection broke"))
+    assert texts(await world.wire.request(2)) == ["write it", "keep it small"]
+    assert world.session.status.queued == []
+
+
+async def test_a_loss_while_a_successor_is_owed_makes_it_a_turn_of_its_own() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.news("accepted")
+    model.text("All of it.")
+    model.complete()
+    world.wire.lose()
+    request = await world.wire.request(2)
+    assert texts(request) == ["write it", "keep it small"]
+    assert request["input"][1]["role"] == "assistant"
+    assert said(world) == ["write it", "keep it small"]
+
+
+async def test_cut_for_a_text_that_comes_back_all_the_same_goes_on_with_it() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    model.text("A part.")
+    model.cut_short("steered")
+    world.wire.news("returned", why="successor_creation_failed")
+    request = await world.wire.request(2)
+    assert request["previous_response_id"] == "resp_1"
+    assert texts(request) == ["keep it small"]
+    assert notes(world) == []
+
+
+async def test_esc_takes_the_texts_back_into_the_queue() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Queue("later"))
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.news("accepted")
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    world.wire.give(events.SteerNews(1, "returned", "keep it small", "interrupted"))
+    await settle()
+    status = world.session.status
+    assert (status.steering, status.queued) == ([], ["keep it small", "later"])
+    assert not status.busy
+    assert len(world.wire.requests) == 1
+
+
+async def test_esc_while_a_successor_is_owed_stops_it_too() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    model.text("All.")
+    model.complete()
+    world.session.submit(intents.Interrupt())
+    assert world.wire.interrupts == 1
+    assert world.session.status.stopping
+    world.wire.news("used")
+    model.begin()
+    model.say(model.open_text(), "never seen")
+    model.interrupted()
+    assert not world.session.status.busy
+    assert said(world) == ["write it", "keep it small"]
+    assert "never seen" not in str(blocks(world))
+
+
+async def test_a_redirect_says_what_was_steered_first() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.session.submit(intents.Prompt("no, as a class"))
+    model.interrupted()
+    request = await world.wire.request(2)
+    assert texts(request)[-1] == "keep it small\n\nno, as a class"
+    assert world.session.status.queued == []
+
+
+async def test_a_failed_response_is_asked_for_again_with_the_text() -> None:
+    world = World()
+    await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.give(events.ErrorEvent(503, "server_error", "oops"))
+    await settle()
+    world.clock.advance(1)
+    assert texts(await world.wire.request(2)) == ["write it", "keep it small"]
+
+
+async def test_what_nobody_answered_comes_back_whole() -> None:
+    world = World()
+    await begun(world, "write it")
+    world.session.submit(intents.Steer("keep it small"))
+    world.wire.lose()
+    await world.wire.request(2)
+    world.wire.give(events.ErrorEvent(400, "invalid_prompt", "no"))
+    assert world.session.status.unsent == "write it\n\nkeep it small"
+    world.session.submit(intents.Prompt("once more"))
+    assert texts(await world.wire.request(3)) == ["once more"]
+
+
+async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so() -> None:
+    world = World()
+    world.wire.can = Abilities(steer=False)
+    model = await begun(world, "write it")
+    world.session.drain()
+    assert world.session.status.can_steer is False
+    assert world.session.alt_label() == "queue"
+    world.session.submit(intents.Steer("keep it small"))
+    assert world.wire.steers == []
+    assert world.session.status.queued == ["keep it small"]
+    model.text("Done.")
+    model.complete()
+    assert texts(await world.wire.request(2)) == ["keep it small"]
+
+
+async def test_over_http_nothing_is_steered() -> None:
+    world = World()
+    world.wire.transport = "http"
+    await begun(world, "write it")
+    assert world.session.alt_label() == "queue"
+
+
+async def test_the_label_follows_what_runs() -> None:
+    world = World()
+    assert world.session.alt_label() == "queue"
+    model = await begun(world, "write it")
+    assert world.session.alt_label() == "steer"
+    world.session.submit(intents.Interrupt())
+    assert world.session.alt_label() == "queue"
+    model.interrupted()
+    assert world.session.alt_label() == "queue"
+
+
+async def test_with_nothing_running_a_steering_text_is_a_prompt() -> None:
+    world = World()
+    world.session.submit(intents.Steer("hello"))
+    assert texts(await world.wire.request(1)) == ["hello"]
+
+
+async def test_a_text_given_while_it_dials_goes_along() -> None:
+    world = World()
+    world.session.submit(intents.Prompt("hello"))
+    world.session.submit(intents.Steer("be brief"))
+    assert texts(await world.wire.request(1)) == ["hello", "be brief"]
+    assert said(world) == ["hello", "be brief"]
+
+
+async def test_an_answer_at_its_limit_is_whole_again_with_a_successor() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    world.session.submit(intents.Steer("go on then"))
+    model.text("As far as it goes")
+    model.cut_short("max_output_tokens")
+    assert world.session.status.busy
+    world.wire.news("used")
+    model.begin()
+    model.text("and the rest.")
+    model.complete()
+    assert world.session.status.outcome == "completed"
+    assert notes(world) == []
+
+
+async def test_a_successor_nobody_steered_is_not_taken() -> None:
+    world = World()
+    model = await begun(world, "write it")
+    model.text("Done.")
+    model.complete()
+    world.wire.on_event(events.Created({"id": "resp_stray"}), 0.0)
+    world.wire.on_event(events.TextDelta("m", "stray"), 0.0)
+    assert "stray" not in str(blocks(world))
+    assert not world.session.status.busy
