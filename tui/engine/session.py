@@ -133,6 +133,10 @@ class Session:
         """What changed since the last drain, merged."""
         return self._board.drain()
 
+    def warn(self, trouble: Trouble) -> None:
+        """Tell the user of something outside the engine: a recording that ended, a wrong theme."""
+        self._board.trouble(trouble)
+
     def prompt_label(self) -> PromptLabel:
         """What Enter in the prompt does now."""
         return "redirect" if self.status.busy else "send"
