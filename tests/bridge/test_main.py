@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import ConnectionClosedOK
 from websockets.sync.client import connect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +99,64 @@ def test_a_taken_port_is_one_sentence() -> None:
         first.terminate()
 
 
-@pytest.mark.parametrize("flags", [("--fast-rate", "0"), ("--deep-rate", "20001"), ("--bogus",)])
+@pytest.mark.parametrize(
+    "flags", [("--fast-rate", "0"), ("--deep-rate", "20001"), ("--bogus",), ("--max-age", "0")]
+)
 def test_a_wrong_flag_is_a_usage_error(flags: tuple[str, ...]) -> None:
     with start(*flags) as process:
         assert process.wait(timeout=5) == 2
+
+
+def test_endpoints_come_on_stdin_and_a_wrong_line_gives_nothing_away() -> None:
+    with start() as process:
+        first_line(process)
+        assert process.stdin is not None
+        address = {"url": "https://example.test/v1/responses", "headers": {"api-key": "k-secret"}}
+        process.stdin.write(json.dumps({"endpoints": {"a b": address}}) + "\n")
+        process.stdin.flush()
+        said = json.loads(process.stdout.readline()) if process.stdout else {}
+        assert list(said["endpoints"]) == ["a b"]
+        assert said["endpoints"]["a b"].endswith("/v1/endpoints/a%20b/responses")
+        clear = {"url": "http://example.test/v1/responses", "headers": {"api-key": "k-secret"}}
+        for line in ("k-secret", '{"endpoints": 1}', json.dumps({"endpoints": {"c": clear}})):
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            again = json.loads(process.stdout.readline()) if process.stdout else {}
+            assert again == said
+        process.stdin.close()
+        assert process.wait(timeout=5) == 0
+        assert process.stderr is not None
+        complaints = process.stderr.read()
+        assert complaints.count("not understood") == 2
+        assert complaints.count("clear text") == 1
+        assert "k-secret" not in complaints
+        assert "Traceback" not in complaints
+
+
+def test_the_command_takes_no_endpoints() -> None:
+    with start(module="tui.cli bridge") as process:
+        first_line(process)
+        assert process.stdin is not None
+        process.stdin.write('{"endpoints": {"a": {"url": "https://example.test/v1"}}}\n')
+        process.stdin.close()
+        assert process.wait(timeout=5) == 0
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
+
+
+def test_a_connection_s_age_can_be_limited() -> None:
+    with start("--max-age", "0.3") as process:
+        said = first_line(process)
+        headers = {"Authorization": f"Bearer {said['token']}"}
+        with connect(said["url"], additional_headers=headers, proxy=None) as socket:
+            event = json.loads(socket.recv(timeout=5))
+            assert event["error"]["code"] == "websocket_connection_limit_reached"
+            with pytest.raises(ConnectionClosedOK):
+                socket.recv(timeout=5)
+        process.terminate()
+
+
+def test_the_rehearsal_does_not_load_the_http_client() -> None:
+    code = "import sys, tui.bridge.__main__; print('aiohttp' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ran.stdout.strip() == "False"

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import TERMINAL, create, event, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
-from tui.bridge import server
+from tui.bridge.rehearsal import performer
 from tui.core.file_block import file_block
 
 
@@ -177,7 +177,7 @@ async def test_a_broken_model_ends_its_response_and_nothing_else(
         raise RuntimeError("no idea")
 
     with monkeypatch.context() as patched:
-        patched.setattr(server, "answer", broken)
+        patched.setattr(performer, "answer", broken)
         await create(client, "hello")
         await create(client, "hello")
         for _ in range(2):

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
+from tests.support.bridge_client import create, prose, until
+from tests.support.sse_upstream import completed, message, saying, serving
+from tui.core.address import Address
 from tui.effects import bridge_process
 from tui.effects.bridge_process import BridgeProcess
 from tui.errors import EndpointError
@@ -185,3 +188,41 @@ async def test_a_module_in_the_working_directory_is_not_run(
     process = BridgeProcess()
     assert (await process.address()).url
     await process.close()
+
+
+async def test_an_endpoint_is_relayed_and_its_key_is_on_no_command_line() -> None:
+    key = "sk-on-no-command-line"
+    async with serving(saying(message("relayed") + completed())) as upstream:
+        given = Address(upstream.address.url.replace("http:", "ws:"), {"api-key": key})
+        clear = Address("http://192.0.2.1/v1/responses", {"api-key": key})
+        process = BridgeProcess(endpoints={"my/own": given, "clear": clear})
+        address = await process.address("my/own")
+        assert address.headers == (await process.address()).headers
+        shown = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        shown += Path(f"/proc/{process.pid}/environ").read_bytes()
+        assert key.encode() not in shown
+        headers = dict(address.headers)
+        async with connect(address.url, additional_headers=headers, proxy=None) as socket:
+            await create(socket, "hi")
+            assert prose(await until(socket)) == "relayed"
+        assert upstream.headers[0]["api-key"] == key
+        with pytest.raises(EndpointError, match="clear text"):
+            await process.address("clear")
+        with pytest.raises(EndpointError, match="no endpoint"):
+            await process.address("nobody")
+        await process.close()
+
+
+async def test_a_bridge_that_does_not_take_the_endpoints_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bridge_process, "READY_DEADLINE_S", 0.3)
+    code = (
+        'print(\'{"url": "ws://127.0.0.1:1/v1/responses", "token": "t"}\', flush=True)\n'
+        "import sys\nsys.stdin.read()"
+    )
+    endpoints = {"x": Address("http://127.0.0.1:9/v1/responses")}
+    process = BridgeProcess(command=[sys.executable, "-c", code], endpoints=endpoints)
+    with pytest.raises(EndpointError, match="did not say"):
+        await process.address("x")
+    assert process.pid is None

@@ -1,6 +1,8 @@
 """``python -m tui.bridge``: the bridge as a process of its own.
 
 It says where it serves in one JSON line on stdout, and ends when its stdin closes or at SIGTERM.
+A line on stdin may name endpoints to relay to (`relay.endpoints`); it answers each such line with
+where it serves which.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tui.bridge.models import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
+from tui.bridge.relay.endpoints import read_endpoints
 from tui.bridge.server import Bridge
-from tui.errors import EXIT_FAILED, EXIT_OK
+from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--deep-rate", type=_rate, default=default.deep_tokens_s, help=rate)
     parser.add_argument("--seed", type=int, default=default.seed, help="of the fast one's slips")
     parser.add_argument("--mistakes", type=float, default=default.mistakes, help="0 to 1")
+    age = "end each connection when it is so old, as services do (for tests)"
+    parser.add_argument("--max-age", type=_age, metavar="SECONDS", help=age)
     parser.add_argument("--any-model", action="store_true", help="other names play the deep one")
     given = parser.parse_args(arguments)
     rehearsal = Rehearsal(
@@ -39,13 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         mistakes=given.mistakes,
         any_model=given.any_model,
     )
-    return serve(rehearsal, given.port)
+    return serve(rehearsal, given.port, max_age_s=given.max_age, relays=True)
 
 
-def serve(rehearsal: Rehearsal, port: int = 0) -> int:
-    """Serve until stdin closes or a signal comes; returns the exit code."""
+def serve(
+    rehearsal: Rehearsal, port: int = 0, *, max_age_s: float | None = None, relays: bool = False
+) -> int:
+    """Serve until stdin closes or a signal comes; returns the exit code.
+
+    With ``relays`` the lines on stdin name endpoints (`relay.endpoints`).
+    """
     try:
-        asyncio.run(_serve(rehearsal, port))
+        asyncio.run(_serve(Bridge(rehearsal, max_age_s=max_age_s), port, relays=relays))
     except OSError as error:
         print(f"The bridge cannot listen on port {port}: {error.strerror}.", file=sys.stderr)
         return EXIT_FAILED
@@ -54,26 +64,59 @@ def serve(rehearsal: Rehearsal, port: int = 0) -> int:
     return EXIT_OK
 
 
-async def _serve(rehearsal: Rehearsal, port: int) -> None:
-    bridge = Bridge(rehearsal)
+async def _serve(bridge: Bridge, port: int, *, relays: bool) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(number, ended.set)
     await bridge.start(port)
-    print(json.dumps({"url": bridge.url, "token": bridge.token}), flush=True)
-    threading.Thread(target=_watch_stdin, args=(loop, ended), daemon=True).start()
+    _say(url=bridge.url, token=bridge.token)
+
+    def heard(line: bytes) -> None:
+        """Take a line of stdin; None of its words are repeated: it may hold keys."""
+        if line and relays:
+            _take_endpoints(bridge, line)
+        elif not line:
+            ended.set()
+
+    threading.Thread(target=_watch_stdin, args=(loop, heard), daemon=True).start()
     await ended.wait()
     await bridge.close()
 
 
-def _watch_stdin(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Wait for the end of stdin, in a thread: it may be a pipe, a terminal or a file."""
-    with contextlib.suppress(OSError):
-        while os.read(0, 65536):
-            pass
+def _take_endpoints(bridge: Bridge, line: bytes) -> None:
+    """Serve the endpoints that a line names, and say so."""
+    try:
+        bridge.endpoints.update(read_endpoints(line))
+    except EndpointError as error:
+        print(error, file=sys.stderr, flush=True)
+    _say(endpoints={name: bridge.url_of(name) for name in bridge.endpoints})
+
+
+def _say(**words: object) -> None:
+    print(json.dumps(words), flush=True)
+
+
+def _watch_stdin(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None]) -> None:
+    """Hand on the lines of stdin and, as an empty one, its end.
+
+    In a thread: it may be a pipe, a terminal or a file.
+    """
+    pending = b""
     with contextlib.suppress(RuntimeError):  # the loop is closed: a signal came first
-        loop.call_soon_threadsafe(ended.set)
+        with contextlib.suppress(OSError):
+            while chunk := os.read(0, 65536):
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in filter(bytes.strip, lines):
+                    loop.call_soon_threadsafe(heard, line)
+        loop.call_soon_threadsafe(heard, b"")
+
+
+def _age(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    return seconds
 
 
 def _rate(text: str) -> float:

@@ -1,53 +1,61 @@
-"""The WebSocket server: loopback only, bearer token, `core.server_protocol` around the models."""
+"""The WebSocket server: loopback only, bearer token, `core.server_protocol` around who answers."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import functools
 import hmac
 import http
+import importlib
 import json
-import logging
 import secrets
-import time
-from collections.abc import Coroutine, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from tui.bridge.models import DEEP, FAST, NoSuchModelError, Rehearsal
-from tui.bridge.rehearsal.director import answer
-from tui.bridge.rehearsal.player import Player
-from tui.core.run import Run
-from tui.core.server_protocol import ServerProtocol
-from tui.core.steering import required_outputs
-from tui.core.usage import Usage
+from tui.bridge.models import DEEP, FAST, Rehearsal
+from tui.bridge.rehearsal.performer import RehearsalPerformer
+from tui.bridge.relay.endpoints import endpoint_at, path_of
+from tui.bridge.stage import Performer, Stage
+from tui.core.address import Address
+
+if TYPE_CHECKING:
+    from tui.bridge.relay.upstream import Upstream
 
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-_CHARS_PER_TOKEN = 4
-_log = logging.getLogger(__name__)
 
 
 class Bridge:
-    """Serves the rehearsal models on 127.0.0.1."""
+    """Serves the rehearsal models, and endpoints that speak HTTP+SSE, on 127.0.0.1."""
 
-    def __init__(self, rehearsal: Rehearsal | None = None, token: str | None = None) -> None:
+    def __init__(
+        self,
+        rehearsal: Rehearsal | None = None,
+        token: str | None = None,
+        max_age_s: float | None = None,
+    ) -> None:
+        """With ``max_age_s`` a connection is ended when it is so old (PROTOCOL section 10)."""
         self.token = token or secrets.token_urlsafe(32)
         self.rehearsal = rehearsal or Rehearsal()
+        self.endpoints: dict[str, Address] = {}
+        """Name -> where it is relayed to; each at `relay.endpoints.path_of`."""
         self.port = 0
+        self._max_age_s = max_age_s
         self._server: Server | None = None
+        self._upstream: Upstream | None = None
         self._connections = 0
 
     @property
     def url(self) -> str:
         """Where it serves."""
         return f"ws://127.0.0.1:{self.port}{PATH}"
+
+    def url_of(self, endpoint: str) -> str:
+        """Where it relays to an endpoint."""
+        return f"ws://127.0.0.1:{self.port}{path_of(endpoint)}"
 
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 takes a free one. Raises OSError if the port is taken."""
@@ -69,13 +77,16 @@ class Bridge:
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
+        if self._upstream is not None:
+            await self._upstream.close()
 
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
         """Refuse what has no business here before the upgrade; None lets it in."""
         path = request.path.partition("?")[0]
         if request.headers.get_all("Origin"):
             return _refusal(http.HTTPStatus.FORBIDDEN, "Web pages may not use this bridge.")
-        if path not in (PATH, MODELS_PATH):
+        relayed = endpoint_at(path, self.endpoints) is not None
+        if path not in (PATH, MODELS_PATH) and not relayed:
             return _refusal(http.HTTPStatus.NOT_FOUND, f"There is only {PATH} here.")
         if not self._is_known(request.headers.get_all("Authorization")):
             return _refusal(http.HTTPStatus.UNAUTHORIZED, "A bearer token is required.")
@@ -91,134 +102,22 @@ class Bridge:
 
     async def _serve(self, socket: ServerConnection) -> None:
         self._connections += 1
-        stage = Stage(socket, self.rehearsal, f"{secrets.token_hex(4)}{self._connections:x}_")
-        await stage.run()
+        prefix = f"{secrets.token_hex(4)}{self._connections:x}_"
+        performer = await self._performer_at(socket.request.path if socket.request else PATH)
+        await Stage(socket, performer, prefix).run(self._max_age_s)
 
+    async def _performer_at(self, path: str) -> Performer:
+        """Who answers at a path that `_check` has let in."""
+        address = endpoint_at(path.partition("?")[0], self.endpoints)
+        if address is None:
+            return RehearsalPerformer(self.rehearsal)
+        # aiohttp takes a quarter of a second to load, which the rehearsal must not wait for.
+        await asyncio.to_thread(importlib.import_module, "tui.bridge.relay.performer")
+        from tui.bridge.relay.performer import RelayPerformer
+        from tui.bridge.relay.upstream import Upstream
 
-class Stage:
-    """One connection: reads frames, plays runs, writes frames."""
-
-    def __init__(self, socket: ServerConnection, rehearsal: Rehearsal, prefix: str) -> None:
-        self._socket = socket
-        self._rehearsal = rehearsal
-        self._protocol = ServerProtocol(prefix, steering=True)
-        self._players: dict[str, asyncio.Event] = {}
-        """Response id -> set when its run was told something."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writing = asyncio.Lock()
-
-    async def run(self) -> None:
-        """Serve until the client is gone; then all work for it stops."""
-        try:
-            with contextlib.suppress(ConnectionClosed):
-                async for message in self._socket:
-                    if isinstance(message, str):
-                        self._protocol.receive_text(message, int(time.time()))
-                    else:
-                        self._protocol.receive_binary()
-                    self._wake()
-                    await self._write()
-        finally:
-            self._protocol.connection_lost()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _wake(self) -> None:
-        """Start what may start, and tell the runs that were steered or interrupted."""
-        for run in self._protocol.accept():
-            self._players[run.response_id] = asyncio.Event()
-            self._spawn(self._play(run), run)
-        told = [run for run in self._protocol.running() if run.steered]
-        for run in [*told, *self._protocol.interrupted_runs()]:
-            if run.response_id in self._players:
-                self._players[run.response_id].set()
-
-    def _spawn(self, work: Coroutine[None, None, None], run: Run) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(functools.partial(self._reap, run))
-
-    def _reap(self, run: Run, task: asyncio.Task[None]) -> None:
-        """A run's task is over: if it broke, the client hears of it."""
-        self._tasks.discard(task)
-        self._players.pop(run.response_id, None)
-        if task.cancelled() or task.exception() is None:
-            return
-        _log.error("a run of the rehearsal broke", exc_info=task.exception())
-        if not run.done:
-            run.fail("server_error", "The rehearsal model broke; see the log.")
-            self._wake()
-            self._spawn(self._write(), run)
-
-    async def _play(self, run: Run) -> None:
-        """Play one run to its end, then start what waited for it."""
-        await self._perform(run)
-        self._wake()
-        await self._write()
-
-    async def _perform(self, run: Run) -> None:
-        told = self._players[run.response_id]
-        try:
-            manner, pace = self._rehearsal.cast(run.request)
-        except NoSuchModelError as error:
-            run.refuse(400, error.code, str(error), error.param)
-            return
-        beats = answer(run.request, run.full_input, manner)
-        tokens = input_tokens(run.request, run.full_input)
-        player = Player(beats, pace, seed=manner.seed, now=time.monotonic())
-        while not (player.done or run.interrupted or (run.steered and player.at_boundary)):
-            wait_s = player.due_s() - time.monotonic()
-            if wait_s > 0 and await _within(told, wait_s):
-                told.clear()
-                continue
-            player.play(run, time.monotonic(), one_item=run.steered)
-            await self._write()
-        _finish(run, player, player.usage(*tokens))
-
-    async def _write(self) -> None:
-        """Write what waits, in order; a client that does not read makes its runs wait here.
-
-        Of a client that is gone nobody is told here: the reader ends everything then.
-        """
-        async with self._writing:
-            with contextlib.suppress(ConnectionClosed):
-                for text in self._protocol.data_to_send():
-                    await self._socket.send(text)
-
-
-def _finish(run: Run, player: Player, usage: Usage) -> None:
-    """End a run as it was stopped, or as it ended by itself."""
-    if run.interrupted:
-        run.finish_interrupted(usage)
-    elif player.done or required_outputs(run.output):
-        run.finish("completed", usage)
-    else:
-        run.finish("incomplete", usage, reason="steered")
-
-
-async def _within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event that long; returns whether it came."""
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True
-
-
-def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tuple[int, int]:
-    """Estimated tokens of the whole input, and how many of them the parent had already."""
-    known = len(items) - len(request.get("input") or [])
-    before = _size(items[:known])
-    settings = _size([request.get("instructions"), request.get("tools")])
-    total = settings + before + _size(items[known:])
-    cached = settings + before if known else 0
-    return total // _CHARS_PER_TOKEN, cached // _CHARS_PER_TOKEN
-
-
-def _size(parts: list[Any]) -> int:
-    return sum(len(json.dumps(part, ensure_ascii=False)) for part in parts if part)
+        upstream = self._upstream = self._upstream or Upstream()
+        return RelayPerformer(upstream, address)
 
 
 def _refusal(status: http.HTTPStatus, message: str) -> Response:

@@ -8,7 +8,7 @@ a producer that notices its interrupt late does no harm.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,6 +36,9 @@ class _Family:
     prefix: str = ""
 
 
+_ENVELOPE = frozenset({"type", "sequence_number", "stream_id"})
+_TOLD_BY_OTHERS = ("model", "usage", "service_tier", "incomplete_details", "error")
+"""What a response that another server made keeps of it; the rest is ours."""
 _FAMILIES = {
     "message": _Family(
         "response.output_text", "text", "response.content_part", "output_text",
@@ -134,15 +137,36 @@ class Run:
         """The whole conversation so far, as items."""
         return self.task.full_input
 
+    @property
+    def said(self) -> int:
+        """How many events it has said: who looks twice sees whether it was silent."""
+        return self._sequence
+
     def emit(self, kind: str, **fields: Any) -> None:
         """Say one event; sequence number and lane are added."""
+        if not self.done:
+            self._say(kind, fields)
+
+    def postscript(self, kind: str, **fields: Any) -> None:
+        """Say what is still to be said of it behind its end, such as a steer's fate."""
+        self._say(kind, fields)
+
+    def pass_on(self, event: dict[str, Any]) -> None:
+        """Say an event that another server made: numbered and routed as ours.
+
+        Terminal events are not passed on: `conclude` says them.
+        """
         if self.done:
             return
-        event = {"type": kind, "sequence_number": self._sequence, **fields}
-        if self.task.lane is not None:
-            event["stream_id"] = self.task.lane
-        self._sequence += 1
-        self._send(frame(event))
+        kind, index, item = str(event.get("type")), event.get("output_index"), event.get("item")
+        if isinstance(item, dict) and isinstance(index, int):
+            if kind == "response.output_item.added":
+                self._open[index] = _OpenItem(item, None)
+            elif kind == "response.output_item.done":
+                self._open.pop(index, None)
+                self.output.append(item)
+            self._index = max(self._index, index + 1)
+        self._say(kind, {key: value for key, value in event.items() if key not in _ENVELOPE})
 
     def start(self) -> None:
         """Say that the response exists (the protocol does it)."""
@@ -197,7 +221,7 @@ class Run:
             return
         whole = {**opened.item, **(item or {})}
         if "status" in whole:
-            whole["status"] = "completed"
+            whole["status"] = (item or {}).get("status") or "completed"
         family = opened.family
         if family is not None and item is None:
             text = "".join(opened.pieces)
@@ -223,13 +247,19 @@ class Run:
         body = self._response(status, usage=counted, incomplete_details=details)
         self._end(f"response.{status}", body, remembered=status != "failed")
 
+    def conclude(self, status: FinishStatus, response: dict[str, Any]) -> None:
+        """End as another server ended it; the items that came are the output."""
+        told = {key: response[key] for key in _TOLD_BY_OTHERS if response.get(key) is not None}
+        body = self._response(status, **told)
+        self._end(f"response.{status}", body, remembered=status != "failed")
+
     def finish_interrupted(self, usage: Usage | dict[str, Any] | None = None) -> None:
         """End as the client asked: open items are discarded, finished ones stay."""
         for index, opened in sorted(self._open.items()):
             self.emit(
                 "response.output_item.interrupted",
                 response_id=self.response_id,
-                item_id=opened.item["id"],
+                item_id=opened.item.get("id"),
                 output_index=index,
             )
         self._open.clear()
@@ -240,17 +270,31 @@ class Run:
         error = {"code": code, "message": message}
         self._end("response.failed", self._response("failed", error=error), remembered=False)
 
-    def refuse(self, status: int, code: str, message: str, param: str | None = None) -> None:
-        """End with an `error` event on this lane; ``status`` as of HTTP."""
+    def refuse(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """End with an `error` event on this lane; see `error_fields`."""
         if self.done:
             return
-        self._send(frame(error_event(status, code, message, param=param, lane=self.lane)))
+        self._say("error", error_fields(status, code, message, param, headers))
         self.done = True
         self._ended(self, False)
 
     def abandon(self) -> None:
         """The client is gone: say nothing more."""
         self.interrupted = self.done = True
+
+    def _say(self, kind: str, fields: dict[str, Any]) -> None:
+        event = {"type": kind, "sequence_number": self._sequence, **fields}
+        if self.task.lane is not None:
+            event["stream_id"] = self.task.lane
+        self._sequence += 1
+        self._send(frame(event))
 
     def _end(self, kind: str, response: dict[str, Any], *, remembered: bool) -> None:
         if self.done:
@@ -281,14 +325,21 @@ class Run:
         }
 
 
-def error_event(
-    status: int, code: str, message: str, *, param: str | None = None, lane: str | None = None
+def error_fields(
+    status: int,
+    code: str,
+    message: str,
+    param: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """An `error` event; without ``lane`` it speaks of the connection or the default lane."""
+    """An `error` event but for its envelope (PROTOCOL section 4).
+
+    ``status`` is as of HTTP; ``headers`` such as ``retry-after`` in seconds.
+    """
     kind = "server_error" if status >= 500 else "invalid_request_error"
     error = {"type": kind, "code": code, "message": message, "param": param}
-    event: dict[str, Any] = {"type": "error", "status": status, "error": error}
-    return event if lane is None else {**event, "stream_id": lane}
+    told = {"headers": dict(headers)} if headers else {}
+    return {"status": status, "error": {**error, **told}, **told}
 
 
 def _part(family: _Family, text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tui.core.client_events import (
     Steer,
     decode_client,
 )
-from tui.core.run import Run, Task, error_event, frame
+from tui.core.run import Run, Task, error_fields, frame
 from tui.core.steering import Steering, behind_outputs, is_steerable, required_outputs
 from tui.core.usage import Usage
 
@@ -111,8 +111,19 @@ class ServerProtocol:
             run.abandon()
         self._running.clear()
         self._waiting.clear()
-        self._outbox.clear()
+        self._outbox = []
         return runs
+
+    def limit_reached(self) -> None:
+        """The connection's time is up: the client hears it, and nothing after it.
+
+        Not to be answered: the owner writes and closes.
+        """
+        words = "The connection has reached its time limit: open another one."
+        self._error("websocket_connection_limit_reached", words)
+        last = self._outbox
+        self.connection_lost()
+        self._outbox = last
 
     def _queue(self, create: Create) -> None:
         lane = create.stream_id
@@ -124,7 +135,7 @@ class ServerProtocol:
             self._names.add(lane)
         if len(self._waiting) >= MAX_WAITING:
             message = f"At most {MAX_WAITING} requests may wait on one connection."
-            self._say(**error_event(429, "websocket_queue_full", message, lane=lane))
+            self._say("error", lane, error_fields(429, "websocket_queue_full", message))
             return
         self._waiting.append(create)
 
@@ -173,20 +184,18 @@ class ServerProtocol:
 
     def _succeed(self, run: Run, steering: Steering, *, usable: bool) -> None:
         """Start the successor of a steered run, or say what it waits for."""
-        lane = {} if run.lane is None else {"stream_id": run.lane}
         stubs = required_outputs(run.output)
         for text in steering.waiting(run.response_id):
             if not usable:
                 steer = text.shown(with_input=True)
                 error = _steer_error("successor_creation_failed", "The response was stopped.")
-                self._say(type="response.steer.failed", steer=steer, error=error, **lane)
+                run.postscript("response.steer.failed", steer=steer, error=error)
             elif stubs:
-                self._say(
-                    type="response.steer.pending",
+                run.postscript(
+                    "response.steer.pending",
                     steer=text.shown(),
                     reason="waiting_for_required_input",
                     required_input=stubs,
-                    **lane,
                 )
         if not usable:
             steering.take(run.response_id)
@@ -206,7 +215,8 @@ class ServerProtocol:
         # One that is over already is ignored: an error would hit the client's next turn.
         if self._running and event.response_id not in self._ended_ids:
             error = {"code": "response_not_found", "message": "No such response is running."}
-            self._say(type="response.interrupt.failed", response_id=event.response_id, error=error)
+            fields = {"response_id": event.response_id, "error": error}
+            self._say("response.interrupt.failed", None, fields)
 
     def _steer(self, event: Steer) -> None:
         parent = event.previous_response_id
@@ -232,13 +242,16 @@ class ServerProtocol:
 
     def _refuse_steer(self, event: Steer, code: str, words: str) -> None:
         steer = {"previous_response_id": event.previous_response_id, "input": event.input}
-        self._say(type="response.steer.failed", steer=steer, error=_steer_error(code, words))
+        fields = {"steer": steer, "error": _steer_error(code, words)}
+        self._say("response.steer.failed", None, fields)
 
     def _error(self, code: str, message: str, param: str = "", lane: str | None = None) -> None:
-        self._say(**error_event(400, code, message, param=param or None, lane=lane))
+        self._say("error", lane, error_fields(400, code, message, param or None))
 
-    def _say(self, **event: Any) -> None:
-        self._outbox.append(frame(event))
+    def _say(self, kind: str, lane: str | None, fields: dict[str, Any]) -> None:
+        """Say what belongs to no run."""
+        event = {"type": kind, "sequence_number": 0, **fields}
+        self._outbox.append(frame(event if lane is None else {**event, "stream_id": lane}))
 
     def _outbox_append(self, text: str) -> None:
         self._outbox.append(text)

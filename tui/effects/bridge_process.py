@@ -13,11 +13,12 @@ import logging
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from tui.core.address import Address
+from tui.core.address import Address, checked
 from tui.errors import EndpointError
 
 READY_DEADLINE_S = 10.0
@@ -27,6 +28,8 @@ ANSWER_S = 2.0
 """A bridge that says nothing for so long is stopped or stuck: it is replaced."""
 _LAST_WORDS_LINES = 20
 _LAST_WORDS_S = 0.5
+_PATH_NAMES = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR"})
+"""May be relative to the app's working directory, which is not the bridge's."""
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 """The child's working directory: with -m it comes first on sys.path, so it must be the one that
 `tui` lies in, never the user's workspace."""
@@ -36,11 +39,22 @@ _log = logging.getLogger("tui.bridge_process")
 class BridgeProcess:
     """Supervises one bridge process."""
 
-    def __init__(self, arguments: Sequence[str] = (), command: Sequence[str] = ()) -> None:
-        """``arguments`` are the bridge's flags; ``command`` replaces how it is run (tests)."""
+    def __init__(
+        self,
+        arguments: Sequence[str] = (),
+        command: Sequence[str] = (),
+        endpoints: Mapping[str, Address] | None = None,
+    ) -> None:
+        """``arguments`` are the bridge's flags; ``command`` replaces how it is run (tests).
+
+        ``endpoints`` are those that it is to reach by HTTP+SSE, by name.
+        """
         self._command = [*(command or (sys.executable, "-m", "tui.bridge")), *arguments]
+        self._endpoints = dict(endpoints or {})
         self._process: Process | None = None
         self._address: Address | None = None
+        self._relays: dict[str, str] = {}
+        """Endpoint -> where the running bridge relays it."""
         self._logging: asyncio.Task[None] | None = None
         self._last_words: list[str] = []
         self._starting = asyncio.Lock()
@@ -52,11 +66,17 @@ class BridgeProcess:
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if running and self._process is not None else None
 
-    async def address(self) -> Address:
+    async def address(self, endpoint: str | None = None) -> Address:
         """Where the bridge serves, with this run's token; starts it if it is not running.
 
-        Raises EndpointError if it does not start.
+        With ``endpoint`` it is where the bridge relays to that one; else the rehearsal models.
+
+        Raises EndpointError if it does not start, or if the endpoint cannot be relayed to.
         """
+        if endpoint is not None:
+            if endpoint not in self._endpoints:
+                raise EndpointError(f"The bridge knows no endpoint {endpoint!r}.")
+            checked(self._endpoints[endpoint])
         async with self._starting:
             if self._closed:
                 raise EndpointError("The bridge is closed.")
@@ -66,7 +86,11 @@ class BridgeProcess:
                     _log.warning("the bridge %s; starting another", self._ending())
                     await self._end()
                 known = self._address = await self._start()
-            return known
+            if endpoint is None:
+                return known
+            if endpoint not in self._relays:
+                raise EndpointError(f"The bridge does not relay to {endpoint!r}; see the log.")
+            return Address(self._relays[endpoint], known.headers)
 
     async def close(self) -> None:
         """End the process: close its stdin, then SIGTERM, then SIGKILL."""
@@ -75,7 +99,6 @@ class BridgeProcess:
             await self._end()
 
     async def _start(self) -> Address:
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
@@ -83,7 +106,7 @@ class BridgeProcess:
                 stdout=PIPE,
                 stderr=PIPE,
                 cwd=_OWN_FOLDER,
-                env=environment,
+                env=_environment(),
                 start_new_session=True,
             )
         except OSError as error:
@@ -91,13 +114,40 @@ class BridgeProcess:
         self._last_words = []
         self._logging = asyncio.create_task(self._log_stderr(self._process))
         try:
-            return await self._read_address(self._process)
+            address = await self._read_address(self._process)
+            self._relays = await self._name_endpoints(self._process)
+            return address
         except BaseException:
             # Cancelled too: a process whose address nobody knows must not stay.
             await self._end()
             raise
 
     async def _read_address(self, process: Process) -> Address:
+        said = await self._read_line(process)
+        try:
+            url, token = str(said["url"]), str(said["token"])
+        except (KeyError, TypeError) as error:
+            raise EndpointError(f"The bridge did not start: {await self._why()}") from error
+        return Address(url, {"Authorization": f"Bearer {token}"})
+
+    async def _name_endpoints(self, process: Process) -> dict[str, str]:
+        """Tell the bridge the endpoints, on stdin: no other process sees their keys there."""
+        told = {
+            name: {"url": address.url, "headers": dict(address.headers)}
+            for name, address in self._endpoints.items()
+            if _is_usable(address)
+        }
+        if not told or process.stdin is None:
+            return {}
+        with contextlib.suppress(ConnectionError):  # it ended: the missing answer says so
+            process.stdin.write(json.dumps({"endpoints": told}).encode() + b"\n")
+            await process.stdin.drain()
+        said = await self._read_line(process)
+        relays = said.get("endpoints") if isinstance(said, dict) else None
+        return {str(k): str(v) for k, v in relays.items()} if isinstance(relays, dict) else {}
+
+    async def _read_line(self, process: Process) -> Any:
+        """A line of its stdout, decoded."""
         assert process.stdout is not None
         try:
             async with asyncio.timeout(READY_DEADLINE_S):
@@ -105,11 +155,9 @@ class BridgeProcess:
         except (TimeoutError, ValueError) as error:
             raise EndpointError("The bridge did not say where it serves; see the log.") from error
         try:
-            said = json.loads(line)
-            url, token = str(said["url"]), str(said["token"])
-        except (ValueError, KeyError, TypeError) as error:
+            return json.loads(line)
+        except ValueError as error:
             raise EndpointError(f"The bridge did not start: {await self._why()}") from error
-        return Address(url, {"Authorization": f"Bearer {token}"})
 
     async def _why(self) -> str:
         if self._logging is not None:
@@ -154,6 +202,23 @@ class BridgeProcess:
             self._logging.cancel()
             await asyncio.gather(self._logging, return_exceptions=True)
             self._logging = None
+
+
+def _environment() -> dict[str, str]:
+    """The app's, for a process that runs in another working directory."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    for name in _PATH_NAMES & environment.keys():
+        environment[name] = os.path.abspath(environment[name])
+    return environment
+
+
+def _is_usable(address: Address) -> bool:
+    """Whether its key may travel there; whoever asks for it is told why not."""
+    try:
+        checked(address)
+    except EndpointError:
+        return False
+    return True
 
 
 async def _answers(address: Address) -> bool:

@@ -1,0 +1,131 @@
+"""Plays the runs of a connection by asking an endpoint over HTTP+SSE."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from urllib.parse import urlsplit
+
+from aiohttp import ClientResponse
+
+from tui.bridge.relay.retelling import Retelling
+from tui.bridge.relay.sse import MAX_MESSAGE_BYTES, OversizeError, SseParser
+from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream
+from tui.bridge.stage import Part
+from tui.core.address import Address
+from tui.errors import EndpointError
+
+_DONE = b"[DONE]"
+_DRAIN_S = 0.2
+"""A connection whose response has ended is read to its end so long, to be used again."""
+
+
+class RelayPerformer:
+    """An endpoint as who answers (`stage.Performer`)."""
+
+    steers = False
+
+    def __init__(self, upstream: Upstream, address: Address) -> None:
+        self._upstream = upstream
+        self._address = address
+        self._host = urlsplit(address.url).hostname or ""
+
+    async def perform(self, part: Part) -> None:
+        """Ask for one run and pass on what comes; an interrupt closes the request."""
+        asking = asyncio.ensure_future(self._ask(part))
+        told = asyncio.ensure_future(part.told.wait())
+        try:
+            await asyncio.wait({asking, told}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                await asking
+        finally:
+            asking.cancel()
+            told.cancel()
+            await asyncio.gather(asking, told, return_exceptions=True)
+        if part.run.interrupted:
+            part.run.finish_interrupted()
+
+    async def _ask(self, part: Part) -> None:
+        run = part.run
+        retelling = Retelling(run, self._address)
+        body = {**run.request, "input": run.full_input}
+        answered = False
+        try:
+            async with self._upstream.post(self._address, body) as response:
+                if response.status == 200:
+                    answered = True
+                    await self._retell(response, part, retelling)
+                else:
+                    await self._refuse(response, part, retelling)
+        except EndpointError as error:
+            run.refuse(400, "proxy_not_supported", str(error))
+        except OversizeError:
+            run.fail("server_error", f"{self._host} sent an event of more than 64 MiB.")
+        except BrokenError as error:
+            if answered:
+                run.fail("server_error", str(error))
+            else:
+                run.refuse(502, "server_error", str(error))
+
+    async def _retell(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
+        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind == "text/html":
+            words = f"{self._host} answered with a web page: is the url that of an endpoint?"
+            part.run.refuse(400, "not_an_endpoint", words)
+        elif kind == "application/json":
+            retelling.hear_whole(await _body(response, MAX_MESSAGE_BYTES))
+        else:
+            await self._stream(response, part, retelling)
+        if not part.run.done:
+            words = f"The answer of {self._host} ended before the response did."
+            part.run.fail("server_error", words)
+
+    async def _stream(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
+        parser, over = SseParser(), False
+        async for chunk in response.content.iter_any():
+            for message in parser.feed(chunk):
+                over = over or message.data == _DONE
+                if not over:
+                    retelling.hear(message)
+            await part.flush()
+            if over or part.run.done:
+                await _drain(response)
+                return
+        for message in parser.end():
+            retelling.hear(message)
+
+    async def _refuse(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
+        if 300 <= response.status < 400:
+            # Followed, the key would travel to wherever the server says.
+            words = (
+                f"{self._host} redirects to another address (HTTP status {response.status}): the "
+                "key is not taken there. Set the endpoint's url to where it really is."
+            )
+            part.run.refuse(400, "endpoint_redirects", words)
+            return
+        body = await _body(response, MOST_REFUSAL_BYTES, cut=True)
+        after = response.headers.get("Retry-After")
+        headers = {"retry-after": after} if after else {}
+        status = response.status if response.status >= 400 else 502
+        retelling.refuse(status, body, headers, self._host)
+
+
+async def _body(response: ClientResponse, most_bytes: int, *, cut: bool = False) -> bytes:
+    """The whole body. Raises OversizeError if it is larger, unless it is to be ``cut``."""
+    pieces: list[bytes] = []
+    size_bytes = 0
+    async for chunk in response.content.iter_any():
+        pieces.append(chunk)
+        size_bytes += len(chunk)
+        if size_bytes > most_bytes:
+            if cut:
+                break
+            raise OversizeError
+    return b"".join(pieces)
+
+
+async def _drain(response: ClientResponse) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            async for _ in response.content.iter_any():
+                pass

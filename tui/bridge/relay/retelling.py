@@ -1,0 +1,165 @@
+"""Tells a run what an upstream says of it: events, a whole response, or why there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from tui.bridge.relay.sse import Message
+from tui.core.address import Address
+from tui.core.run import FinishStatus, Run
+
+_ENDS: dict[str, FinishStatus] = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+}
+_OPENINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
+"""Our own run has said these."""
+_TEXTS = {"function_call": "arguments", "custom_tool_call": "input"}
+_LEAST_SECRET = 6
+"""Header values that are shorter are no keys: masking them would hide ordinary words."""
+
+
+class Retelling:
+    """One run and the upstream that answers it."""
+
+    def __init__(self, run: Run, address: Address) -> None:
+        self._run = run
+        self._secrets = _secrets(address.headers)
+
+    def hear(self, message: Message) -> None:
+        """Take one server-sent message; what cannot be read is skipped."""
+        event = _decoded(message.data)
+        if event is None:
+            return
+        kind = event.setdefault("type", message.event)
+        response = event.get("response")
+        if not isinstance(kind, str) or not kind or kind in _OPENINGS:
+            return
+        if kind in _ENDS:
+            self._end(_ENDS[kind], response if isinstance(response, dict) else {})
+        elif kind == "error":
+            self._error(event)
+        else:
+            self._run.pass_on(event)
+
+    def hear_whole(self, body: bytes) -> None:
+        """Take a response that came as one JSON object."""
+        response = _decoded(body)
+        if response is None:
+            self._run.fail("server_error", "The server's answer is not a response.")
+        elif response.get("error") and not response.get("output"):
+            self._error(response)
+        else:
+            status = str(response.get("status"))
+            self._end(_ENDS.get(f"response.{status}", "completed"), response)
+
+    def refuse(self, status: int, body: bytes, headers: Mapping[str, str], host: str) -> None:
+        """End a run that the upstream refused with an HTTP status."""
+        said = _decoded(body) or {}
+        error = said.get("error")
+        error = error if isinstance(error, dict) else {"message": error or said.get("message")}
+        text = error.get("message")
+        message = f"{host} answered with HTTP status {status}."
+        if isinstance(text, str) and text.strip():
+            message = text.strip()
+        elif status in (401, 403):
+            message = f"{host} refused the key (HTTP status {status})."
+        code = _word(error.get("code")) or _word(error.get("type")) or f"http_{status}"
+        param = _word(error.get("param")) or None
+        self._run.refuse(status, code, self._masked(message), param, headers)
+
+    def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
+        if not self._run.output:
+            # No item came by itself: this list is the only copy.
+            self._say_items(response.get("output"))
+        error = response.get("error")
+        if status == "failed":
+            told = error if isinstance(error, dict) else {}
+            words = _word(told.get("message")) or "The server gave up without a reason."
+            code = _word(told.get("code")) or "server_error"
+            error = {**told, "code": code, "message": self._masked(words)}
+            response = {**response, "error": error}
+        self._run.conclude(status, response)
+
+    def _error(self, event: dict[str, Any]) -> None:
+        """An `error` event, flat or nested (PROTOCOL section 4)."""
+        nested = event.get("error")
+        error = nested if isinstance(nested, dict) else event
+        code = _word(error.get("code")) or "server_error"
+        message = _word(error.get("message")) or "The server ended with an error."
+        given = event.get("status", event.get("status_code"))
+        known = isinstance(given, int) and 400 <= given < 600
+        status = int(str(given)) if known else _status_of(code)
+        param = _word(error.get("param")) or None
+        self._run.refuse(status, code, self._masked(message), param, _retry_after(event, error))
+
+    def _say_items(self, items: object) -> None:
+        for item in items if isinstance(items, list) else []:
+            if not isinstance(item, dict):
+                continue
+            kind, text = str(item.get("type")), _text(item)
+            empty: dict[str, Any] = {"content": []} if kind == "message" else {}
+            begun = {**item, **empty, **({_TEXTS[kind]: ""} if kind in _TEXTS else {})}
+            index = self._run.item_added(begun)
+            if text:
+                self._run.delta(index, text)
+            self._run.item_done(index, item)
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "•••")
+        return text
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    """What of an item streams as deltas."""
+    kind = str(item.get("type"))
+    if kind in _TEXTS:
+        return _word(item.get(_TEXTS[kind]))
+    parts = item.get("content") if kind == "message" else None
+    texts = [part for part in parts or [] if isinstance(part, dict)]
+    return "".join(_word(part.get("text")) for part in texts)
+
+
+def _decoded(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        try:  # lone halves of characters, numbers that JSON has not
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _status_of(code: str) -> int:
+    """An HTTP status for a code that came without one."""
+    if any(word in code for word in ("rate_limit", "quota", "too_many")):
+        return 429
+    transient = ("server", "internal", "overload", "unavailable", "timeout")
+    return 500 if any(word in code for word in transient) else 400
+
+
+def _retry_after(*holders: Mapping[str, Any]) -> dict[str, str]:
+    for holder in holders:
+        headers = holder.get("headers")
+        for name, value in headers.items() if isinstance(headers, dict) else ():
+            if str(name).lower() == "retry-after":
+                return {"retry-after": str(value)}
+    return {}
+
+
+def _secrets(headers: Mapping[str, str]) -> list[str]:
+    """What must not come back in the upstream's words: header values, and a key behind a scheme."""
+    values: Iterable[str] = headers.values()
+    found = {word for value in values for word in (value, value.rpartition(" ")[2])}
+    return sorted((word for word in found if len(word) >= _LEAST_SECRET), key=len, reverse=True)
