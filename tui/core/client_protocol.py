@@ -1,184 +1,228 @@
-"""The client's side of the wire without any I/O: one connection, its lanes, its interrupts.
+"""The client's side of the wire without any I/O: one connection, its lanes, steering, interrupts.
 
-Its owner feeds `receive_text` with every text frame and takes `events_received`, writes
-`data_to_send`, calls `tick` when `deadline` is reached, and drops the socket once `should_drop`.
-A protocol lives as long as its socket; `Capabilities` outlive both.
+Its owner feeds `receive_text` with every text frame, takes `events_received` after each, writes
+`data_to_send`, calls `tick` when `deadline` is reached, moves what `homeless` gives to another
+socket, and drops this one once `should_drop`. Every event that is handed on bears the name of its
+lane in `stream_id`, whether or not the server said it. A protocol lives as long as its socket;
+`Capabilities` outlive it.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from tui.core.events import Created, Delta, ErrorEvent, Event, Incomplete, Unknown, decode_server
-from tui.core.lane import Lane
-from tui.core.run import frame
+from msgspec.structs import force_setattr
+
+from tui.core.capabilities import Capabilities as Capabilities
+from tui.core.complaints import LIMIT_REACHED as LIMIT_REACHED
+from tui.core.events import UNUSUAL, Delta, Event, SummaryDelta, decode_typed, decode_unusual
+from tui.core.ladder import Ladder
+from tui.core.lane import Lane, LaneState
+from tui.core.lessons import Lessons
+from tui.core.reception import Reception
+from tui.core.switchboard import Switchboard
 from tui.errors import WireError
 
-LIMIT_REACHED = "websocket_connection_limit_reached"
-
-
-@dataclass(slots=True)
-class Capabilities:
-    """What is known of an endpoint; kept over reconnects."""
-
-    no_interrupt: set[str] = field(default_factory=set)
-    """Models whose responses cannot be interrupted but by dropping the socket."""
+_STEERABLE = (
+    LaneState.HELD,
+    LaneState.SENT,
+    LaneState.CREATED,
+    LaneState.STREAMING,
+    LaneState.STEERING,
+)
 
 
 class ClientProtocol:
     """One connection, seen from the client."""
 
     def __init__(self, capabilities: Capabilities | None = None) -> None:
-        self.capabilities = capabilities or Capabilities()
-        self.drop_reason = ""
-        """Why the socket is to be dropped, in words; empty: it is not."""
+        self.capabilities = Capabilities() if capabilities is None else capabilities
+        """What is learnt goes in here."""
         self.closed = False
-        self.needs_care = False
-        """Something is to be written, waited for or dropped; `data_to_send` resets it."""
-        self._default = Lane(None)
-        self._lanes: dict[str | None, Lane] = {None: self._default}
-        self._events: list[Event] = []
-        self._outbox: list[str] = []
+        self.unreadable = 0
+        """Frames that held no JSON object: skipped, but signs of life."""
+        self.lessons = Lessons(self.capabilities)
+        """Its ``news`` tells that `capabilities` changed; the owner resets it."""
+        self._board = Switchboard(self.lessons)
+        self._ladder = Ladder(self._board)
+        self._reception = Reception(self._board, self._ladder)
+        self._book = self._board.book
+        self._lanes = self._book.lanes
+        self._numbers = itertools.count(1)
 
     @property
     def should_drop(self) -> bool:
         """The socket has to go: only that stops the response, or the server wants it."""
-        return bool(self.drop_reason)
+        return bool(self._board.drop_reason)
+
+    @property
+    def drop_reason(self) -> str:
+        """Why the socket is to be dropped, in words; empty: it is not."""
+        return self._board.drop_reason
+
+    @property
+    def needs_care(self) -> bool:
+        """Something is to be written, moved, waited for or dropped; `data_to_send` resets it."""
+        return self._board.care
 
     @property
     def busy(self) -> bool:
-        """Some lane has a response in flight."""
-        return any(lane.busy for lane in self._lanes.values())
+        """Someone waits for a response on some lane; abandoned lanes do not count."""
+        return any(lane.busy for lane in self._book)
+
+    @property
+    def lanes_used(self) -> tuple[str, ...]:
+        """Names used on this socket; the default lane has none."""
+        return self._book.names
 
     def lane(self, name: str | None = None) -> Lane:
         """The lane of this name; made when it is first asked for."""
-        return self._lanes.setdefault(name, Lane(name))
+        return self._book.lane(name)
 
-    def create(self, request: Mapping[str, Any], lane: str | None = None) -> None:
-        """Queue a `response.create`; ``request`` is without the envelope.
+    def takes(self, lane: str | None) -> bool:
+        """Whether a create on this lane can go out on this socket."""
+        return not self.closed and not self.should_drop and self._book.takes(lane)
 
-        Raises WireError if the lane is busy or the connection is gone.
+    def create(self, request: Mapping[str, Any], lane: str | None = None, now: float = 0.0) -> None:
+        """Queue a `response.create`; ``request`` is without the envelope but for ``generate``.
+
+        It may be held here until it can go out, or become homeless. Raises WireError if the lane
+        is busy or abandoned, if it has no usable name, or if the connection is gone.
         """
-        place = self.lane(lane)
         if self.closed or self.should_drop:
             raise WireError("The connection is closed: open it again, then send.")
-        if place.busy:
-            raise WireError("A response is still in flight: wait for its end, then send.")
-        event: dict[str, Any] = {"type": "response.create", **request}
-        event.pop("stream", None)
-        if lane is not None:
-            event["stream_id"] = lane
-        self._outbox.append(frame(event))
-        place.sent(str(request.get("model", "")))
+        place = self._book.admit(lane, dict(request))
+        if place is not None:
+            self._board.events += place.steers.strand(place.parent)
+        self._board.pump()
+
+    def steer(self, text: str, lane: str | None = None, now: float = 0.0) -> int | None:
+        """Add input to the lane's response; its number in the `SteerNews` that follow.
+
+        Before the response has an id the text waits for it. None: there is nothing to steer, or
+        the model is known not to be steered; nothing is sent then.
+        """
+        place = self._lanes.get(lane)
+        if self.closed or self.should_drop or place is None or place.state not in _STEERABLE:
+            return None
+        unknown = place.state in (LaneState.CREATED, LaneState.STREAMING) and not place.response_id
+        if unknown or place.prewarm or place.stopping:
+            return None
+        if self.capabilities.steer.get(place.model) is False:
+            return None
+        number = next(self._numbers)
+        place.steers.add(number, text)
+        if place.state is not LaneState.STEERING:
+            self._board.send_steers(place, now)
+        self._board.care = True
+        return number
 
     def interrupt(self, lane: str | None = None, now: float = 0.0) -> bool:
         """Stop what the lane streams: no delta of it passes from now on.
 
-        A lane at rest is left alone, and so is one that is being interrupted (returns False).
+        A create that is held here is answered at once. A lane at rest is left alone, and so is
+        one that is being interrupted (returns False).
         """
         place = self._lanes.get(lane)
-        if place is None or not place.interrupt(now):
-            return False
-        if place.model in self.capabilities.no_interrupt:
-            self._give_up(place, "stopped: this endpoint stops only when the connection closes")
-        elif place.response_id:
-            self._send_interrupt(place, now)
-        return True
+        return place is not None and self._ladder.stop(place, now)
 
-    def receive_text(self, text: str, now: float) -> None:
+    def abandon(self, lane: str | None = None) -> None:
+        """Look away: nothing of the lane's response is handed on, and it takes no new create."""
+        place = self._lanes.get(lane)
+        if place is not None:
+            self._ladder.abandon(place)
+            self._board.pump()
+
+    def homeless(self) -> list[tuple[str | None, dict[str, Any]]]:
+        """Lane and request of creates that this socket cannot carry; taken away by the call.
+
+        They were never answered, and are to be made on another socket before this one is dropped.
+        """
+        found, self._book.homeless = self._book.homeless, []
+        return found
+
+    def receive_text(self, data: str | bytes, now: float) -> None:
         """Take one text frame that came at ``now``, in seconds. Never raises."""
-        event = decode_server(text)
-        if event is None:
-            return
-        lane = self._lanes.get(event.stream_id) if event.stream_id else self._unnamed()
+        try:
+            event: Event | SummaryDelta | None = decode_typed(data)
+        except UNUSUAL:
+            event = decode_unusual(data)
         if isinstance(event, Delta):
-            if lane is not None and (lane.flowing or lane.receive(event, now)):
-                whole = event if lane.half.clean(event.delta) else lane.half.join(event)
-                if whole is not None:
-                    self._events.append(whole)
-        elif lane is not None:
-            self._control(lane, event, now)
-        elif isinstance(event, Unknown):
-            self._events.append(event)
+            name = event.stream_id
+            if name:
+                lane = self._lanes.get(name)
+            else:
+                lane = self._book.unnamed
+                if lane.name is not name:
+                    force_setattr(event, "stream_id", lane.name)
+            if lane is None:
+                return
+            if lane.flowing and not lane.half.waiting and event.delta.isascii():
+                self._board.events.append(event)
+            else:
+                self._reception.take_delta(lane, event, now)
+        elif isinstance(event, SummaryDelta):
+            self._take_summary(event, now)
+        elif event is None:
+            self.unreadable += 1
+        elif not self.closed:
+            self._reception.take(event, now)
 
     def receive_binary(self) -> None:
         """Take a binary frame: the protocol knows none, so this is no endpoint of ours."""
-        self.needs_care = True
-        self.drop_reason = "the server sent a binary message, which this protocol does not know"
+        self._board.care = True
+        self._board.drop_reason = (
+            "the server sent a binary message, which this protocol does not know"
+        )
 
     def connection_lost(self, reason: str) -> None:
-        """The socket is gone: nothing is in flight any more, nothing can be sent."""
+        """The socket is gone: nothing is in flight any more, nothing can be sent.
+
+        `events_received` gives the steering texts back after it.
+        """
+        board = self._board
         self.closed = True
-        self.drop_reason = self.drop_reason or reason
-        self._outbox.clear()
-        for lane in self._lanes.values():
+        board.drop_reason = board.drop_reason or reason
+        board.frames.clear()
+        self._book.clear()
+        for lane in self._book:
+            board.give_back(lane, reason)
             lane.lost()
 
     def events_received(self) -> list[Event]:
         """Events since the last call, in order."""
-        events, self._events = self._events, []
+        board = self._board
+        events, board.events = board.events, []
         return events
 
     def data_to_send(self) -> list[str]:
         """Text frames to write, in order."""
-        self.needs_care = False
-        frames, self._outbox = self._outbox, []
+        board = self._board
+        board.care = False
+        frames, board.frames = board.frames, []
         return frames
 
     def deadline(self) -> float | None:
         """When `tick` is due, in seconds; None: never."""
-        times = [lane.deadline for lane in self._lanes.values() if lane.deadline is not None]
+        times = [
+            time
+            for lane in self._book
+            for time in (lane.stop.deadline, lane.steers.deadline)
+            if time is not None
+        ]
         return min(times, default=None)
 
     def tick(self, now: float) -> None:
-        """Notice interrupts that went unanswered."""
-        for lane in list(self._lanes.values()):
-            if lane.deadline is None or now < lane.deadline:
-                continue
-            lane.deadline = None
-            if lane.asked and not lane.accepted:
-                self.capabilities.no_interrupt.add(lane.model)
-            self._give_up(lane, "stopped: the server did not answer the interrupt in time")
+        """Notice interrupts and steering texts that went unanswered."""
+        for lane in self._book:
+            self._reception.tick(lane, now)
+        self._board.pump()
 
-    def _unnamed(self) -> Lane:
-        """The lane of an event without a name: the default one, unless the server drops names."""
-        if self._default.busy or len(self._lanes) == 1:
-            return self._default
-        named = [lane for lane in self._lanes.values() if lane.busy]
-        return named[0] if len(named) == 1 else self._default
-
-    def _control(self, lane: Lane, event: Event, now: float) -> None:
-        self.needs_care = True
-        if isinstance(event, ErrorEvent) and event.code == LIMIT_REACHED:
-            self.drop_reason = "the server's time limit for one connection was reached"
-            if not self.busy:
-                return
-        if isinstance(event, ErrorEvent) and event.stream_id is None and lane.name is not None:
-            # Not attributed to any lane: the connection's own trouble.
-            self._events.append(event)
-            return
-        if lane.receive(event, now):
-            self._events.append(event)
-        if lane.refusal:
-            self._give_up(lane, f"stopped: {lane.refusal}", refused=True)
-        elif isinstance(event, Created) and lane.deadline is not None and not lane.asked:
-            self._send_interrupt(lane, now)
-
-    def _send_interrupt(self, lane: Lane, now: float) -> None:
-        event = {"type": "response.interrupt", "response_id": lane.response_id}
-        self._outbox.append(frame({**event, "mode": "discard_partial_items"}))
-        lane.interrupt_sent(now)
-
-    def _give_up(self, lane: Lane, reason: str, *, refused: bool = False) -> None:
-        """The last resort: drop the socket, or only look away if others use it."""
-        if refused:
-            self.capabilities.no_interrupt.add(lane.model)
-        others = any(other.busy for other in self._lanes.values() if other is not lane)
-        if not others:
-            self.drop_reason = reason
-            return
-        details = {"incomplete_details": {"reason": "abandoned"}, "status": "incomplete"}
-        self._events.append(Incomplete({"id": lane.response_id, **details}, lane.name))
-        lane.abandon()
+    def _take_summary(self, event: SummaryDelta, now: float) -> None:
+        """Reasoning by its other name."""
+        delta = event.told
+        lane = self._board.lane_of(delta)
+        if lane is not None:
+            self._reception.take_delta(lane, delta, now)

@@ -20,50 +20,17 @@ from tui.core.client_events import Invalid as Invalid
 from tui.core.client_events import Steer as Steer
 from tui.core.client_events import UnknownClient as UnknownClient
 from tui.core.client_events import decode_client as decode_client
+from tui.core.deltas import ArgumentsDelta as ArgumentsDelta
+from tui.core.deltas import Delta as Delta
+from tui.core.deltas import InputDelta as InputDelta
+from tui.core.deltas import PatchDelta as PatchDelta
+from tui.core.deltas import ReasoningDelta as ReasoningDelta
+from tui.core.deltas import RefusalDelta as RefusalDelta
+from tui.core.deltas import SummaryDelta as SummaryDelta
+from tui.core.deltas import TextDelta as TextDelta
 from tui.core.mending import mended_json
 from tui.core.usage import Usage as Usage
 from tui.core.usage import usage_of as usage_of
-
-
-class Delta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
-    """Base of all pieces of streamed text; `gc=False`: it holds only strings and a number."""
-
-    item_id: str = ""
-    delta: str = ""
-    stream_id: str | None = None
-    output_index: int = 0
-
-
-class TextDelta(Delta, frozen=True, gc=False, tag="response.output_text.delta"):
-    """More of the assistant's message."""
-
-
-class RefusalDelta(Delta, frozen=True, gc=False, tag="response.refusal.delta"):
-    """More of a refusal, to be shown like a message."""
-
-
-class ArgumentsDelta(Delta, frozen=True, gc=False, tag="response.function_call_arguments.delta"):
-    """More of a function call's arguments: a piece of JSON text."""
-
-
-class InputDelta(Delta, frozen=True, gc=False, tag="response.custom_tool_call_input.delta"):
-    """More of a custom tool call's free-form input."""
-
-
-class PatchDelta(
-    Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"
-):
-    """More of the diff of a built-in apply_patch call."""
-
-
-class ReasoningDelta(Delta, frozen=True, gc=False, tag="response.reasoning_text.delta"):
-    """More reasoning; `summary` tells the summary from the reasoning itself."""
-
-    summary: bool = False
-
-
-class _SummaryDelta(Delta, frozen=True, gc=False, tag="response.reasoning_summary_text.delta"):
-    """The wire's other form of `ReasoningDelta`."""
 
 
 class _Whole(msgspec.Struct, frozen=True, tag_field="type"):
@@ -188,6 +155,22 @@ class SteerFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.s
     stream_id: str | None = None
 
 
+class InjectCreated(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.created"):
+    """Multi-agent beta (PROTOCOL section 9): injected outputs were taken."""
+
+    response_id: str = ""
+    stream_id: str | None = None
+
+
+class InjectFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.failed"):
+    """Injected outputs were not taken, and come back."""
+
+    response_id: str = ""
+    input: list[Any] = []
+    error: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
 class SteerNews(msgspec.Struct, frozen=True):
     """What became of a steering text: ours, not of the wire, made by the client's protocol."""
 
@@ -259,8 +242,10 @@ _Told = (
     | SteerAccepted
     | SteerPending
     | SteerFailed
+    | InjectCreated
+    | InjectFailed
 )
-_Typed = _Told | _SummaryDelta
+_Typed = _Told | SummaryDelta
 Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
@@ -288,24 +273,24 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
     "response.failed": Failed,
 }
 
-_typed_decoder: msgspec.json.Decoder[_Typed] = msgspec.json.Decoder(_Typed)
-_decode_typed = _typed_decoder.decode
+decode_typed = msgspec.json.Decoder(_Typed).decode
+"""What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
+UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def decode_server(text: str) -> Event | None:
+def decode_server(data: str | bytes) -> Event | None:
     """Decode one text frame; None if it is not a JSON object. Never raises."""
     try:
-        event = _decode_typed(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return _decode_slowly(text)
-    if isinstance(event, _SummaryDelta):
-        return ReasoningDelta(event.item_id, event.delta, event.stream_id, event.output_index, True)
-    return event
+        event = decode_typed(data)
+    except UNUSUAL:
+        return decode_unusual(data)
+    return event.told if isinstance(event, SummaryDelta) else event
 
 
-def _decode_slowly(text: str) -> Event | None:
-    """Any frame that the tagged union refuses."""
+def decode_unusual(data: str | bytes) -> Event | None:
+    """Any frame that the tagged union refuses; None as of `decode_server`. Never raises."""
     try:
+        text = data if isinstance(data, str) else str(data, "utf-8", "replace")
         # The standard library's decoder also takes half a surrogate pair: a server that cuts
         # its deltas in UTF-16 sends such halves.
         raw = json.loads(text)
@@ -319,15 +304,13 @@ def _decode_slowly(text: str) -> Event | None:
     lane = _text_at(raw, "stream_id") or None
     if kind == "error":
         return _error(raw, lane)
-    if kind == "response.reasoning_summary_text.delta":
-        raw = {**raw, "type": "response.reasoning_text.delta", "summary": True}
     try:
         event = msgspec.convert(
             {key: value for key, value in raw.items() if value is not None}, _Typed, strict=False
         )
     except (msgspec.ValidationError, UnicodeError, RecursionError):
         return _unusable(kind, raw, lane)
-    return _unusable(kind, raw, lane) if isinstance(event, _SummaryDelta) else event
+    return event.told if isinstance(event, SummaryDelta) else event
 
 
 def _unusable(kind: str, raw: dict[str, Any], lane: str | None) -> Event:

@@ -21,20 +21,20 @@ class HalfCharacter:
 
     def __init__(self) -> None:
         self._item_id = ""
-        self._half = ""
+        self.waiting = ""
 
     def clean(self, text: str) -> bool:
         """A delta with this text needs no mending: the short cut of the hot path."""
-        return not self._half and text.isascii()
+        return not self.waiting and text.isascii()
 
     def join(self, event: _D) -> _D | None:
         """The delta with whole characters only; None: nothing is left of it for now."""
         text = event.delta
-        if self._half:
-            text = self._half + text if event.item_id == self._item_id else text
-            self._half = ""
+        if self.waiting:
+            text = self.waiting + text if event.item_id == self._item_id else text
+            self.waiting = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            self._item_id, self._half, text = event.item_id, text[-1], text[:-1]
+            self._item_id, self.waiting, text = event.item_id, text[-1], text[:-1]
             if not text:
                 return None
         text = mended(text)
