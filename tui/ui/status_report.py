@@ -18,15 +18,18 @@ from tui.ui.widgets.transcript_views import ROLE_GLYPHS
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""
 _INDENT = "  "
-_COLUMNS = (("age", 9), ("round trip", 12), ("in", 10), ("out", 10))
+Columns = tuple[tuple[str, int], ...]
+_COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
 """Right-aligned figures behind endpoint, state and transport; cells."""
-_STATE, _TRANSPORT = 12, 10
-_LEAST_NAME, _MOST_NAME = 9, 20
+_STATE, _TRANSPORT = 11, 10
+_LEAST_NAME, _MOST_NAME = 10, 20
+_BESIDE = 60
+"""Cells from which two abilities stand in a row."""
 _STATES = {
-    "open": ("●", "$success"),
-    "connecting": ("◌", "$warning"),
-    "retiring": ("◐", "$warning"),
-    "closed": ("○", "$error"),
+    "open": ("● open", "$success"),
+    "connecting": ("◌ opening", "$warning"),
+    "retiring": ("◐ retiring", "$warning"),
+    "closed": ("○ closed", "$error"),
 }
 _TRANSPORTS = {"websocket": "WebSocket", "http": "HTTP"}
 _ROLES: tuple[Role, ...] = ("fast", "deep")
@@ -36,15 +39,17 @@ def status_report(
     status: Status, can: Abilities, sockets: Sequence[SocketView], width: int
 ) -> Content:
     """All of it, in rows of at most ``width`` cells."""
+    name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
     parts: Parts = [("Models\n", "bold $accent"), *_models(status, width)]
-    parts += [("\nWhat it can do", "bold $accent"), ("  this model, here\n", "$faint")]
-    parts += _abilities(can)
-    parts += [("\nSockets\n", "bold $accent")]
+    parts.append(("\nWhat it can do", "bold $accent"))
+    parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
+    parts += _abilities(can, width)
+    parts += [("\nSockets", "bold $accent"), *_connection(status, clip(endpoint, width - 34))]
     if sockets:
         parts += _table(sockets, width)
     else:
-        parts.append((f"{_INDENT}none yet; one is opened when you begin to type\n", "$muted"))
-    return Content.assemble(*parts)
+        parts += _said("none yet; one is opened when you begin to type", "$muted", width)
+    return Content.assemble(*parts).rstrip("\n")
 
 
 def _models(status: Status, width: int) -> Parts:
@@ -64,8 +69,23 @@ def _models(status: Status, width: int) -> Parts:
             parts += _served(status, name, width)
     if status.rehearsal:
         words = "This is a rehearsal: scripted answers, no model."
-        parts.append((f"{_INDENT}{words}\n", "$warning"))
+        parts += _said(words, "$warning", width)
     return parts
+
+
+def _said(words: str, colour: str, width: int) -> Parts:
+    """A sentence, wrapped."""
+    rows = breaks(words, width - len(_INDENT))
+    return [(f"{_INDENT}{words[start:end]}\n", colour) for start, end in rows]
+
+
+def _connection(status: Status, endpoint: str) -> Parts:
+    """Of the model that answers now."""
+    if status.retry_s is not None:
+        again = f"  {endpoint} is tried again in {math.ceil(max(status.retry_s, 0))} s\n"
+        return [(again, "$warning")]
+    over = " by HTTP" if status.transport == "http" else ""
+    return [(f"  {endpoint} is {status.connection}{over}\n", "$faint")]
 
 
 def _served(status: Status, asked: str, width: int) -> Parts:
@@ -78,11 +98,11 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     said = "served as asked" if as_asked else f"served: {served}"
     if tier:
         said += f" · {tier}"
-    colour = "$faint" if as_asked else "$warning"
+    colour = "$faint" if served.startswith(asked) else "$warning"
     return [(f"{indent}{clip(said, width - len(indent))}\n", colour)]
 
 
-def _abilities(can: Abilities) -> Parts:
+def _abilities(can: Abilities, width: int) -> Parts:
     """Yes, no, or not tried; nothing is claimed that was not seen."""
     known = (
         ("steer", can.steer),
@@ -90,50 +110,60 @@ def _abilities(can: Abilities) -> Parts:
         ("prewarm", can.prewarm),
         ("lanes", can.lanes),
     )
-    parts: Parts = [_INDENT]
-    for index, (name, able) in enumerate(known):
-        word, colour = {
-            True: ("✓ yes", "$success"),
-            False: ("✗ no", "$error"),
-            None: ("· not tried", "$faint"),
-        }[able]
-        parts += ["    " if index else "", (f"{name} ", "$muted"), (word, colour)]
-    return [*parts, "\n"]
-
-
-def _table(sockets: Sequence[SocketView], width: int) -> Parts:
-    fixed = len(_INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
-    longest = max(cell_len(one_line(socket.endpoint)) for socket in sockets) + 2
-    name = min(max(longest, _LEAST_NAME), _MOST_NAME, max(width - fixed, _LEAST_NAME))
-    head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
-    head += "".join(f"{title:>{cells}}" for title, cells in _COLUMNS)
-    parts: Parts = [(f"{head}\n", "$faint")]
-    for socket in sockets:
-        parts += _row(socket, name)
-        parts += _below(socket, width)
+    beside = 2 if width >= _BESIDE else 1
+    rows = [known[at : at + beside] for at in range(0, len(known), beside)]
+    words = {True: "✓ yes", False: "✗ no", None: "· not tried"}
+    colours = {True: "$success", False: "$warning", None: "$faint"}
+    parts: Parts = []
+    for row in rows:
+        parts.append(_INDENT)
+        for name, able in row:
+            parts += [(f"{name:<11}", "$muted"), (f"{words[able]:<18}", colours[able])]
+        parts.append("\n")
     return parts
 
 
-def _row(socket: SocketView, name: int) -> Parts:
-    glyph, colour = _STATES.get(socket.state, ("·", "$muted"))
+def _table(sockets: Sequence[SocketView], width: int) -> Parts:
+    """Figures in columns where there is room for them, else in words below the endpoint."""
+    fixed = len(_INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
+    columns = _COLUMNS if width >= fixed + _LEAST_NAME else ()
+    room = width - fixed if columns else width - len(_INDENT) - _STATE - _TRANSPORT
+    longest = max(cell_len(one_line(socket.endpoint)) for socket in sockets) + 2
+    name = min(max(longest, _LEAST_NAME), _MOST_NAME, max(room, _LEAST_NAME))
+    head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
+    head += "".join(f"{title:>{cells}}" for title, cells in columns)
+    parts: Parts = [(f"{head.rstrip()}\n", "$faint")]
+    for socket in sockets:
+        parts += _row(socket, name, columns)
+        parts += _below(socket, width, told=bool(columns))
+    return parts
+
+
+def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
+    state, colour = _STATES.get(socket.state, (one_line(socket.state), "$muted"))
     shown = clip(one_line(socket.endpoint), name - 1)
     plain = socket.transport == "websocket"
-    trip = "–" if socket.round_trip_s is None else f"{socket.round_trip_s * 1000:.0f} ms"
-    figures = (span(socket.age_s), trip, amount(socket.bytes_in), amount(socket.bytes_out))
     cells = "".join(
-        f"{figure:>{width}}" for figure, (_, width) in zip(figures, _COLUMNS, strict=True)
+        f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
     )
     transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
     return [
         (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
-        (f"{glyph} {socket.state:<{_STATE - 2}}", colour),
+        (f"{state:<{_STATE}}", colour),
         (f"{transport:<{_TRANSPORT}}", "$foreground" if plain else "$warning"),
         (f"{cells}\n", "$foreground"),
     ]
 
 
-def _below(socket: SocketView, width: int) -> Parts:
-    """What is said of a socket in words."""
+def _figures(socket: SocketView) -> tuple[str, str, str, str]:
+    """In the order of the columns."""
+    trip = "–" if socket.round_trip_s is None else f"{socket.round_trip_s * 1000:.0f} ms"
+    return span(socket.age_s), trip, amount(socket.bytes_in), amount(socket.bytes_out)
+
+
+def _below(socket: SocketView, width: int, *, told: bool) -> Parts:
+    """What is said of a socket in words; ``told``: its figures are in the table."""
+    age, trip, came, went = _figures(socket)
     reconnects = counted(socket.reconnects, "reconnect")
     requests = counted(socket.requests, "request")
     said = [
@@ -141,6 +171,8 @@ def _below(socket: SocketView, width: int) -> Parts:
         ("sent", f"{requests}, {socket.continued} with the new items only · {reconnects}"),
         ("at", clip_left(one_line(socket.address), width - 11)),
     ]
+    if not told:
+        said.insert(0, ("now", f"{age} old · {trip} there and back · in {came} · out {went}"))
     if socket.transport != "websocket":
         said.append(("why", "the WebSocket was refused or kept breaking; it is tried again"))
     parts: Parts = []
@@ -164,10 +196,12 @@ def counted(number: int, thing: str) -> str:
 
 
 def span(seconds: float) -> str:
-    """``42 s``, ``12 min``, ``1 h 05``."""
+    """``42 s``, ``12 min``, ``2 h 05``, ``5 days``."""
     if seconds < 120:
         return f"{max(seconds, 0):.0f} s"
     minutes = math.floor(seconds / 60)
+    if minutes >= 100 * 60:
+        return f"{minutes // (24 * 60)} days"
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02}"
 
 

@@ -11,7 +11,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tui.engine.session import Session
-from tui.ui.rows import one_line
 from tui.ui.status_report import status_report
 
 _LOOK_S = 1.0
@@ -37,12 +36,12 @@ class StatusScreen(ModalScreen[None]):
         self._report = Static(id="status-report", markup=False)
         self._box = VerticalScroll(id="status-box")
         self._box.border_title = "status"
+        self._box.border_subtitle = "c copies · Esc closes"
 
     def compose(self) -> ComposeResult:
         """A box that scrolls."""
         with self._box:
             yield self._report
-            yield Static("c copies · Esc closes", id="status-close", markup=False)
 
     def on_mount(self) -> None:
         """The columns need the width; from then on it is live."""
@@ -60,7 +59,6 @@ class StatusScreen(ModalScreen[None]):
             width = max(self._report.size.width, _LEAST_WIDTH)
             report = status_report(session.status, session.abilities(), session.network(), width)
             self._report.update(report)
-            self._box.border_subtitle = _connection(session)
 
     def action_scroll(self, rows_down: int) -> None:
         """Scroll the box."""
@@ -70,8 +68,3 @@ class StatusScreen(ModalScreen[None]):
         """All of it as plain text into the clipboard."""
         self.app.copy_to_clipboard(str(self._report.content).rstrip())
         self.notify("Copied.", timeout=2, markup=False)
-
-
-def _connection(session: Session) -> str:
-    status = session.status
-    return f"{one_line(status.endpoint)} · {status.connection}"

@@ -41,12 +41,9 @@ class AskBox(RowsBox, can_focus=True):
         if self._ask is not None:
             self._answer(len(self._ask.choices) - 1)
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
         """The chosen line is lit only while keys come here."""
-        self._paint()
-
-    def on_blur(self) -> None:
-        """See `on_focus`."""
+        super().watch_has_focus(has_focus)
         self._paint()
 
     def on_resize(self) -> None:

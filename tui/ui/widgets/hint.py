@@ -41,6 +41,8 @@ class Said(NamedTuple):
     """Key and what it does, the most important one first; as many are shown as fit."""
     words: str = ""
     """What else helps."""
+    short: str = ""
+    """The same where there is no room for it."""
 
 
 class Hint(Bar):
@@ -57,7 +59,7 @@ class Hint(Bar):
     def pieces(self, width: int) -> list[Piece]:
         """The labels, then hints."""
         palette = theme.active()
-        labels, words = self._said()
+        labels, words, short = self._said()
         pieces: list[Piece] = []
         room = width
         for index, (key, label) in enumerate(labels):
@@ -67,6 +69,8 @@ class Hint(Bar):
                 return pieces
             chip = palette.style(_COLOURS.get(label, "accent"), more="" if index else "bold")
             pieces += [(shown, palette.style("muted") if index else chip), (label, chip)]
+        if short and cell_len(words) > room - 2:
+            words = short
         if words and room > _LEAST_WORDS + 2:
             pieces.append((f"  {clip(words, room - 2)}", palette.style("faint")))
         return pieces
@@ -88,9 +92,10 @@ class Hint(Bar):
         number = (self._queue.edited or 0) + 1
         if not self._prompt.text.strip():
             return Said([(f"{_ENTER} {_TAB}", "remove")], f"nothing typed: message {number} goes")
-        labels = [(f"{_ENTER} {_TAB}", f"put back as {number}"), (_ALT, self._session.alt_label())]
-        idle = not self._session.status.busy
-        return Said(labels, "Esc leaves it as it was" if idle else "")
+        back = (f"{_ENTER} {_TAB}", f"put back as {number}")
+        if self._session.status.busy:
+            return Said([back, (_ALT, self._session.alt_label())])
+        return Said([back, (_ALT, "send"), ("Esc", "leave it")])
 
     def _command(self, draft: str) -> Said | None:
         """The draft is, or becomes, a command."""
@@ -103,7 +108,7 @@ class Hint(Bar):
         if (parts := split_command(draft)) is not None:
             command = find_command(parts[0])
             if parts[0] == "steer" and parts[1]:
-                return Said([(_ENTER, self._session.alt_label())], self._refusal())
+                return Said([(_ENTER, self._session.alt_label())], *self._refusal())
             words = f"{command.argument}  {command.help}" if command else "unknown command"
             return Said([(_ENTER, "run")], words)
         if draft.startswith("!"):
@@ -117,14 +122,14 @@ class Hint(Bar):
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":
-                return Said([(_ENTER, enter), (f"{_ALT} {_TAB}", other)], self._refusal())
+                return Said([(_ENTER, enter), (f"{_ALT} {_TAB}", other)], *self._refusal())
             return Said([(_ENTER, enter), (_ALT, other), (_TAB, "queue")])
         return Said([(f"{_ENTER} {_ALT}" if draft else _ENTER, enter)], self._usual())
 
-    def _refusal(self) -> str:
-        """Why Alt+Enter does not steer, if it is known."""
+    def _refusal(self) -> tuple[str, str]:
+        """Why Alt+Enter does not steer, if it is known; in words and in few."""
         refused = self._session.status.can_steer is False
-        return "this model cannot be steered" if refused else ""
+        return ("this model cannot be steered", "no steering") if refused else ("", "")
 
     def _usual(self) -> str:
         """What else can be done while nothing streams."""

@@ -19,12 +19,14 @@ from tui.ui.messages import PromptWanted, QueueActed
 from tui.ui.rows import Line, Piece, clip, one_line, spread
 from tui.ui.widgets.rows_box import RowsBox
 
-FATES: dict[SteerFate, str] = {
-    "sent": "on its way",
-    "accepted": "the server has it",
-    "pending": "goes with the tool's answer",
+FATES: dict[SteerFate, tuple[str, str]] = {
+    "sent": ("steering · on its way", "on its way"),
+    "accepted": ("steering · the server has it", "server has it"),
+    "pending": ("steering · goes with the tool's answer", "with tool's answer"),
 }
-"""How far a steering text is, in words."""
+"""How far a steering text is, in words for wide and for narrow places."""
+_WIDE = 64
+"""Cells from which a place is a wide one."""
 _MOST, _MOST_STEERING = 4, 2
 """Rows of the queue and of steering texts; of more the last row says how many."""
 _LEAST_WORDS = 12
@@ -80,12 +82,9 @@ class QueueBox(RowsBox, can_focus=True):
         """The one next to the prompt."""
         self._choose(len(self._queued) - 1)
 
-    def on_focus(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
         """The chosen row is lit only while keys come here."""
-        self._paint()
-
-    def on_blur(self) -> None:
-        """See `on_focus`."""
+        super().watch_has_focus(has_focus)
         self._paint()
 
     def on_resize(self) -> None:
@@ -162,9 +161,10 @@ class QueueBox(RowsBox, can_focus=True):
         text, fate = self._steering[at]
         hidden = len(self._steering) - self._steering_rows()
         more = f"+{hidden} more  " if hidden and at == self._steering_rows() - 1 else ""
-        said = palette.style("warning" if fate == "pending" else "muted")
-        head: Piece = ("  ↳ steering  ", palette.style("accent"))
-        return self._line(head, (text, palette.style("foreground")), (more + FATES[fate], said))
+        words = FATES[fate][self.size.width < _WIDE]
+        said = palette.style("faint" if fate == "sent" else "accent")
+        head: Piece = ("  ↳ ", palette.style("accent", more="bold"))
+        return self._line(head, (text, palette.style("foreground")), (more + words, said))
 
     def _queue_line(self, at: int, *, last: bool) -> Line:
         palette = theme.active()
