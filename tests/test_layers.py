@@ -61,7 +61,7 @@ def test_what_needs_no_screen_loads_none(tmp_path: Path, argument: str) -> None:
     assert loaded & heavy == set()
 
 
-@pytest.mark.parametrize("command", ["exec", "apply", "bridge", "doctor"])
+@pytest.mark.parametrize("command", ["exec", "apply", "bridge", "doctor", "bench"])
 def test_commands_without_a_screen_load_no_textual(tmp_path: Path, command: str) -> None:
     code = f"from tui.cli.main import run\nrun([{command!r}, '--help'])"
     assert "textual" not in loaded_by(code, home=tmp_path)
@@ -92,7 +92,7 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "pathspec",
         "pygments",
         "watchfiles",
-        "tui.effects.connection",
+        "tui.effects.wire",
         "tui.effects.watcher",
         "tui.ui.highlight",
         "tui.ui.widgets.file_finder",

@@ -26,7 +26,7 @@ from tui.cli.bench_transport.worker import answer_questions
 from tui.core.address import Address
 from tui.core.events import Completed, Delta, Event
 from tui.effects.clock import MonotonicClock
-from tui.effects.connection import Connection
+from tui.effects.wire import Endpoint
 from tui.errors import DuettoError
 
 MODEL = "bench"
@@ -152,7 +152,8 @@ class OwnWire:
         async def address() -> Address:
             return Address(url)
 
-        self._wire = Connection(address, MonotonicClock())
+        self._endpoint = Endpoint(MODEL, address, MonotonicClock())
+        self._wire = self._endpoint.lane()
         self._wire.on_event, self._wire.on_state = self._event, self._state
         self._heard = Heard()
         self._done: asyncio.Future[None] | None = None
@@ -181,7 +182,7 @@ class OwnWire:
     async def close(self) -> None:
         """See `Client`."""
         self._done = None
-        await self._wire.close()
+        await self._endpoint.close()
 
 
 class Conversation:

@@ -24,7 +24,7 @@ from tui.cli.bench_transport.worker import answer_questions
 
 PATH = "/v1/responses"
 REQUEST_BYTES = 64 << 20
-TRAIN_TOKENS = 8
+TRAIN_TOKENS = 1
 """So many events leave in one write where there is no pace: a model that is ahead of the way."""
 ITEM_ID = "msg_0000000000000000000000000000abcd"
 
