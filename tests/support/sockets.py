@@ -1,4 +1,4 @@
-"""A real websockets server in the test's process, and a connection that is listened to."""
+"""A real websockets server in the test's process, and a lane that is listened to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection, serve
 
 from tui.core import events
+from tui.core.address import Address
 from tui.effects.clock import MonotonicClock
-from tui.effects.connection import Address, Connection, ConnectionOptions
+from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
 CREATED = {"type": "response.created", "response": {"id": "resp_1"}}
@@ -21,9 +22,9 @@ COMPLETED = {"type": "response.completed", "response": {"id": "resp_1"}}
 
 
 class Heard:
-    """What a connection told, in order, and a way to wait for it."""
+    """What a lane told, in order, and a way to wait for it."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: EndpointLane) -> None:
         self.events: list[events.Event] = []
         self.states: list[tuple[str, str]] = []
         self._news = asyncio.Event()
@@ -53,11 +54,17 @@ class Heard:
         await self.until(lambda: sum(isinstance(event, kind) for event in self.events) >= count)
 
 
-def connection_to(url: str, key: str = "", **options: Any) -> tuple[Connection, Heard]:
+def at(url: str, key: str = "") -> Callable[[], Awaitable[Address]]:
     async def address() -> Address:
         return Address(url, {"Authorization": f"Bearer {key}"} if key else {})
 
-    connection = Connection(address, MonotonicClock(), options=ConnectionOptions(**options))
+    return address
+
+
+def connection_to(url: str, key: str = "", **options: Any) -> tuple[EndpointLane, Heard]:
+    """The main lane of an endpoint of its own; closing it closes the socket."""
+    settings = ConnectionOptions(**options)
+    connection = Endpoint("test", at(url, key), MonotonicClock(), options=settings).lane()
     return connection, Heard(connection)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 
 
@@ -20,3 +22,13 @@ class Capabilities(msgspec.Struct):
     """Model -> whether ``response.steer`` redirects it."""
     max_age_s: float | None = None
     """How old this endpoint let a connection become, where it ended one for its age; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an endpoint can do for one model; None: not known yet."""
+
+    interrupt: bool | None = None
+    steer: bool | None = None
+    prewarm: bool | None = None
+    lanes: bool | None = None

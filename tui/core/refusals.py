@@ -12,6 +12,9 @@ from tui.core.address import Address, shown
 from tui.core.events import ErrorEvent, Event, Failed
 from tui.errors import EndpointError, KeyRefused
 
+NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
+"""What a server answers to an upgrade that it does not know: HTTP+SSE may work there."""
+_PASSING = frozenset({408, 409, 425, 429})
 _CLOSES = {
     1000: "the server closed the connection",
     1001: "the server is going away",
@@ -26,8 +29,11 @@ _CLOSES = {
 def refusal(
     address: Address, status: int, body: bytes, headers: Mapping[str, str]
 ) -> EndpointError:
-    """The error for an upgrade that was answered with ``status``, other than HTTP 101."""
-    location, retry_after = headers.get("Location"), headers.get("Retry-After", "")
+    """The error for an upgrade that was answered with ``status``, other than HTTP 101.
+
+    Its fields say what may help (PROTOCOL sections 1 and 4).
+    """
+    location, wait_s = headers.get("Location"), retry_after_s(headers)
     where = shown(address.url)
     said = _excerpt(body, address)
     said = f' It says: "{said}"' if said else ""
@@ -43,11 +49,34 @@ def refusal(
     elif status == HTTPStatus.UPGRADE_REQUIRED:
         advice = "it wants another protocol than this WebSocket"
     elif status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
-        known = retry_after.isascii() and retry_after.isdigit()
-        advice = f"try again in {retry_after[:6]} s" if known else "try again in a moment"
+        advice = "try again in a moment" if wait_s is None else f"try again in {wait_s:.0f} s"
     else:
         advice = "it is not a Responses WebSocket endpoint, or it wants something else"
-    return EndpointError(f"{where} answered HTTP {status}: {advice}.{said}")
+    return EndpointError(
+        f"{where} answered HTTP {status}: {advice}.{said}",
+        transient=status in _PASSING or status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED,
+        http_may_work=status in NO_WEBSOCKET,
+        retry_after_s=wait_s,
+    )
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long a ``Retry-After`` header asks to wait, in seconds; None: it does not say.
+
+    A date is measured against the server's own ``Date``: clocks differ.
+    """
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime  # 10 ms, and rarely asked for
+
+    try:
+        until = parsedate_to_datetime(text)
+        return max(0.0, (until - parsedate_to_datetime(headers.get("Date", ""))).total_seconds())
+    except (ValueError, TypeError):
+        return None
 
 
 def close_words(code: int, reason: str) -> str:

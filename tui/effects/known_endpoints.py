@@ -1,0 +1,149 @@
+"""What is known of endpoints, kept in the state folder over runs; no key ever lies there.
+
+One small JSON file, replaced whole. Several duettos may write it: only what this one learnt is
+changed, under a lock. A file that is broken or cannot be written costs what was known, no more:
+everything is learnt again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from tui.core.address import shown
+from tui.core.capabilities import Capabilities
+
+DOUBT_S = 7 * 24 * 3600.0
+"""A refusal older than this is unknown again: servers learn."""
+MAX_ENDPOINTS = 200
+"""The ones heard of last are kept."""
+_SIMPLE = ("lanes", "prewarm", "websocket", "max_age_s")
+_BY_MODEL = ("interrupt", "steer")
+_log = logging.getLogger("tui.known_endpoints")
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One thing known, and since when."""
+
+    value: bool | float
+    since: float
+    """Unix time, in seconds."""
+
+
+Facts = dict[str, Fact]
+"""By name: ``lanes``, ``prewarm``, ``websocket``, ``max_age_s``, ``interrupt MODEL``,
+``steer MODEL``."""
+
+
+class _File(msgspec.Struct):
+    endpoints: dict[str, Facts] = {}
+
+
+class KnownEndpoints:
+    """The file of facts, by URL without query and credentials."""
+
+    def __init__(self, state_dir: Path, wall_clock: Callable[[], float] = time.time) -> None:
+        """``wall_clock`` gives Unix time in seconds."""
+        self.file = state_dir / "endpoints.json"
+        self._wall_clock = wall_clock
+        self._before: dict[str, Capabilities] = {}
+        """As last loaded or saved here: what differs from it was learnt by this process."""
+
+    def load(self, url: str) -> Capabilities:
+        """What is known of an endpoint; nothing, if nothing is. Never raises."""
+        known = Capabilities()
+        for name, fact in self._believed(shown(url)).items():
+            kind, _, model = name.partition(" ")
+            if model:
+                getattr(known, kind)[model] = bool(fact.value)
+            elif kind == "max_age_s":
+                known.max_age_s = float(fact.value)
+            else:
+                setattr(known, kind, bool(fact.value))
+        self._before[shown(url)] = copy.deepcopy(known)
+        return known
+
+    def save(self, url: str, known: Capabilities) -> None:
+        """Keep what was learnt since `load`. Never raises."""
+        place = shown(url)
+        before = _facts(self._before.get(place, Capabilities()))
+        learnt = {name: value for name, value in _facts(known).items() if before.get(name) != value}
+        self._before[place] = copy.deepcopy(known)
+        if not learnt:
+            return
+        try:
+            with self._locked():
+                self._write(place, learnt)
+        except OSError as error:
+            _log.warning("%s cannot be written: %s", self.file, error.strerror)
+
+    def all(self) -> dict[str, Facts]:
+        """All that is believed now, by URL, for ``duetto doctor``. Never raises."""
+        return {place: facts for place in self._read() if (facts := self._believed(place))}
+
+    def _believed(self, place: str) -> Facts:
+        """The facts of an endpoint without the refusals that are too old."""
+        doubtful = self._wall_clock() - DOUBT_S
+        facts = self._read().get(place, {})
+        return {
+            name: fact
+            for name, fact in facts.items()
+            if _is_name(name) and not (fact.value is False and fact.since < doubtful)
+        }
+
+    def _read(self) -> dict[str, Facts]:
+        try:
+            return msgspec.json.decode(self.file.read_bytes(), type=_File).endpoints
+        except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
+            return {}
+
+    def _write(self, place: str, learnt: dict[str, bool | float]) -> None:
+        endpoints, now = self._read(), self._wall_clock()
+        facts = endpoints.setdefault(place, {})
+        facts.update({name: Fact(value, now) for name, value in learnt.items()})
+        heard = {
+            one: max((f.since for f in its.values()), default=0) for one, its in endpoints.items()
+        }
+        newest = sorted(endpoints, key=heard.__getitem__)[-MAX_ENDPOINTS:]
+        kept = {one: endpoints[one] for one in newest}
+        data = msgspec.json.format(msgspec.json.encode(_File(kept)), indent=1)
+        fresh = self.file.with_suffix(f".{os.getpid()}")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            fresh.replace(self.file)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone among all duettos, for the moment that reading and writing takes."""
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _facts(known: Capabilities) -> dict[str, bool | float]:
+    """The facts of an endpoint by name; what is unknown is left out."""
+    facts = {name: getattr(known, name) for name in _SIMPLE}
+    for kind in _BY_MODEL:
+        facts |= {f"{kind} {model}": value for model, value in getattr(known, kind).items()}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _is_name(name: str) -> bool:
+    kind, _, model = name.partition(" ")
+    return kind in _BY_MODEL if model else kind in _SIMPLE

@@ -1,0 +1,177 @@
+"""One dial: proxy, authorities, compression, the upgrade; and why it failed, in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+import ssl
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import (
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidProxy,
+    InvalidProxyStatus,
+    InvalidStatus,
+    InvalidURI,
+    ProxyError,
+)
+
+from tui.core.address import Address, is_loopback, shown
+from tui.core.refusals import refusal, without_secrets
+from tui.effects.wire import trust
+from tui.effects.wire.frames import FrameSocket
+from tui.effects.wire.options import ConnectionOptions
+from tui.errors import EndpointError
+
+BETA_HEADER = ("OpenAI-Beta", "responses_websockets=2026-02-06")
+USER_TIMEOUT_MS = 30_000
+"""What was sent and is not acknowledged by the other machine for so long ends the connection."""
+KEEP_ALIVE_S = (15, 5, 4)
+"""TCP's own questions to a silent machine: after so long, every so often, so many times."""
+
+# At DEBUG the library logs frames and headers, that is prompts and keys.
+_library_log = logging.getLogger("duetto.websockets")
+_library_log.setLevel(logging.ERROR)
+
+
+class _Connect(connect):
+    """A dial that follows no redirect: the key belongs to the host that the user named."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """Hand the refusal on as it is."""
+        return exc
+
+
+async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
+    """Connect and upgrade; ``address`` is a checked one. Raises EndpointError or KeyRefused."""
+    parts = urlsplit(address.url)
+    nearby = is_loopback(parts.hostname or "")
+    trusted = await trust.context() if parts.scheme == "wss" else None
+    try:
+        connected = await _Connect(
+            address.url,
+            additional_headers=dict([BETA_HEADER]) | dict(address.headers),
+            user_agent_header=options.user_agent,
+            proxy=None if nearby else True,
+            compression="deflate" if _deflates(address, options, nearby=nearby) else None,
+            open_timeout=options.connect_timeout_s,
+            close_timeout=options.close_timeout_s,
+            ping_interval=None,
+            max_size=options.max_message_bytes,
+            max_queue=None,
+            logger=_library_log,
+            create_connection=FrameSocket,
+            ssl=trusted,
+        )
+    except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
+        raise explained(error, address, options.connect_timeout_s) from error
+    except ImportError as error:
+        raise EndpointError(_NO_SOCKS) from error
+    except ValueError as error:
+        raise EndpointError(f"Cannot dial {shown(address.url)}: {error}.") from error
+    assert isinstance(connected, FrameSocket)
+    if not nearby:
+        _watch_over(connected)
+    return connected
+
+
+def _deflates(address: Address, options: ConnectionOptions, *, nearby: bool) -> bool:
+    """Whether compression is offered: never without a limit on what a frame unpacks to."""
+    wanted = not nearby if address.compression is None else address.compression
+    return wanted and options.max_message_bytes > 0
+
+
+def _watch_over(connected: FrameSocket) -> None:
+    """Let the kernel notice a machine that is gone, minutes before TCP would."""
+    plug: socket.socket | None = connected.transport.get_extra_info("socket")
+    if plug is None:
+        return
+    settings = [("TCP_USER_TIMEOUT", USER_TIMEOUT_MS)]
+    settings += zip(("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT"), KEEP_ALIVE_S, strict=True)
+    try:
+        plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in settings:
+            if hasattr(socket, name):
+                plug.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    except OSError:
+        return  # a system without them: the pings do it, slower
+
+
+_NO_SOCKS = (
+    "The system's proxy is a SOCKS proxy, which needs the package python-socks: "
+    "install python-socks[asyncio], or set HTTPS_PROXY to an HTTP proxy."
+)
+
+
+def explained(error: Exception, address: Address, timeout_s: float) -> EndpointError:
+    """What went wrong with a dial, as one sentence that says what to do."""
+    where, host = shown(address.url), urlsplit(address.url).hostname or ""
+    port = urlsplit(address.url).port or (443 if address.url.startswith("wss") else 80)
+    place = f"{host}:{port}"
+    if isinstance(error, InvalidProxyStatus | ProxyError | InvalidProxy):
+        return _proxy_failed(error, host)
+    if isinstance(error, InvalidStatus):
+        response = error.response
+        body = bytes(response.body or b"")
+        return refusal(address, response.status_code, body, response.headers)
+    if isinstance(error, InvalidMessage | EOFError):
+        return _no_answer(error, place)
+    if isinstance(error, InvalidHandshake | InvalidURI):
+        said = without_secrets(str(error), address)
+        return EndpointError(f"{where} is not a Responses WebSocket endpoint: {said}.")
+    if isinstance(error, TimeoutError):
+        return EndpointError(
+            f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.",
+            transient=True,
+        )
+    if isinstance(error, socket.gaierror):
+        return EndpointError(f"The host {host} is not known: check the spelling and the network.")
+    if isinstance(error, ssl.SSLError):
+        return _tls_failed(error, host, place)
+    if f"[Errno {errno.ECONNREFUSED}]" in str(error):  # or the sum of them, one per address
+        return EndpointError(f"Nothing listens at {place}: is the server running?")
+    return EndpointError(f"Cannot connect to {place} ({error}): check the network.", transient=True)
+
+
+def _proxy_failed(error: Exception, host: str) -> EndpointError:
+    status = error.response.status_code if isinstance(error, InvalidProxyStatus) else 0
+    if status == 407:
+        return EndpointError(
+            f"The proxy on the way to {host} wants a user and a password (HTTP 407): "
+            "put them into HTTPS_PROXY, as http://USER:PASSWORD@HOST:PORT."
+        )
+    if isinstance(error, InvalidProxy):  # whose text has the password
+        why = "its address is not one"
+    else:
+        why = f"HTTP {status}" if status else str(error)
+    return EndpointError(
+        f"The proxy on the way to {host} failed ({why}): check HTTPS_PROXY and NO_PROXY.",
+        transient=status >= 500,
+    )
+
+
+def _no_answer(error: Exception, place: str) -> EndpointError:
+    """The host took the connection, and then did not speak HTTP."""
+    if isinstance(error, EOFError) or isinstance(error.__cause__, EOFError):
+        return EndpointError(
+            f"{place} closed the connection instead of answering: it may be restarting, or it "
+            "is not a Responses WebSocket endpoint (check the port, and ws:// against wss://).",
+            transient=True,
+            http_may_work=True,
+        )
+    return EndpointError(
+        f"{place} does not answer in HTTP: it is not a Responses WebSocket endpoint "
+        "(check the port, and ws:// against wss://)."
+    )
+
+
+def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return EndpointError(f"{place} does not speak TLS: check wss:// against ws://.")
+    why = error.verify_message or "it cannot be verified"
+    wrong = trust.unreadable()
+    advice = f"{wrong}." if wrong else "for a private authority set SSL_CERT_FILE."
+    return EndpointError(f"The certificate of {host} is not trusted ({why}): {advice}")

@@ -1,0 +1,307 @@
+"""One server, and every socket to it: which lane rides where, when to dial, which way to go.
+
+Lanes share a link while the server can tell them apart (PROTOCOL section 6); else each has its
+own. A link that grows old takes nothing new, and the next `open` of a lane dials another one before
+the server's limit (section 10). A WebSocket that is refused is given up at once for HTTP+SSE
+through the bridge, and asked for again when the endpoint has been idle for minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+from tui.core.address import Address, checked, shown
+from tui.core.capabilities import Capabilities
+from tui.core.client_protocol import ClientProtocol
+from tui.core.traffic import SocketView
+from tui.effects.wire.ages import MARGIN, Ages
+from tui.effects.wire.dial import dial
+from tui.effects.wire.lane import EndpointLane
+from tui.effects.wire.link import Line, Link, Tools, Transport
+from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
+from tui.effects.wire.probe import Probe
+from tui.effects.wire.tally import Tally
+from tui.errors import DuettoError, EndpointError
+
+MAIN_LANE = "main"
+_SHARED = ""
+"""The dial that all lanes wait for which may share a link."""
+AGED = "renewed before the server's time limit"
+SLEPT = "renewed after a pause"
+BACK = "the WebSocket works again"
+NO_LANES = "this endpoint has one conversation a connection"
+FULL = "this connection takes no more lanes"
+_Where = Callable[[], Awaitable[Address]]
+
+
+@dataclass(eq=False)
+class Endpoint:
+    """One server; `lane` gives the engine's wires.
+
+    ``address`` and ``fallback`` (the bridge's relay, which speaks HTTP+SSE to the endpoint) are
+    asked anew at every dial: a restarted bridge has a new one.
+    """
+
+    name: str
+    address: _Where
+    clock: ReadsClock
+    _: KW_ONLY
+    options: ConnectionOptions = field(default_factory=ConnectionOptions)
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    """What is known of it; learnt facts go in here."""
+    on_learnt: Callable[[Capabilities], None] = lambda known: None
+    """Called when one did."""
+    fallback: _Where | None = None
+    recorder: Recorder | None = None
+
+    def __post_init__(self) -> None:
+        chosen, refused = self.options.transport, self.capabilities.websocket is False
+        by_http = chosen == "http" or (chosen == "auto" and refused)
+        self.transport: Transport = "http" if by_http and self.fallback else "websocket"
+        """The way that the next dial takes."""
+        self._relay = Capabilities()
+        """What is known of the bridge's relay."""
+        self._tools = Tools(self, self.options, self.clock, self.recorder)
+        self._lanes: dict[str, EndpointLane] = {}
+        self._links: list[Link] = []
+        self._dials: dict[str, asyncio.Task[Link]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._ages = Ages()
+        self._probe = Probe(self.options.probe_s, self._idle, self._try_websocket)
+        self._shown = ""
+        """The address last dialled, for the screen."""
+        self._tally = Tally(self.name)
+
+    @property
+    def known(self) -> Capabilities:
+        """What is known of whoever is at the other end now."""
+        return self.capabilities if self.transport == "websocket" else self._relay
+
+    def lane(self, name: str = MAIN_LANE) -> EndpointLane:
+        """The wire of this name; made when it is first asked for, or was closed for good."""
+        lane = self._lanes.get(name)
+        if lane is None or lane.finished:
+            lane = self._lanes[name] = EndpointLane(self, name)
+        return lane
+
+    def views(self) -> list[SocketView]:
+        """The sockets now; without any, the last one that was lost."""
+        dials = [(self._shown, self.transport) for _ in self._dials]
+        return self._tally.views(self._links, dials)
+
+    def fall_back(self) -> bool:
+        """Take the way by HTTP from the next `EndpointLane.open` on."""
+        if self.fallback is None or self.transport == "http" or self.options.transport != "auto":
+            return False
+        self.transport = "http"
+        self._probe.postpone()
+        return True
+
+    async def close(self) -> None:
+        """Close everything for good, with close frames, waiting a second at most."""
+        self._probe.stop()
+        for lane in self._lanes.values():
+            lane.finished = True
+        for task in [*self._dials.values(), *self._tasks]:
+            task.cancel()
+        endings = [ending for link in tuple(self._links) if (ending := link.close("closed"))]
+        await asyncio.gather(*endings, *self._dials.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def release(self, lane: EndpointLane) -> None:
+        """A lane is closed for good; what nobody uses any more goes too."""
+        link = lane.link
+        if link is not None:
+            link.leave(lane)
+            lane.unlinked("closed", None)
+            ending = None if link.riders else link.close("closed")
+            if ending is not None:
+                await asyncio.gather(ending, return_exceptions=True)
+        if all(lane.finished for lane in self._lanes.values()):
+            await self.close()
+
+    async def connect(self, lane: EndpointLane) -> None:
+        """Give the lane a link that takes a request. Raises EndpointError or KeyRefused."""
+        if lane.busy:
+            return
+        self._leave_stale(lane)
+        if self.transport == "http" and self.options.transport == "auto":
+            self._probe.postpone()
+        while lane.link is None:
+            found = self._roomy(lane)
+            if found is None:
+                if lane.state != "connecting":
+                    lane.tell("connecting", "")
+                await asyncio.shield(self._dialling(lane))
+            elif lane.link is None:
+                lane.attach(found)
+
+    def noticed(self, link: Link) -> None:
+        """See to what may have changed on a link: facts, names, age, lanes at rest."""
+        if link.protocol.lessons.news:
+            link.protocol.lessons.news = False
+            if link.transport == "websocket":
+                self.on_learnt(self.capabilities)
+        for rider in tuple(link.riders):
+            if isinstance(rider, EndpointLane) and rider.rename(link):
+                link.reroute()
+                if not link.protocol.takes(rider.wire_name):
+                    link.leave(rider)
+                    rider.unlinked(FULL, None)
+        if link.state == "retiring" or (link.state == "open" and link.age_s > self._limit_s()):
+            link.retire(AGED)
+
+    def sent(self, request: Mapping[str, Any]) -> None:
+        """Count a create."""
+        self._tally.asked(request)
+
+    def stranded(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
+        """Take creates to links that can carry them; their lanes do not notice."""
+        for name, request in creates:
+            for lane in self._lanes.values():
+                if lane.link is link and lane.wire_name == name:
+                    lane.move(request)
+                    self._spawn(self._carry(lane))
+
+    def closed(self, link: Link, reason: str) -> None:
+        """Forget a link, and learn from its end."""
+        self._links.remove(link)
+        self._tally.lost(link)
+        learnt_s = self._ages.learnt_s(link)
+        if learnt_s is not None and link.transport == "websocket":
+            self.capabilities.max_age_s = round(learnt_s, 1)
+            self.on_learnt(self.capabilities)
+
+    def _leave_stale(self, lane: EndpointLane) -> None:
+        """Part an idle lane from a link that is not to take another request of it."""
+        link = lane.link
+        if link is None:
+            return
+        if link.pulse.slept() and not link.busy:
+            link.close(SLEPT)
+        elif link.transport != self.transport:
+            link.retire(BACK)
+        elif link.state != "open" or link.age_s > self._limit_s():
+            link.retire(AGED)
+        elif not link.protocol.takes(lane.wire_name):
+            link.leave(lane)
+            lane.unlinked(NO_LANES, None)
+
+    def _roomy(self, lane: EndpointLane) -> Link | None:
+        """A link that this lane can ride on."""
+        for link in self._links:
+            usable = link.state == "open" and link.transport == self.transport
+            if not usable or not link.protocol.takes(lane.wire_name):
+                continue
+            if self.known.lanes is not False or not link.riders:
+                return link
+        return None
+
+    def _limit_s(self) -> float:
+        known_s = self.capabilities.max_age_s
+        return self.options.max_age_s if known_s is None else MARGIN * known_s
+
+    def _dialling(self, lane: EndpointLane) -> asyncio.Task[Link]:
+        """The dial that this lane waits for; begun if there is none."""
+        key = lane.name if self.known.lanes is False else _SHARED
+        task = self._dials.get(key)
+        if task is None:
+            task = self._dials[key] = asyncio.create_task(self._dial(key))
+            task.add_done_callback(_looked_at)
+        return task
+
+    async def _dial(self, key: str) -> Link:
+        """Dial, and take along every lane that waits for a socket."""
+        reason = "the dial was given up"
+        link = None
+        try:
+            link = await self._made()
+            return link
+        except DuettoError as error:
+            reason = str(error)
+            raise
+        finally:
+            del self._dials[key]
+            for lane in self._lanes.values():
+                if lane.state != "connecting" or key not in (_SHARED, lane.name):
+                    continue
+                if link is None:
+                    lane.unlinked(reason, None)
+                elif link is self._roomy(lane):
+                    lane.attach(link)
+
+    async def _made(self) -> Link:
+        """A new link by the way that is open; the other way at once where this one is refused."""
+        if self.transport == "websocket":
+            try:
+                return await self._connected("websocket")
+            except EndpointError as error:
+                refused = error.http_may_work and not error.transient
+                if not refused or not self.fall_back():
+                    raise
+                self._learn_websocket(False)
+        assert self.fallback is not None
+        return await self._connected("http")
+
+    async def _connected(self, transport: Transport) -> Link:
+        where = self.address if transport == "websocket" else self.fallback
+        assert where is not None
+        address = checked(await where())
+        self._shown = shown(address.url)
+        socket = await dial(address, self.options)
+        known = self.capabilities if transport == "websocket" else self._relay
+        link = Link(Line(socket, ClientProtocol(known), address, transport), self._tools)
+        self._links.append(link)
+        self._tally.opened()
+        if transport == "websocket":
+            self._learn_websocket(True)
+        return link
+
+    def _learn_websocket(self, works: bool) -> None:
+        if self.capabilities.websocket is not works:
+            self.capabilities.websocket = works
+            self.on_learnt(self.capabilities)
+
+    async def _carry(self, lane: EndpointLane) -> None:
+        """Bring a create to a link of its own."""
+        try:
+            link = await self._made()
+        except DuettoError as error:
+            lane.unlinked(str(error), None)
+            return
+        lane.arrive(link)
+
+    def _idle(self) -> bool:
+        return not any(lane.busy for lane in self._lanes.values())
+
+    async def _try_websocket(self) -> bool:
+        """Ask for a WebSocket again, unseen; True: it is the way from now on."""
+        try:
+            link = await self._connected("websocket")
+        except DuettoError:
+            return False
+        self.transport = "websocket"
+        for lane in self._lanes.values():
+            if lane.link is not None and not lane.busy and link is self._roomy(lane):
+                old = lane.link
+                old.leave(lane)
+                lane.unlinked(BACK, None)
+                lane.attach(link)
+        for old in tuple(self._links):
+            if old.transport == "http":
+                old.retire(BACK)
+        return True
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _looked_at(task: asyncio.Task[Link]) -> None:
+    """Whoever asked for the dial may be gone: its failure has been told by state."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,346 @@
+"""One socket and its protocol: a pump without a task, and the lanes that ride on it.
+
+A link never reconnects: it opens once, is perhaps retired (too old for new requests), and closes
+once. What is to be sent is written in the call that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from websockets.exceptions import InvalidState
+
+from tui.core.address import Address, shown
+from tui.core.client_protocol import ClientProtocol
+from tui.core.events import ErrorEvent, Event
+from tui.core.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words
+from tui.core.traffic import SocketView
+from tui.effects.wire.frames import FrameSocket
+from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
+from tui.effects.wire.pulse import Pulse
+
+LinkState = Literal["open", "retiring", "closed"]
+Transport = Literal["websocket", "http"]
+INTERNAL_ERROR = "an internal error"
+_LIMIT_WORDS = "time limit"
+"""Of the protocol, when the server said that the connection is too old."""
+_numbers = itertools.count(1)
+_log = logging.getLogger("tui.wire")
+
+
+class Rider(Protocol):
+    """A lane, as its link sees it."""
+
+    name: str
+    wire_name: str
+    """Its name on this socket."""
+    heard_at: float
+    """When its last event came, in the clock's seconds."""
+    round_trip_s: float | None
+    on_event: Callable[[Event, float], None]
+
+    @property
+    def busy(self) -> bool:
+        """It waits for something that the server owes."""
+
+    def unlinked(self, reason: str, close_code: int | None) -> None:
+        """The link is closed, or takes nothing new: the next `open` finds another one."""
+
+
+class Owner(Protocol):
+    """The endpoint, as its links see it."""
+
+    name: str
+
+    def noticed(self, link: Link) -> None:
+        """Something but a delta came or went: a fact may be known, a response over."""
+
+    def sent(self, request: Mapping[str, Any]) -> None:
+        """A create was asked for."""
+
+    def stranded(self, link: Link, creates: list[tuple[str | None, dict[str, Any]]]) -> None:
+        """This socket turned out unable to carry these."""
+
+    def closed(self, link: Link, reason: str) -> None:
+        """The link is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a link is made of."""
+
+    socket: FrameSocket
+    protocol: ClientProtocol
+    address: Address
+    transport: Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What all links of an endpoint use."""
+
+    owner: Owner
+    options: ConnectionOptions
+    clock: ReadsClock
+    recorder: Recorder | None
+
+
+class Link:
+    """One open socket; `state` says whether it may still be used."""
+
+    def __init__(self, line: Line, tools: Tools) -> None:
+        """The socket is open; its first message comes in the next turn of the loop."""
+        self.state: LinkState = "open"
+        self.transport: Transport = line.transport
+        self.protocol = line.protocol
+        self.number = next(_numbers)
+        self.opened_at = tools.clock.now()
+        self.stray_at = self.opened_at
+        """When the last message came that was no event of any lane: a sign of life for all."""
+        self.close_code: int | None = None
+        self.limit_reached = False
+        """The server said that it closes for its time limit."""
+        self.close_reason = ""
+        """The server's own words in its close frame."""
+        self.riders: list[Rider] = []
+        self.bytes_out = 0
+        self._socket, self._address = line.socket, line.address
+        self._tools, self._recorder = tools, tools.recorder
+        self._routes: Mapping[str | None, Rider] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self.pulse = Pulse(self, line.socket, tools.options, tools.clock)
+        self._record("s2c", {"_meta": "handshake_response", "status": 101})
+        line.socket.attach(self, tools.clock.now)
+        self.pulse.start()
+
+    @property
+    def age_s(self) -> float:
+        """Since it was opened."""
+        return self._tools.clock.now() - self.opened_at
+
+    @property
+    def busy(self) -> bool:
+        """Somebody waits for something on it."""
+        return any(rider.busy for rider in self.riders)
+
+    def join(self, rider: Rider) -> None:
+        """Carry this lane from now on, under its `wire_name`."""
+        rider.heard_at = self._tools.clock.now()
+        rider.round_trip_s = self.pulse.round_trip_s
+        self.riders.append(rider)
+        self.reroute()
+
+    def leave(self, rider: Rider) -> None:
+        """Carry it no more; a response that still runs for it runs unseen."""
+        if rider in self.riders:
+            if rider.busy:
+                self.protocol.abandon(rider.wire_name)
+            self.riders.remove(rider)
+            self.reroute()
+
+    def reroute(self) -> None:
+        """Lanes or their names changed."""
+        self._routes = {rider.wire_name: rider for rider in self.riders}
+
+    def create(self, rider: Rider, request: Mapping[str, Any]) -> None:
+        """Ask for a response. Raises WireError."""
+        now = self._tools.clock.now()
+        self.protocol.create(request, rider.wire_name, now)
+        rider.heard_at = now
+        self._tools.owner.sent(request)
+        self.serve()
+
+    def steer(self, rider: Rider, text: str) -> int | None:
+        """Add to the response in flight."""
+        number = self.protocol.steer(text, rider.wire_name, self._tools.clock.now())
+        self._deliver(self._tools.clock.now())
+        self.serve()
+        return number
+
+    def interrupt(self, rider: Rider) -> None:
+        """Stop the lane's response; written when this returns."""
+        now = self._tools.clock.now()
+        self.protocol.interrupt(rider.wire_name, now)
+        self._write()
+        self._deliver(now)
+        self.serve()
+
+    def received(self, payload: bytes, now: float) -> None:
+        """Take a text message: the hot path."""
+        protocol = self.protocol
+        if self._recorder is not None:
+            self._recorder.frame("s2c", now, self.number, payload)
+        protocol.receive_text(payload, now)
+        events = protocol.events_received()
+        if not events:
+            self.stray_at = now
+        if protocol.needs_care:
+            for event in events:
+                self._hand(event, now)
+            self.serve()
+            return
+        routes = self._routes
+        for event in events:
+            rider = routes.get(event.stream_id)
+            if rider is not None:
+                rider.heard_at = now
+                rider.on_event(event, now)
+
+    def binary(self) -> None:
+        """Take a binary message: this is no endpoint of ours."""
+        self.protocol.receive_binary()
+        self.close_code = UNUSABLE_CODE
+        self.serve()
+
+    def ponged(self, data: bytes) -> None:
+        """Take a pong."""
+        if self.pulse.ponged(data):
+            for rider in self.riders:
+                rider.round_trip_s = self.pulse.round_trip_s
+
+    def ended(self, error: Exception | None) -> None:
+        """The socket is closing or gone."""
+        if self.state == "closed":
+            return
+        if error is not None and not isinstance(error, OSError):
+            # A bug, most likely in a handler: the app's last handler hears of it from the loop,
+            # and the same request would only meet it again.
+            self.close_code = UNUSABLE_CODE
+            self._lost(INTERNAL_ERROR, self._socket.wait_closed())
+            return
+        protocol = self._socket.protocol
+        received, sent = protocol.close_rcvd, protocol.close_sent
+        sent_code = sent.code if sent else None
+        said = (received.code, received.reason) if received else None
+        if said is not None:
+            self.close_reason = said[1]
+        if self.close_code is None:
+            self.close_code = lost_code(said[0] if said else None, sent_code)
+        self._lost(lost_words(said, sent_code, self._address), self._socket.close())
+
+    def serve(self) -> None:
+        """Do what the protocol wants: write, move, drop, be woken."""
+        if self.state == "closed":
+            return
+        self._write()
+        protocol, owner = self.protocol, self._tools.owner
+        creates = protocol.homeless()
+        if creates:
+            owner.stranded(self, creates)
+        if protocol.should_drop:
+            self.limit_reached = _LIMIT_WORDS in protocol.drop_reason
+            self.drop(protocol.drop_reason)
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline = protocol.deadline()
+        if deadline is not None:
+            delay_s = max(0.0, deadline - self._tools.clock.now())
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._wake)
+        owner.noticed(self)
+
+    def retire(self, reason: str) -> None:
+        """Take nothing new; lanes leave when they wait for nothing, the last one closes it."""
+        if self.state == "closed":
+            return
+        self.state = "retiring"
+        for rider in [rider for rider in self.riders if not rider.busy]:
+            self.leave(rider)
+            rider.unlinked(reason, None)
+        if not self.riders:
+            self.close(reason)
+
+    def drop(self, reason: str) -> None:
+        """Abort TCP now, without a close frame (PROTOCOL section 8, rule 4)."""
+        if self.state != "closed":
+            self._socket.transport.abort()
+            self._lost(reason, self._socket.wait_closed())
+
+    def close(self, reason: str) -> asyncio.Task[None] | None:
+        """Close with a close frame; the task ends when TCP does."""
+        if self.state != "closed":
+            self._lost(reason, self._socket.close())
+        return self._closing
+
+    def view(self, figures: tuple[int, int, int]) -> SocketView:
+        """What it is and does; ``figures`` are the endpoint's, see `SocketView`."""
+        lanes = [f"{r.wire_name}*" if r.busy else r.wire_name for r in self.riders]
+        return SocketView(
+            self._tools.owner.name,
+            shown(self._address.url),
+            self.transport,
+            self.state,
+            tuple(lanes),
+            self.age_s,
+            self.pulse.round_trip_s,
+            self._socket.bytes_in,
+            self.bytes_out,
+            self._socket.frames_in,
+            *figures,
+        )
+
+    def _deliver(self, now: float) -> None:
+        """Hand on what the protocol itself has to say."""
+        for event in self.protocol.events_received():
+            self._hand(event, now)
+
+    def _hand(self, event: Event, now: float) -> None:
+        rider = self._routes.get(event.stream_id)
+        if rider is None and isinstance(event, ErrorEvent):
+            # Nobody's by name: it is the one lane's that waits for something.
+            busy = [rider for rider in self.riders if rider.busy]
+            rider = busy[0] if len(busy) == 1 else None
+        if rider is None:
+            self.stray_at = now
+            _log.info("an event that is no lane's: %s", type(event).__name__)
+            return
+        rider.heard_at = now
+        rider.on_event(discreet(event, self._address), now)
+
+    def _write(self) -> None:
+        protocol = self._socket.protocol
+        try:
+            for text in self.protocol.data_to_send():
+                data = text.encode()
+                protocol.send_text(data)
+                self.bytes_out += len(data)
+                if self._recorder is not None:
+                    self._recorder.frame("c2s", self._tools.clock.now(), self.number, text)
+            self._socket.send_data()
+        except InvalidState:
+            # The close handshake has begun; `ended` is about to say why.
+            return
+
+    def _wake(self) -> None:
+        self._timer = None
+        now = self._tools.clock.now()
+        self.protocol.tick(now)
+        self._deliver(now)
+        self.serve()
+
+    def _lost(self, reason: str, ending: Coroutine[Any, Any, None]) -> None:
+        """The one way out: tell the lanes what they still have to know, then that it is over."""
+        self.state = "closed"
+        self.pulse.stop()
+        self._socket.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._record("s2c", {"_meta": "close", "code": self.close_code, "reason": reason})
+        self.protocol.connection_lost(reason)
+        self._deliver(self._tools.clock.now())
+        riders, self.riders, self._routes = self.riders, [], {}
+        for rider in riders:
+            rider.unlinked(reason, self.close_code)
+        self._closing = asyncio.create_task(ending)
+        self._tools.owner.closed(self, reason)
+
+    def _record(self, direction: Literal["c2s", "s2c"], meta: dict[str, object]) -> None:
+        if self._recorder is not None:
+            self._recorder.meta(direction, self._tools.clock.now(), self.number, meta)
