@@ -49,6 +49,8 @@ class Nasty:
     steer: Steers = "ignore"
     """``accept``: the next script is the successor's, which begins by itself when the response
     ends without calls; ``lost``: so it is, but the acknowledgement never comes."""
+    swallows: bool = False
+    """A successor that is owed never comes."""
     echo: bool = False
     """Every event names the lane of its create."""
     forgets: bool = False
@@ -216,7 +218,7 @@ class _Line:
                 self._known[lane] = (str(about.get("id")), items)
         self._playing.pop(rid, None)
         waits = any(str(i.get("type")).endswith("_call") for i in items[-1:])
-        if not waits and (texts := self._owed.pop(rid, None)):
+        if not waits and (texts := self._owed.pop(rid, None)) and not nasty.swallows:
             await self._respond(lane, [*items, *texts])
 
     def _lane(self, lane: Lane) -> dict[str, str]:

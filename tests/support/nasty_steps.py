@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 Event = Mapping[str, Any]
@@ -113,11 +114,19 @@ async def _broken_off(connection: ServerConnection, step: Close | Reset | Fin | 
         connection.transport.pause_reading()
         await asyncio.Event().wait()
     elif isinstance(step, Reset):
+        await _taken(connection)
         raw = connection.transport.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.transport.abort()
     else:
         connection.transport.close()
+
+
+async def _taken(connection: ServerConnection) -> None:
+    """Wait until the client has read what was sent: a reset throws away what it has not."""
+    pong = await connection.ping()
+    with suppress(TimeoutError, ConnectionClosed):
+        await asyncio.wait_for(pong, 1.0)
 
 
 def _silence_pongs(connection: ServerConnection) -> None:

@@ -23,6 +23,7 @@ from tui.core.events import (
     TextDelta,
 )
 from tui.core.history import CALL_OUTPUTS, Item
+from tui.core.hunk import PLACED
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
@@ -217,7 +218,7 @@ class Reply:
         for call in self.calls:
             if call.done or call.landing is None or not call.parts:
                 continue
-            if landed and not call.landing.hunks:
+            if landed and not any(hunk.stage in PLACED for hunk in call.landing.hunks):
                 continue
             kind = call.item.get("type")
             whole = call.text[: call.text.rfind("\n") + 1]

@@ -14,7 +14,6 @@ from tui.core.address import Address
 from tui.core.capabilities import Capabilities
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
-from tui.effects.wire.options import ConnectionOptions
 
 MODEL = "managed-model"
 CALL = {
@@ -92,11 +91,7 @@ class Bench:
             "litellm",
             address,
             MonotonicClock(),
-            options=ConnectionOptions(),
             capabilities=self.capabilities,
-            on_learnt=lambda learnt: None,
-            fallback=None,
-            recorder=None,
         )
 
     async def __aenter__(self) -> Bench:

@@ -1,0 +1,216 @@
+"""Errors in the stream, and answers that leave things out (PROTOCOL sections 3 and 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support.fault_stand import FINE, PATCHED, stand
+from tests.support.nasty_server import Nasty
+from tests.support.nasty_steps import Close, Gate, Raw, Step
+from tests.support.server_words import (
+    added,
+    called,
+    completed,
+    created,
+    delta,
+    error,
+    failed,
+    function_call,
+    message,
+    patch_call,
+    spoken,
+    turn,
+)
+from tests.support.turns import PATCH
+
+ONE = spoken("one", "msg_one")
+READ = function_call("read_file", '{"path":"notes.txt"}')
+LIMIT = error(400, "websocket_connection_limit_reached", "60 minutes")
+NOT_FOUND = error(400, "previous_response_not_found", "gone")
+UNKNOWN: list[Step] = [
+    {"type": "response.some_future_event", "foo": 1},
+    {"type": "codex.rate_limits", "rate_limits": None},
+    {"type": "ping"},
+    Raw(b"this is not json"),
+    Raw(b'{"type": 5}'),
+    Raw(b"[]"),
+    {"type": "response.inject.created", "response_id": "resp_other"},
+    {"type": "response.output_text.annotation.added", "item_id": "msg_one", "annotation": {}},
+]
+
+
+async def test_a_parent_that_is_gone_is_said_in_full_on_the_same_socket() -> None:
+    server = Nasty([FINE, FINE, FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        server.script = [FINE, [NOT_FOUND], turn(2, *spoken("two", "msg_two"))]
+        await at.seat.ask("again")
+        assert (at.whole, at.troubles, at.notes) == (["fine", "two"], [], [])
+        assert (len(server.requests), server.connections, at.waits) == (3, 1, [])
+        assert "previous_response_id" in server.requests[1]
+        assert "previous_response_id" not in server.requests[2]
+        await at.goes_on()
+        assert server.requests[3]["previous_response_id"] == "resp_2"
+
+
+async def test_a_parent_that_is_gone_after_a_tool_runs_no_tool_twice() -> None:
+    round_trip: list[list[Step]] = [turn(1, *called(READ)), [NOT_FOUND], FINE]
+    server = Nasty(round_trip, echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.notes) == (["fine"], [], [])
+        assert at.files.reads["notes.txt"] == 1
+        await at.goes_on()
+
+
+@pytest.mark.parametrize(
+    ("before", "whole"),
+    [
+        ([], ["fine"]),
+        ([created("resp_1")], ["fine"]),
+        ([created("resp_1"), *ONE], ["one", "fine"]),
+        ([created("resp_1"), *ONE, *called(READ)], ["one", "fine"]),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False], ids=["on the lane", "of the connection"])
+async def test_the_age_limit_on_a_busy_socket(
+    before: list[Step], whole: list[str], named: bool
+) -> None:
+    limit = {**LIMIT, "stream_id": "main"} if named else LIMIT
+    server = Nasty([[*before, limit, Close(1000)], FINE])
+    server.echo = named
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.notes) == (whole, [], [])
+        assert (len(server.requests), server.connections, at.waits) == (2, 2, [])
+        await at.goes_on()
+
+
+@pytest.mark.parametrize("goodbye", [[LIMIT, Close(1000)], [LIMIT], [Close(1000)]])
+async def test_the_age_limit_on_an_idle_socket(goodbye: list[Step]) -> None:
+    server = Nasty([[*FINE, *goodbye]], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        await at.goes_on()
+        assert (at.troubles, at.notes) == ([], [])
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize("code", ["invalid_api_key", None])
+async def test_a_key_refused_in_the_stream_is_told_once(code: str | None) -> None:
+    server = Nasty([[error(401, code, "no such key")]], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (len(server.requests), len(at.troubles)) == (1, 1)
+        assert "refused the key" in at.troubles[0]
+        await at.goes_on()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        error(429, "rate_limit_exceeded", "x", headers={"retry-after": "2"}),
+        error(429, "websocket_queue_full", "x", headers={"Retry-After": "2"}),
+    ],
+)
+async def test_throttling_waits_as_long_as_it_is_told(event: dict[str, Any]) -> None:
+    server = Nasty([[event], FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.waits) == (["fine"], [], [1.0, 1.0])
+        assert server.connections == 1
+        await at.goes_on()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [error(500, "server_error", "x"), error(503, None, "x"), failed("server_error", "x", "resp_1")],
+)
+async def test_a_server_error_costs_a_dial_and_nothing_else(event: dict[str, Any]) -> None:
+    server = Nasty([[created("resp_1"), *ONE, *called(patch_call(PATCH)), event], FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.text) == (["one", "fine"], [], PATCHED)
+        assert (len(server.requests), server.connections) == (2, 2)
+        assert "previous_response_id" not in server.requests[1]
+        await at.goes_on()
+
+
+async def test_an_error_on_another_lane_is_not_ours() -> None:
+    other = {**error(500, "server_error", "not yours"), "stream_id": "helper"}
+    ours = [{**event, "stream_id": "main"} for event in turn(1, *ONE)]
+    server = Nasty([[step for event in ours for step in (other, event)] + [other]])
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.notes) == (["one"], [], [])
+        assert (len(server.requests), server.connections) == (1, 1)
+
+
+async def test_unknown_events_between_all_others() -> None:
+    plain: list[Step] = turn(1, *ONE, *called(READ))
+    mixed = [step for known in plain for step in (*UNKNOWN, known)]
+    server = Nasty([[*mixed, *UNKNOWN], FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.notes) == (["one", "fine"], [], [])
+        assert (len(server.requests), server.connections) == (2, 1)
+        assert at.files.reads["notes.txt"] == 1
+        await at.goes_on()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"usage": None},
+        {"usage": {}},
+        {"usage": {"input_tokens": 3}},
+        {"usage": {"input_tokens": 3, "output_tokens": 4, "input_tokens_details": None}},
+        {"output": []},
+        {"output": None},
+        {"status": None, "model": None},
+    ],
+    ids=str,
+)
+async def test_a_terminal_event_that_leaves_things_out(fields: dict[str, Any]) -> None:
+    end = completed("resp_1", **fields)
+    if fields.get("status", "") is None:
+        end["response"] = {"id": "resp_1"}
+    server = Nasty([[created("resp_1"), *ONE, *called(READ), end], FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["one", "fine"], [])
+        assert server.requests[1]["previous_response_id"] == "resp_1"
+        await at.goes_on()
+
+
+async def test_output_that_only_the_terminal_event_has() -> None:
+    server = Nasty([[created("resp_1"), completed("resp_1", output=[message("one"), READ])], FINE])
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.files.reads["notes.txt"]) == (["one", "fine"], 1)
+        assert at.session.status.outcome == "completed"
+
+
+async def test_output_that_came_twice_is_taken_once() -> None:
+    items = [message("one", "msg_one"), READ]
+    end = completed("resp_1", output=items)
+    server = Nasty([[created("resp_1"), *ONE, *called(READ), end], FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.files.reads["notes.txt"]) == (["one", "fine"], 1)
+        outputs = [i for i in server.requests[1]["input"] if i["type"].endswith("_output")]
+        assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("late", [delta("late", "msg_late"), added(message("")), completed("x")])
+async def test_what_comes_after_the_end_belongs_to_nobody(late: dict[str, Any]) -> None:
+    gate = asyncio.Event()
+    server = Nasty([[*FINE, late], [Gate(gate), *turn(2, *spoken("two", "msg_two"))]], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        gate.set()
+        await at.seat.ask("again")
+        assert (at.whole, at.broken, at.troubles) == (["fine", "two"], [], [])

@@ -1,0 +1,157 @@
+"""Text added to an answer on its way: heard exactly once, whatever becomes of it (section 7)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.support.fault_stand import FINE, Stand, stand
+from tests.support.nasty_server import Nasty
+from tests.support.nasty_steps import Close, Ending, Fin, Gate, Reset, Step
+from tests.support.server_words import (
+    called,
+    completed,
+    created,
+    function_call,
+    incomplete,
+    spoken,
+    turn,
+)
+from tui.core import steers
+from tui.core.turn import BlockKind
+from tui.engine import intents
+
+ONE = spoken("one", "msg_one")
+TWO = turn(2, *spoken("two", "msg_two"))
+READ = function_call("read_file", '{"path":"notes.txt"}')
+STEER = "also this"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steers, "STEER_S", 0.2)
+    monkeypatch.setattr(steers, "SUCCESSOR_S", 0.5)
+
+
+async def steered(at: Stand, gate: asyncio.Event) -> None:
+    """Prompt, steer once the model speaks, let the server go on, wait for the end."""
+    at.session.submit(intents.Prompt("go"))
+    await at.seat.until(lambda: "one" in at.seat.said())
+    at.session.submit(intents.Steer(STEER))
+    if at.server.steer != "ignore":
+        async with asyncio.timeout(3):
+            while not at.server.steers:
+                await asyncio.sleep(0.005)
+    gate.set()
+    await at.seat.idle()
+
+
+def heard(at: Stand) -> int:
+    """How often the model was told the text, in the conversation as the server has it now."""
+    return json.dumps(at.server.inputs[-1]).count(STEER)
+
+
+def asked(at: Stand) -> list[str]:
+    return at.seat.texts(BlockKind.USER)
+
+
+@pytest.mark.parametrize("manner", ["accept", "lost"])
+@pytest.mark.parametrize("end", [completed("resp_1"), incomplete("steered", "resp_1")])
+async def test_the_successor_comes_by_itself(manner: str, end: dict[str, object]) -> None:
+    gate = asyncio.Event()
+    server = Nasty([[created("resp_1"), *ONE, Gate(gate), end], TWO], echo=True)
+    server.steer = "lost" if manner == "lost" else "accept"
+    async with stand(server) as at:
+        await steered(at, gate)
+        assert (at.whole, at.troubles) == (["one", "two"], [])
+        assert (len(server.requests), len(server.steers)) == (1, 1)
+        assert (asked(at), heard(at)) == (["go", STEER], 1)
+        assert at.capabilities.steer.get("m") is True
+        await at.goes_on()
+        assert heard(at) == 1
+        assert server.requests[-1]["previous_response_id"] == "resp_2"
+
+
+@pytest.mark.parametrize("manner", ["fail", "error", "ignore"])
+async def test_where_it_cannot_be_it_is_the_next_prompt(manner: str) -> None:
+    gate = asyncio.Event()
+    server = Nasty([[created("resp_1"), *ONE, Gate(gate), completed("resp_1")], TWO], echo=True)
+    server.steer = "fail" if manner == "fail" else "error" if manner == "error" else "ignore"
+    async with stand(server) as at:
+        await steered(at, gate)
+        await at.seat.until(lambda: at.whole == ["one", "two"])
+        await at.seat.idle()
+        assert (len(server.requests), at.troubles) == (2, [])
+        assert (asked(at), heard(at)) == (["go", STEER], 1)
+        assert at.capabilities.steer.get("m") is False
+        assert at.session.alt_label() == "queue"
+        await at.goes_on()
+
+
+async def test_during_a_call_it_goes_with_the_output() -> None:
+    gate = asyncio.Event()
+    first: list[Step] = [created("resp_1"), *ONE, Gate(gate), *called(READ), completed("resp_1")]
+    server = Nasty([first, TWO], steer="accept", echo=True)
+    async with stand(server) as at:
+        await steered(at, gate)
+        assert (at.whole, at.troubles) == (["one", "two"], [])
+        assert (len(server.requests), at.files.reads["notes.txt"]) == (2, 1)
+        assert server.requests[1]["previous_response_id"] == "resp_1"
+        assert (asked(at), heard(at)) == (["go", STEER], 1)
+        await at.goes_on()
+
+
+@pytest.mark.parametrize("ending", [Reset(), Fin(), Close(1011), Close(1000)])
+@pytest.mark.parametrize("point", ["streaming", "ended"])
+async def test_with_the_socket_it_becomes_an_ordinary_message(point: str, ending: Ending) -> None:
+    gate = asyncio.Event()
+    tail: list[Step] = [ending] if point == "streaming" else [completed("resp_1"), ending]
+    server = Nasty([[created("resp_1"), *ONE, Gate(gate), *tail], TWO], steer="accept", echo=True)
+    async with stand(server) as at:
+        await steered(at, gate)
+        await at.seat.until(lambda: at.whole[-1] == "two")
+        await at.seat.idle()
+        assert (at.whole, at.troubles) == (["one", "two"], [])
+        assert (len(server.requests), len(server.steers)) == (2, 1)
+        assert (asked(at), heard(at)) == (["go", STEER], 1)
+        assert "previous_response_id" not in server.requests[1]
+        await at.goes_on()
+
+
+async def test_a_successor_that_never_comes_is_not_waited_for_for_ever() -> None:
+    gate = asyncio.Event()
+    server = Nasty([[created("resp_1"), *ONE, Gate(gate), completed("resp_1")], TWO], echo=True)
+    server.steer = "accept"
+    async with stand(server) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: "one" in at.seat.said())
+        at.session.submit(intents.Steer(STEER))
+        async with asyncio.timeout(3):
+            while not server.steers:
+                await asyncio.sleep(0.005)
+        server.swallows = True
+        gate.set()
+        await at.seat.until(lambda: at.whole == ["one", "two"], 5)
+        await at.seat.idle()
+        assert (asked(at), heard(at)) == (["go", STEER], 1)
+
+
+async def test_esc_gives_the_text_back_to_the_queue() -> None:
+    gate = asyncio.Event()
+    server = Nasty([[created("resp_1"), *ONE, Gate(gate), completed("resp_1")]], echo=True)
+    server.steer, server.interrupt = "accept", "accept"
+    async with stand(server) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: "one" in at.seat.said())
+        at.session.submit(intents.Steer(STEER))
+        await at.seat.until(lambda: at.session.status.steering)
+        at.session.submit(intents.Interrupt())
+        await at.seat.idle()
+        assert (at.session.status.queued, asked(at)) == ([STEER], ["go"])
+        server.script = [[], FINE]
+        await at.seat.ask("next")
+        await at.seat.until(lambda: len(server.requests) == 3)
+        await at.seat.idle()
+        assert heard(at) == 1

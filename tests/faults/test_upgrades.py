@@ -1,0 +1,113 @@
+"""Upgrades that are refused, and the other way to the endpoint (PROTOCOL sections 1, 4, 11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.fault_stand import FINE, stand
+from tests.support.nasty_server import Nasty, Refusal, nasty
+from tests.support.nasty_steps import Close, Reset
+from tests.support.server_words import created, spoken, turn
+from tui.core.turn import BlockKind
+from tui.engine import intents
+
+ALWAYS = 50
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_told_at_once(status: int) -> None:
+    server = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS)
+    async with nasty(Nasty([FINE])) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, server.upgrades) == ("failed", 1)
+        assert len(at.troubles) == 1
+        assert "refused the key" in at.troubles[0]
+        assert "sk-a-secret-key" not in at.troubles[0]
+        assert at.session.status.unsent == "go"
+        server.refusals.clear()
+        await at.goes_on()
+
+
+@pytest.mark.parametrize("status", [404, 426, 503])
+async def test_without_another_way_a_refusal_is_told(status: int) -> None:
+    server = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, len(at.troubles)) == ("failed", 1)
+        assert server.upgrades == (6 if status == 503 else 1)
+        assert at.session.status.unsent == "go"
+        server.refusals.clear()
+        await at.goes_on()
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 426, 501])
+async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> None:
+    server, relay = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS), Nasty([FINE])
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["fine"], [])
+        assert (server.upgrades, len(relay.requests), at.waits) == (1, 1, [])
+        assert at.session.status.transport == "http"
+        assert at.capabilities.websocket is False
+        relay.script = [FINE, turn(2, *spoken("more", "msg_more"))]
+        await at.seat.ask("again")
+        assert (at.whole, server.upgrades) == (["fine", "more"], 1)
+        assert relay.faults == []
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_server_that_says_when_is_asked_then(status: int) -> None:
+    server = Nasty([FINE], refusals=[Refusal(status, {"Retry-After": "3"})] * 2, echo=True)
+    async with stand(server) as at:
+        seen: list[float | None] = []
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: seen.append(at.session.status.retry_s) or at.whole)
+        assert (at.whole, at.troubles, server.upgrades) == (["fine"], [], 3)
+        assert at.waits == pytest.approx([1.0] * 6)
+        assert at.session.status.retry_s is None
+        await at.goes_on()
+
+
+async def test_a_redial_that_is_refused_is_tried_again() -> None:
+    server = Nasty([[created("resp_1"), Reset()], FINE], echo=True)
+    async with stand(server) as at:
+        await at.session.run()
+        await at.seat.until(lambda: at.session.status.connection == "ready")
+        server.refusals = [Refusal(503), Refusal(503)]
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, server.upgrades) == (["fine"], [], 4)
+        await at.goes_on()
+
+
+async def test_what_keeps_breaking_goes_on_over_http() -> None:
+    server = Nasty([[created("resp_1"), *spoken("one", "msg_one"), Reset()]], echo=True)
+    relay = Nasty([FINE], echo=True)
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, at.troubles) == ("completed", [])
+        assert (len(server.requests), len(relay.requests)) == (6, 1)
+        assert at.whole[-1] == "fine"
+        assert at.session.status.transport == "http"
+        assert any("HTTP" in note for note in at.notes)
+        assert relay.faults == []
+
+
+async def test_a_message_too_big_for_the_websocket_goes_over_http() -> None:
+    server, relay = Nasty([[Close(1009)]], echo=True), Nasty([FINE], echo=True)
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["fine"], [])
+        assert (len(server.requests), len(relay.requests)) == (1, 1)
+
+
+async def test_esc_ends_the_wait_for_a_retry() -> None:
+    server = Nasty([FINE], refusals=[Refusal(503)] * ALWAYS)
+    async with stand(server) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: server.upgrades >= 1)
+        at.session.submit(intents.Interrupt())
+        await at.seat.idle()
+        assert at.session.status.outcome == "interrupted"
+        assert at.seat.texts(BlockKind.TEXT) == []
+        server.refusals.clear()
+        await at.goes_on()
