@@ -10,7 +10,9 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import exercise, scripted_app
 from tests.support.scripted_session import ScriptedSession
 from tui.core.hunk import Stage
+from tui.core.traffic import SocketView
 from tui.engine.notices import Ask
+from tui.engine.ports import Abilities
 from tui.ui.theme import theme_names
 
 Compare = Callable[..., bool]
@@ -84,6 +86,86 @@ def test_a_question(snap_compare: Compare) -> None:
         )
     ]
     assert snap_compare(scripted_app(session), terminal_size=(80, 24), run_before=keys(session))
+
+
+def streaming() -> ScriptedSession:
+    """An answer that streams, with steering texts and a queue."""
+    session = ScriptedSession()
+    session.say("user", "make the cache safe for threads")
+    session.say("text", "I'll guard every mutation", speaker="fast", state="open")
+    session.open("ledger/cache.py")
+    status = session.status
+    status.busy = True
+    status.steering = ["a plain Lock, and only in put", "keep the public names"]
+    status.steering_fates = ["accepted", "pending"]
+    status.queued = ["then write a test for it", "and say in the README that the cache is safe"]
+    session.measured(300, 0.3, counted=False)
+    return session
+
+
+@sizes
+def test_the_queue(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """The focus is in the queue; over it what was steered with."""
+    session = streaming()
+    run = keys(session, "alt+q", "up")
+    assert snap_compare(scripted_app(session), terminal_size=size, run_before=run)
+
+
+@sizes
+def test_a_queued_message_is_edited(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """Its text stands in the prompt, and the label says what brings it back."""
+    session = streaming()
+    run = keys(session, "alt+q", "e", "!")
+    assert snap_compare(scripted_app(session), terminal_size=size, run_before=run)
+
+
+def test_waiting_for_the_next_try(snap_compare: Compare) -> None:
+    """The countdown, where the connection stands."""
+    session = streaming()
+    session.status.connection, session.status.retry_s = "lost", 11.0
+    assert snap_compare(scripted_app(session), terminal_size=(80, 24), run_before=keys(session))
+
+
+@sizes
+def test_status(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """Models, abilities and two sockets, one of them by HTTP."""
+    session = ScriptedSession()
+    session.status.transport = "http"
+    session.can = Abilities(steer=True, interrupt=True, prewarm=False)
+    session.sockets = [
+        SocketView(
+            endpoint="rehearsal",
+            address="127.0.0.1:41873/v1/responses",
+            transport="websocket",
+            state="open",
+            lanes=("main*", "deep"),
+            age_s=754,
+            round_trip_s=0.0007,
+            bytes_in=1_234_567,
+            bytes_out=34_123,
+            frames_in=12_000,
+            requests=12,
+            continued=11,
+            reconnects=1,
+        ),
+        SocketView(
+            "azure",
+            "127.0.0.1:41873/v1/endpoints/azure/responses",
+            "http",
+            "retiring",
+            (),
+            3700,
+            None,
+            0,
+            640,
+            0,
+            1,
+            0,
+            0,
+        ),
+    ]
+    run = keys(session, *"/status", "enter")
+    assert snap_compare(scripted_app(session), terminal_size=size, run_before=run)
 
 
 def test_help(snap_compare: Compare) -> None:

@@ -99,7 +99,7 @@ async def test_up_from_an_empty_prompt_goes_into_the_queue_and_down_comes_back()
         assert app.focused is app.bench.prompt_box.prompt
         await pilot.press("backspace", "up")
         assert app.focused is app.bench.query_one(QueueBox)
-        assert "⏎ edit 3  d remove  s send now  Tab prompt" in hint(app)
+        assert "⏎ edit  d remove  s send now  Tab prompt" in hint(app)
         await pilot.press("up", "up", "up", "e")
         assert draft(app) == "a test for it"
         await pilot.press("enter")

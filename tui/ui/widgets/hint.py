@@ -80,9 +80,7 @@ class Hint(Bar):
         if self._session.status.asks and not (self._prompt.has_focus or self._queue.has_focus):
             return Said([(_ENTER, "answer")], "1-9 · Esc refuses · Tab: prompt")
         if self._queue.has_focus:
-            number = self._queue.chosen + 1
-            labels = [(_ENTER, f"edit {number}"), ("d", "remove"), ("s", "send now")]
-            return Said([*labels, (_TAB, "prompt")])
+            return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
