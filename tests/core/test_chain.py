@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tui.core.chain import Chains, unanswered_call
+from tui.core.chain import Chains, UnknownItemError, resolved, unanswered_call
 
 CALL = {"type": "function_call", "call_id": "c1"}
 CUSTOM = {"type": "custom_tool_call", "call_id": "c2"}
@@ -57,3 +57,25 @@ def test_what_is_given_out_can_be_changed_without_harm() -> None:
 )
 def test_a_call_without_an_output_is_found(items: list[dict[str, Any]], call_id: str) -> None:
     assert unanswered_call(items) == call_id
+
+
+def test_what_a_lane_loses_is_told() -> None:
+    chains = Chains()
+    assert chains.remember("x", "r1", []) == ""
+    assert chains.remember("x", "r2", []) == "r1"
+    assert not chains.forget("x", "r1")
+    assert not chains.forget("y", "r2")
+    assert chains.forget("x", "r2")
+
+
+def test_references_become_what_they_name() -> None:
+    chains = Chains()
+    one, two = {"type": "message", "id": "m1"}, {"type": "reasoning", "id": "r1"}
+    chains.remember("x", "resp_1", [one])
+    chains.remember("y", "resp_2", [two])
+    references = [{"type": "item_reference", "id": "m1"}, {"type": "item_reference", "id": "r1"}]
+    assert resolved(references, [], chains) == [one, two]
+    assert resolved(references, [one], chains) == [two]
+    assert resolved([one], [one], chains) == [one]
+    with pytest.raises(UnknownItemError, match="m9"):
+        resolved([{"type": "item_reference", "id": "m9"}], [], chains)

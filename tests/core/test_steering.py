@@ -112,7 +112,19 @@ def test_an_interrupt_gives_the_text_back(server: ServerProtocol) -> None:
     assert server.accept() == []
 
 
-@pytest.mark.parametrize("text", [[], "", 7, [{"role": "assistant", "content": "x"}]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        [],
+        "",
+        7,
+        [{"role": "assistant", "content": "x"}],
+        [{"role": "user", "content": [{"type": "output_text", "text": "x"}]}],
+        [{"role": "user", "content": []}],
+        [{"role": "user"}, "x"],
+        [{"type": "function_call_output", "call_id": "c", "output": "x"}],
+    ],
+)
 def test_what_is_no_user_message_is_refused(server: ServerProtocol, text: object) -> None:
     run = started(server)
     steer(server, run.response_id, text)
@@ -121,6 +133,7 @@ def test_what_is_no_user_message_is_refused(server: ServerProtocol, text: object
         assert failed["type"] == "response.steer.accepted"
     else:
         assert failed["error"]["code"] == "invalid_input"
+        assert failed["steer"]["input"] == text
         assert not run.steered
 
 
@@ -138,3 +151,75 @@ def test_unknown_ended_and_too_many(server: ServerProtocol) -> None:
 
 
 STEER_FAILED = "response.steer.failed"
+
+
+@pytest.mark.parametrize("field", ["context_management", "conversation"])
+def test_what_cannot_be_steered_says_so(server: ServerProtocol, field: str) -> None:
+    run = started(server, **{field: "x"})
+    steer(server, run.response_id)
+    (failed,) = said(server)
+    assert failed["error"]["code"] == "steering_not_supported"
+
+
+def called(server: ServerProtocol, **fields: Any) -> Run:
+    """A response that ended with a tool call while a text waits."""
+    run = started(server, **fields)
+    steer(server, run.response_id)
+    run.item_done(run.item_added({"type": "function_call", "name": "f", "call_id": "c"}))
+    run.finish("completed")
+    assert server.accept() == []
+    assert said(server)[-1]["type"] == "response.steer.pending"
+    return run
+
+
+def test_a_text_is_given_back_when_its_parent_is_left_behind(server: ServerProtocol) -> None:
+    parent = called(server, stream_id="a")
+    other = started(server, stream_id="a", input="something else")
+    other.finish("completed")
+    failed = next(event for event in said(server) if event["type"] == STEER_FAILED)
+    assert failed["steer"]["previous_response_id"] == parent.response_id
+    assert texts(failed["steer"]["input"]) == ["Keep it small."]
+    assert failed["stream_id"] == "a"
+
+
+def test_a_text_is_given_back_when_its_parent_is_evicted(server: ServerProtocol) -> None:
+    parent = called(server)
+    create = {"type": "response.create", "input": "no output", "model": "m"}
+    server.receive_text(json.dumps({**create, "previous_response_id": parent.response_id}))
+    assert server.accept() == []
+    kinds = [event["type"] for event in said(server)]
+    assert kinds == [STEER_FAILED, "error"]
+
+
+def test_a_prewarm_is_no_successor(server: ServerProtocol) -> None:
+    parent = called(server, stream_id="a")
+    output = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    prewarm = {"type": "response.create", "input": [output], "model": "m", "generate": False}
+    fork = {"previous_response_id": parent.response_id, "stream_id": "b"}
+    server.receive_text(json.dumps({**prewarm, **fork}))
+    assert server.accept() == []
+    run = started(server, stream_id="a", input=[output], previous_response_id=parent.response_id)
+    assert texts(run.full_input) == ["go", "Keep it small."]
+
+
+def test_events_behind_the_end_go_on_counting(server: ServerProtocol) -> None:
+    run = started(server)
+    steer(server, run.response_id)
+    run.item_done(run.item_added({"type": "function_call", "name": "f"}))
+    run.finish("completed")
+    numbers = [event["sequence_number"] for event in said(server)]
+    assert numbers == list(range(2, 2 + len(numbers)))
+
+
+def test_a_steer_names_a_lane_in_any_state(server: ServerProtocol) -> None:
+    run = started(server, stream_id="a")
+    run.finish("completed")
+    started(server, stream_id="a")
+    said(server)
+    steer(server, run.response_id)
+    steer(server, "resp_nowhere")
+    over, unknown = said(server)
+    assert over["error"]["code"] == "response_already_completed"
+    assert over["stream_id"] == "a"
+    assert unknown["error"]["code"] == "response_not_found"
+    assert "stream_id" not in unknown

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+_REFERENCE = "item_reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,66 @@ class Chains:
                 return list(link.items)
         return None
 
-    def remember(self, lane: str | None, response_id: str, items: Iterable[dict[str, Any]]) -> None:
-        """A response of this lane ended well: it is the newest now."""
-        self._newest[lane] = _Link(response_id, tuple(items))
+    def item(self, item_id: str) -> dict[str, Any] | None:
+        """An item of any remembered conversation, by its id."""
+        for link in self._newest.values():
+            for item in link.items:
+                if item.get("id") == item_id:
+                    return item
+        return None
 
-    def forget(self, lane: str | None, response_id: str) -> None:
-        """A continuation on the parent's own lane failed: the parent is evicted."""
+    def remember(self, lane: str | None, response_id: str, items: Iterable[dict[str, Any]]) -> str:
+        """A response of this lane ended well: it is the newest now.
+
+        Returns the id of the one that it takes the place of; empty if there was none.
+        """
+        before = self._newest.get(lane)
+        self._newest[lane] = _Link(response_id, tuple(items))
+        return before.response_id if before is not None else ""
+
+    def forget(self, lane: str | None, response_id: str) -> bool:
+        """A continuation on the parent's own lane failed: the parent is evicted.
+
+        Returns whether it was there: a fork that fails leaves its parent to the other lane.
+        """
         link = self._newest.get(lane)
-        if link is not None and link.response_id == response_id:
-            del self._newest[lane]
+        if link is None or link.response_id != response_id:
+            return False
+        del self._newest[lane]
+        return True
+
+
+class UnknownItemError(Exception):
+    """An `item_reference` to an item that is not remembered; the text is its id."""
+
+
+def resolved(
+    items: Iterable[dict[str, Any]], parent_items: Iterable[dict[str, Any]], chains: Chains
+) -> list[dict[str, Any]]:
+    """A request's items with references replaced by what they name.
+
+    What the parent holds already is not said twice.
+
+    Raises:
+        UnknownItemError: a reference to nothing that is remembered.
+    """
+    items = list(items)
+    if not any(item.get("type") == _REFERENCE for item in items):
+        return items
+    full: list[dict[str, Any]] = []
+    held = {item.get("id") for item in parent_items}
+    for item in items:
+        if item.get("type") != _REFERENCE:
+            full.append(item)
+            continue
+        wanted = str(item.get("id"))
+        if wanted in held:
+            continue
+        found = chains.item(wanted)
+        if found is None:
+            raise UnknownItemError(wanted)
+        full.append(found)
+    return full
 
 
 def unanswered_call(items: Sequence[dict[str, Any]]) -> str:

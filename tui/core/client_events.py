@@ -32,10 +32,20 @@ class Interrupt(msgspec.Struct, frozen=True):
 
 
 class Steer(msgspec.Struct, frozen=True):
-    """A `response.steer`; `input` is a list of items."""
+    """A `response.steer`; `input` is a list of items, empty if it could not be read."""
 
     previous_response_id: str
     input: list[dict[str, Any]]
+    given: Any = None
+    """The input as it came, to be given back with a refusal."""
+
+
+class Inject(msgspec.Struct, frozen=True):
+    """A `response.inject` of the multi-agent beta (PROTOCOL section 9)."""
+
+    response_id: str
+    given: Any = None
+    """The input as it came."""
 
 
 class UnknownClient(msgspec.Struct, frozen=True):
@@ -52,9 +62,12 @@ class Invalid(msgspec.Struct, frozen=True):
     code: str = "invalid_request"
     param: str = ""
     stream_id: str | None = None
+    is_create: bool = False
+    """A request for a lane that there is: the refusal waits for its turn there."""
+    previous_response_id: str = ""
 
 
-ClientEvent = Create | Interrupt | Steer | UnknownClient | Invalid
+ClientEvent = Create | Interrupt | Steer | Inject | UnknownClient | Invalid
 
 
 def decode_client(text: str) -> ClientEvent:
@@ -73,11 +86,17 @@ def decode_client(text: str) -> ClientEvent:
     if kind == "response.steer":
         items = items_of(raw.get("input"))
         given = [] if isinstance(items, Invalid) else items
-        return Steer(_string(raw, "previous_response_id"), given)
+        return Steer(_string(raw, "previous_response_id"), given, raw.get("input"))
+    if kind == "response.inject":
+        return Inject(_string(raw, "response_id"), raw.get("input"))
     return UnknownClient(kind if isinstance(kind, str) else "", raw)
 
 
 def _create(raw: dict[str, Any]) -> Create | Invalid:
+    nested = raw.get("response")
+    if isinstance(nested, dict):
+        # LiteLLM's form (PROTOCOL section 2.1): the body lies one level down.
+        raw = {**nested, **{key: value for key, value in raw.items() if key != "response"}}
     lane = raw.get("stream_id")
     if lane is not None and not (isinstance(lane, str) and _LANE.fullmatch(lane)):
         # Without stream_id: a name that is none cannot route the answer.
@@ -86,15 +105,18 @@ def _create(raw: dict[str, Any]) -> Create | Invalid:
             code="invalid_stream_id",
             param="stream_id",
         )
-    items = items_of(raw.get("input"))
+    parent, items = raw.get("previous_response_id"), items_of(raw.get("input"))
     if isinstance(items, Invalid):
-        return Invalid(items.message, items.code, items.param, lane)
-    parent = raw.get("previous_response_id")
+        known = parent if isinstance(parent, str) else ""
+        return msgspec.structs.replace(
+            items, stream_id=lane, is_create=True, previous_response_id=known
+        )
     if parent is not None and not isinstance(parent, str):
         return Invalid(
             "Invalid 'previous_response_id': a string is expected.",
             param="previous_response_id",
             stream_id=lane,
+            is_create=True,
         )
     request = {key: value for key, value in raw.items() if key not in _ENVELOPE}
     request["input"] = items

@@ -6,12 +6,13 @@ ended with tool calls, puts the text behind the outputs that the client sends (P
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 MAX_PENDING = 8
 """Texts that may wait for the successor of one response."""
+_USER_PARTS = ("input_text", "input_image", "input_file")
 _OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 
 
@@ -52,16 +53,40 @@ class Steering:
         """The texts that wait for this response's successor."""
         return self._texts.get(response_id, ())
 
-    def take(self, response_id: str) -> list[dict[str, Any]]:
-        """The items of these texts, for the successor; they wait no longer."""
-        return [item for text in self._texts.pop(response_id, ()) for item in text.input]
+    def take(self, response_id: str) -> list[SteerText]:
+        """These texts, for the successor or to be given back; they wait no longer."""
+        return self._texts.pop(response_id, [])
+
+
+def items_of_texts(texts: Iterable[SteerText]) -> list[dict[str, Any]]:
+    """The items of some texts, in their order."""
+    return [item for text in texts for item in text.input]
 
 
 def is_steerable(items: Sequence[dict[str, Any]]) -> bool:
     """Whether an input may steer: user messages only, and at least one."""
     return bool(items) and all(
-        item.get("type") == "message" and item.get("role") == "user" for item in items
+        item.get("type") == "message" and item.get("role") == "user" and _is_said(item["content"])
+        for item in items
     )
+
+
+def _is_said(parts: Sequence[object]) -> bool:
+    """Whether a message says something, in parts that a user may say."""
+    return bool(parts) and all(
+        isinstance(part, dict) and part.get("type") in _USER_PARTS for part in parts
+    )
+
+
+def rules_out(request: Mapping[str, Any]) -> str:
+    """What in a request excludes steering (PROTOCOL section 7); empty: nothing."""
+    excluding = ("conversation", "context_management", "multi_agent")
+    return next((name for name in excluding if request.get(name)), "")
+
+
+def steer_error(code: str, message: str) -> dict[str, str]:
+    """Why a text is given back, as the events say it."""
+    return {"type": "invalid_request_error", "code": code, "message": message}
 
 
 def required_outputs(output: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
