@@ -175,7 +175,7 @@ class QueueBox(RowsBox, can_focus=True):
         if at == self.edited:
             said = "in the prompt"
         elif last and not self.has_focus:
-            said += f"{'  ' * bool(said)}queued · Alt+Q edits"
+            said = f"{said or 'queued'} · Alt+Q edits"
         number: Piece = (f"{at + 1:>3} ", palette.style("accent", more="bold" if lit else ""))
         words = palette.style("foreground" if lit else "muted")
         return self._line(
