@@ -43,8 +43,10 @@ class Ladder:
         """The server's word about an interrupt."""
         board = self._board
         lane = board.book.by_response(event.response_id)
-        if lane is None and not event.response_id:
-            lane = board.lane_of(event)
+        if lane is None:
+            # Relays that rewrite ids do not always map them back.
+            asked = [other for other in board.book if other.stop.unanswered and other.busy]
+            lane = asked[0] if len(asked) == 1 else None
         if lane is None:
             return
         if lane.answered(event, now):
@@ -89,7 +91,7 @@ class Ladder:
     def _give_up(self, lane: Lane, reason: str) -> None:
         """The last resort: drop the socket, or only look away if others use it."""
         book = self._board.book
-        if not any(other.in_flight and other.busy for other in book if other is not lane):
+        if not any(other.working and other.busy for other in book if other is not lane):
             book.evict_held()
             self._board.drop_reason = reason
             return

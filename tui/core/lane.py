@@ -117,7 +117,12 @@ class Lane:
 
     @property
     def in_flight(self) -> bool:
-        """The server works for this lane, or will."""
+        """Something may come from the server on this lane: it takes no new create."""
+        return self.state not in (LaneState.IDLE, LaneState.HELD)
+
+    @property
+    def working(self) -> bool:
+        """The server works for this lane, or is about to."""
         return self._runs or self.state in _RUNNING or self.state is LaneState.STEERING
 
     def hold(self, request: dict[str, Any]) -> None:
@@ -189,7 +194,7 @@ class Lane:
             return False
         if isinstance(event, _BEGUN):
             self.begun = True
-        if self.prewarm and isinstance(event, _OUTPUT) and self.in_flight:
+        if self.prewarm and isinstance(event, _OUTPUT) and self.working:
             self.generated = True
             return False
         if isinstance(event, Delta):

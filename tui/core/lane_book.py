@@ -74,7 +74,7 @@ class LaneBook:
         """A create on this lane could go out on this socket."""
         if self._sole is not None:
             return name == self._sole.name
-        if self._lessons.capabilities.lanes is False and self._in_use():
+        if self._nameless and self._in_use():
             return False
         known = name is None or name in self._names
         return known or (len(self._names) < MAX_NAMES and not self._full)
@@ -91,7 +91,7 @@ class LaneBook:
             return None
         if name is not None:
             self._names.add(name)
-        if self._lessons.capabilities.lanes is False:
+        if self._nameless:
             self._sole = lane
         lane.hold(request)
         source = self.by_response(lane.parent)
@@ -164,15 +164,19 @@ class LaneBook:
             return []
         if self.unnamed.name is None and self.unnamed.state is LaneState.SENT:
             return []
-        return [lane for lane in self if lane.name and lane.in_flight and not lane.response_id]
+        return [lane for lane in self if lane.name and lane.working and not lane.response_id]
+
+    def bears_name(self, lane: Lane) -> bool:
+        """A create of this lane says its name."""
+        return lane.name is not None and lane is not self._sole
 
     def alone(self, lane: Lane) -> bool:
         """Nobody else is in flight, and no name was ever echoed on this socket."""
-        others = any(other.in_flight for other in self if other is not lane)
+        others = any(other.working for other in self if other is not lane)
         return not others and not self._echoed
 
     def _barred(self, lane: Lane) -> bool:
-        others = [other for other in self if other is not lane and other.in_flight]
+        others = [other for other in self if other is not lane and other.working]
         if len(others) >= MAX_IN_FLIGHT or (others and self.unproven):
             return True
         for fork, source in self._forks.items():
@@ -184,6 +188,11 @@ class LaneBook:
         """A fork bars its source if it is under way, or was asked for before."""
         return fork not in self._held or self._held.index(fork) < self._held.index(lane)
 
+    @property
+    def _nameless(self) -> bool:
+        """The endpoint does not echo names, as far as this socket has shown."""
+        return self._lessons.capabilities.lanes is False and not self._echoed
+
     def _in_use(self) -> bool:
         return any(lane.state is not LaneState.IDLE or lane.response_id for lane in self)
 
@@ -193,7 +202,7 @@ class LaneBook:
         self.unnamed = default
         if self._sole is not None:
             self.unnamed = self._sole
-        elif self.unproven and not default.in_flight:
-            named = [lane for lane in self if lane.in_flight]
+        elif self.unproven and not default.working:
+            named = [lane for lane in self if lane.working]
             if len(named) == 1:
                 self.unnamed = named[0]

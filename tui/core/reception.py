@@ -110,15 +110,16 @@ class Reception:
 
     def _claimed(self, event: Created, lane: Lane | None) -> Lane | None:
         """Whose response this is; a missing echo is noticed here (PROTOCOL section 6)."""
-        claimants = self._board.book.claimants(event)
-        if len(claimants) > 1:
-            self._board.lessons.lanes(False)
-            self._board.drop_reason = "the server does not say which of several requests it answers"
-            return None
-        if claimants:
-            self._board.book.adopt(claimants[0])
+        book = self._board.book
+        claimants = book.claimants(event)
+        if not claimants:
+            return lane
+        if len(claimants) == 1 and book.alone(claimants[0]):
+            book.adopt(claimants[0])
             return claimants[0]
-        return lane
+        self._board.lessons.lanes(False)
+        self._board.drop_reason = "the server does not say which of several requests it answers"
+        return None
 
     def _created(self, lane: Lane, event: Created, now: float, *, parent: str) -> None:
         """A response of ours began: by itself, it is the successor of a steered one."""

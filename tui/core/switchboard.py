@@ -32,8 +32,11 @@ class Switchboard:
         """Something is to be written, waited for, moved or dropped."""
 
     def pump(self) -> None:
-        """Send every create whose turn it is."""
+        """Send every create whose turn it is; texts for a create that is gone come back."""
         self.care = True
+        for lane in self.book:
+            if lane.steers and lane.state is LaneState.IDLE:
+                self.give_back(lane, "its request could not be sent yet", Stage.WAITING)
         for lane in self.book.ready():
             self.send_create(lane)
 
@@ -73,13 +76,15 @@ class Switchboard:
         """Write the create that the lane holds."""
         event: dict[str, Any] = {"type": "response.create", **lane.request}
         event.pop("stream", None)
-        if lane.name is not None and self.lessons.capabilities.lanes is not False:
+        if self.book.bears_name(lane):
             event["stream_id"] = lane.name
         self.frames.append(frame(event))
 
     def send_steers(self, lane: Lane, now: float) -> None:
         """Write the texts that have waited for the response's id."""
-        if lane.response_id:
+        if self.lessons.capabilities.steer.get(lane.model) is False:
+            self.give_back(lane, "this model cannot be steered", Stage.WAITING)
+        elif lane.response_id:
             self.frames += map(frame, lane.steers.send(lane.response_id, now))
 
     def send_interrupt(self, response_id: str) -> None:

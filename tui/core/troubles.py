@@ -39,7 +39,7 @@ class Troubles:
             board.book.echo()
         if self._unnameable(lane, event) or self._about_steering(lane, event):
             return
-        if lane.prewarm and lane.in_flight and refuses_prewarm(event):
+        if lane.prewarm and lane.working and refuses_prewarm(event):
             board.lessons.prewarm(False)
         if lane.error(event):
             board.give_back(lane, "the answer failed")
@@ -60,7 +60,7 @@ class Troubles:
             chosen = (about_stop and asked) or (about_steer and steered) or asked or steered
             if chosen:
                 return chosen[0]
-        if book.unnamed.in_flight:
+        if book.unnamed.working:
             return book.unnamed
         waiting = [lane for lane in book if lane.state is LaneState.SENT]
         return waiting[0] if len(waiting) == 1 else None
@@ -72,7 +72,6 @@ class Troubles:
             return False
         if event.code == STREAM_LIMIT:
             board.book.fill()
-            board.give_back(lane, "it could not be sent yet")
             board.book.evict(lane)
             return True
         if event.stream_id or not about_lane_names(event) or not board.book.alone(lane):
