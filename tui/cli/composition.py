@@ -5,25 +5,40 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+import tui
 from tui.cli import logfile, verify_command
-from tui.cli.options import REHEARSAL, ResolvedEndpoint, ResolvedModels
-from tui.core.address import Address
+from tui.cli.options import REHEARSAL, ResolvedModels
+from tui.core.address import Address, shown
+from tui.core.capabilities import Capabilities
+from tui.core.masking import Mask
+from tui.core.traffic import SocketView
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
+from tui.effects.known_endpoints import Facts, KnownEndpoints
 from tui.effects.listing import Listing, warm
+from tui.effects.recorder import Recorder
 from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
 from tui.engine.desk import AGENTS_FILE
-from tui.engine.ports import Ports, VerifyCommand, Wire
+from tui.engine.notices import Trouble
+from tui.engine.ports import MAIN_LANE, Ports, VerifyCommand, Wire
 from tui.engine.session import Options, Session
-from tui.errors import SettingsError
+from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths, RehearsalSettings, Settings
+
+if TYPE_CHECKING:
+    from tui.effects.wire import Endpoint
+
+SURE_CHARS = 12
+"""A variable's value that is shorter may be a word: only the keys in use are masked then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +54,22 @@ class Workplace:
 class Composition:
     """A session and what it stands on; close it when done."""
 
-    def __init__(self, workplace: Workplace, options: Options, *, watched: bool = True) -> None:
-        """Nothing is started or dialled yet."""
+    def __init__(
+        self,
+        workplace: Workplace,
+        options: Options,
+        *,
+        watched: bool = True,
+        record: Path | None = None,
+    ) -> None:
+        """Nothing is started or dialled yet.
+
+        ``record`` is the file that keeps every frame; raises UsageError if it cannot be made.
+        """
         self._workplace = workplace
-        self._bridge = BridgeProcess(bridge_arguments(workplace.settings.rehearsal))
+        self._recorder = recorder_for(workplace, record)
         self._clock = MonotonicClock()
+        self._network = Network(workplace, self._clock, self._recorder)
         root = str(workplace.root)
         logfile.mask(_secrets(workplace))
         self._listing = Listing(root)
@@ -51,7 +77,7 @@ class Composition:
         consents = Consents(workplace.paths, root)
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
         ports = Ports(
-            wires=self._wire,
+            wires=self._network.wire,
             clock=self._clock,
             files=self._files,
             runner=Verifier(root, withheld(workplace, os.environ)),
@@ -61,14 +87,23 @@ class Composition:
             agents_md=self.agents_md,
             watch=self._watch if watched else None,
             rescue=self.rescue if watched else None,
+            sockets=self._network.views,
         )
         self.session = Session(ports, workplace.models.roles, options)
+        if self._recorder is not None:
+            self._recorder.on_failed = self._unrecorded
 
     async def close(self) -> None:
-        """End the session, then the bridge."""
+        """End the session, then the sockets, the bridge and the recording."""
         self._listing.close()
         await self.session.close()
-        await self._bridge.close()
+        await self._network.close()
+        if self._recorder is not None:
+            await self._recorder.close()
+
+    def _unrecorded(self, words: str) -> None:
+        """The recording ended early: the turn goes on."""
+        self.session.warn(Trouble("The recording stopped", words, severity="warning"))
 
     async def _watch(self, callback: Callable[[set[str]], None]) -> None:
         from tui.effects.watcher import Watcher
@@ -80,19 +115,108 @@ class Composition:
         workplace = self._workplace
         return await asyncio.to_thread(verify_command.find, workplace.root, workplace.settings)
 
-    def _wire(self, endpoint: str) -> Wire:
-        # imported after the first paint
-        from tui.effects.connection import Connection, ConnectionOptions
-
-        if endpoint == REHEARSAL:
-            nearby = ConnectionOptions(ping_interval_s=5.0, silence_s=10.0)
-            return Connection(self._bridge.address, self._clock, options=nearby)
-        return Connection(_address_of(self._workplace.models.endpoints[endpoint]), self._clock)
-
     def agents_md(self) -> str:
         """The text of the workspace's AGENTS.md, empty if there is none."""
         data = self._files.read(AGENTS_FILE).data
         return "" if data is None else data.decode("utf-8", "replace")
+
+
+class Network:
+    """The endpoints of a session; each is made, and the bridge started, when it is first needed."""
+
+    def __init__(
+        self,
+        workplace: Workplace,
+        clock: MonotonicClock,
+        recorder: Recorder | None = None,
+        *,
+        forget: bool = False,
+    ) -> None:
+        """Nothing is dialled yet; ``forget``: learn anew what the endpoints can do."""
+        self._forget = forget
+        self._declared = workplace.models.endpoints
+        self._clock = clock
+        self._recorder = recorder
+        self._known = KnownEndpoints(workplace.paths.state_dir)
+        self._endpoints: dict[str, Endpoint] = {}
+        self._bridge = BridgeProcess(
+            bridge_arguments(workplace.settings.rehearsal),
+            endpoints={name: declared.address for name, declared in self._declared.items()},
+        )
+
+    def wire(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:
+        """A lane of an endpoint, by name."""
+        return self.endpoint(endpoint).lane(lane)
+
+    def endpoint(self, name: str) -> Endpoint:
+        """An endpoint, by name; the rehearsal is one too."""
+        if name not in self._endpoints:
+            self._endpoints[name] = self._made(name)
+        return self._endpoints[name]
+
+    def views(self) -> list[SocketView]:
+        """All sockets, for ``/status``."""
+        return [view for endpoint in self._endpoints.values() for view in endpoint.views()]
+
+    def shown_address(self, name: str) -> str:
+        """Where an endpoint is, without its query."""
+        declared = self._declared.get(name)
+        return shown(declared.address.url) if declared else "the bridge on this machine"
+
+    def facts(self, name: str) -> Facts:
+        """What is remembered of an endpoint."""
+        return self._known.all().get(self.shown_address(name), {})
+
+    async def close(self) -> None:
+        """Close all sockets, end the bridge."""
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+        await self._bridge.close()
+
+    def _made(self, name: str) -> Endpoint:
+        # imported after the first paint
+        from tui.effects.wire import ConnectionOptions, Endpoint
+
+        if name == REHEARSAL:
+            nearby = ConnectionOptions(ping_interval_s=5.0, silence_s=10.0)
+            where, clock = self._bridge.address, self._clock
+            return Endpoint(name, where, clock, options=nearby, recorder=self._recorder)
+        declared = self._declared[name]
+        address = declared.address
+        relay = partial(self._bridge.address, name)
+
+        async def websocket() -> Address:
+            return address
+
+        def learnt(capabilities: Capabilities) -> None:
+            self._known.save(address.url, capabilities)
+
+        return Endpoint(
+            name,
+            websocket,
+            self._clock,
+            options=ConnectionOptions(transport=declared.transport),
+            capabilities=Capabilities() if self._forget else self._known.load(address.url),
+            on_learnt=learnt,
+            fallback=None if declared.transport == "websocket" else relay,
+            recorder=self._recorder,
+        )
+
+
+def recorder_for(workplace: Workplace, file: Path | None) -> Recorder | None:
+    """What writes a recording, with all keys masked. Raises UsageError: it cannot be written."""
+    if file is None:
+        return None
+    known = [s for s in logfile.secrets_of(os.environ) if len(s) >= SURE_CHARS]
+    roles = {
+        role: {"model": spec.model, "endpoint": spec.endpoint, "patch_tool": spec.patch_tool}
+        for role, spec in workplace.models.roles.items()
+    }
+    about = {"program": f"duetto {tui.__version__}", "roles": roles}
+    try:
+        return Recorder(file, Mask([*known, *_secrets(workplace)]), about)
+    except FileRefused as error:
+        raise UsageError(str(error)) from error
 
 
 def withheld(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, str]:
@@ -117,13 +241,6 @@ def _secrets(workplace: Workplace) -> Iterator[str]:
         for value in endpoint.address.headers.values():
             yield value.removeprefix("Bearer ")
         yield from (value for _, value in parse_qsl(urlsplit(endpoint.address.url).query))
-
-
-def _address_of(endpoint: ResolvedEndpoint) -> Callable[[], Coroutine[None, None, Address]]:
-    async def known() -> Address:
-        return endpoint.address
-
-    return known
 
 
 def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:

@@ -8,40 +8,31 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 import click
 
 import tui
 from tui.cli import verify_command
+from tui.cli.composition import Workplace
+from tui.cli.doctor_network import endpoint_findings, surroundings
+from tui.cli.finding import Finding, State
 from tui.cli.inert_text import inert
-from tui.cli.options import (
-    REHEARSAL,
-    ModelFlags,
-    ResolvedModels,
-    model_options,
-    resolve,
-    settings_for,
-)
+from tui.cli.options import ModelFlags, ResolvedModels, model_options, resolve, settings_for
 from tui.cli.screen import MIN_COLUMNS, MIN_ROWS
-from tui.core.address import Address, shown
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
     EXIT_OK,
     EXIT_UNREACHABLE,
     DuettoError,
-    EndpointError,
     SettingsError,
 )
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project
+from tui.ui.theme import theme_names
 
-DIAL_TIMEOUT_S = 10.0
-PONG_TIMEOUT_S = 3.0
 KNOWN_KEYS = (
     "OPENAI_API_KEY",
     "XAI_API_KEY",
@@ -54,32 +45,24 @@ KNOWN_KEYS = (
 )
 """Looked for by name; a value is never shown."""
 
-State = Literal["ok", "note", "fix", "unreachable"]
 _MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachable": "✗"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found."""
-
-    check: str
-    state: State
-    text: str
-    advice: str = ""
-    """What to do, empty if nothing is to be done."""
-    round_trip_ms: float | None = None
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Try what each endpoint can do, and remember it: asks each model for one short answer.",
+)
 @model_options
-def doctor_command(flags: ModelFlags, as_json: bool) -> None:
+def doctor_command(flags: ModelFlags, as_json: bool, probe: bool) -> None:
     """Check terminal, configuration, keys, folders and endpoints, and say what to do.
 
     Exit status: 0 fine, 1 something to fix, 3 an endpoint cannot be reached.
     """
     findings: list[Finding] = []
-    for finding in examine(flags, Paths.find()):
+    for finding in examine(flags, Paths.find(), probe=probe):
         findings.append(finding)
         if not as_json:
             click.echo(_line(finding))
@@ -101,7 +84,7 @@ def exit_code(findings: list[Finding]) -> int:
     return EXIT_FAILED if "fix" in states else EXIT_OK
 
 
-def examine(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
+def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator[Finding]:
     """All checks in order; the endpoints, which take time, come last."""
     yield _program()
     yield _terminal()
@@ -118,7 +101,9 @@ def examine(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
         yield Finding("models", "fix", str(error))
         return
     yield _models(models)
-    yield from asyncio.run(_endpoints(models))
+    yield from surroundings(os.environ)
+    workplace = Workplace(Path.cwd(), settings, models, paths)
+    yield from asyncio.run(endpoint_findings(workplace, probe=probe))
 
 
 def _program() -> Finding:
@@ -180,11 +165,14 @@ def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, Fi
 
 def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
     try:
-        load_project(folder)
+        project = load_project(folder)
         command = verify_command.find(folder, settings)
     except SettingsError as error:
         yield Finding("workspace", "fix", str(error))
         return
+    if project.editor.theme and project.editor.theme not in (names := theme_names()):
+        text = f"{folder / PROJECT_FILE} asks for the theme {project.editor.theme!r}"
+        yield Finding("theme", "note", text, f"there are {', '.join(names)}; yours is used")
     if command is None:
         yield Finding(
             "tests",
@@ -212,54 +200,6 @@ def _models(models: ResolvedModels) -> Finding:
         return Finding("models", "ok", "; ".join(parts))
     advice = "to connect a model: duetto --endpoint wss://HOST/v1/responses --fast MODEL"
     return Finding("models", "note", "; ".join(parts), advice)
-
-
-async def _endpoints(models: ResolvedModels) -> list[Finding]:
-    from tui.effects.bridge_process import BridgeProcess
-
-    async def fixed(address: Address) -> Address:
-        return address
-
-    bridge = BridgeProcess()
-    try:
-        dials = [
-            _dialled(name, partial(fixed, endpoint.address))
-            for name, endpoint in models.endpoints.items()
-        ]
-        if models.rehearsal:
-            dials.append(_dialled(REHEARSAL, bridge.address))
-        return list(await asyncio.gather(*dials))
-    finally:
-        await bridge.close()
-
-
-async def _dialled(name: str, address: Callable[[], Awaitable[Address]]) -> Finding:
-    """Dial one endpoint and measure the round trip of a ping."""
-    from tui.effects.clock import MonotonicClock
-    from tui.effects.connection import Connection, ConnectionOptions
-
-    check = f"endpoint {name}"
-    clock = MonotonicClock()
-    options = ConnectionOptions(connect_timeout_s=DIAL_TIMEOUT_S)
-    connection = Connection(address, clock, options=options)
-    began = clock.now()
-    try:
-        await connection.open()
-        dial_ms = (clock.now() - began) * 1000
-        for _ in range(int(PONG_TIMEOUT_S / 0.005)):
-            if connection.round_trip_s is not None:
-                break
-            await asyncio.sleep(0.005)
-        where = shown((await address()).url)
-        if connection.round_trip_s is None:
-            return Finding(check, "note", f"{where} answers no ping (dial {dial_ms:.0f} ms)")
-        trip_ms = round(connection.round_trip_s * 1000, 2)
-        text = f"{where} reached in {dial_ms:.0f} ms, round trip {trip_ms:.1f} ms"
-        return Finding(check, "ok", text, round_trip_ms=trip_ms)
-    except EndpointError as error:
-        return Finding(check, "unreachable", str(error))
-    finally:
-        await connection.close()
 
 
 def _line(finding: Finding) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
@@ -13,7 +14,7 @@ import click
 from tui.cli.composition import Composition, Workplace
 from tui.cli.exec_report import JsonReport, Report, TextReport
 from tui.cli.open_app import log_broken
-from tui.cli.options import ModelFlags, model_options, resolve, settings_for
+from tui.cli.options import ModelFlags, model_options, record_option, resolve, settings_for
 from tui.cli.streams import text_of
 from tui.cli.target import target_of
 from tui.core.hunk import PLACED, Decision, Hunk, Stage
@@ -39,6 +40,7 @@ class Choices(TypedDict):
     as_json: bool
     apply: bool
     folder: str
+    record: Path | None
 
 
 @click.command("exec")
@@ -49,6 +51,7 @@ class Choices(TypedDict):
 @click.option(
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
 )
+@record_option
 @model_options
 def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
@@ -63,7 +66,8 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     chosen = choices["role"] or workplace.models.first_role
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    composition = Composition(workplace, Options(first_role=chosen), watched=False)
+    options = Options(first_role=chosen)
+    composition = Composition(workplace, options, watched=False, record=choices["record"])
     report: Report = TextReport(sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(sys.stdout)

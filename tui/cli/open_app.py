@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tui.cli.last_words import LastWords
-from tui.cli.options import ModelFlags, model_options, resolve, settings_for
+from tui.cli.options import ModelFlags, model_options, record_option, resolve, settings_for
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
 from tui.errors import EXIT_FAILED, EXIT_OK
-from tui.settings import Paths, Settings, load_project, with_project
+from tui.settings import PROJECT_FILE, Paths, Settings, load_project, with_project
 
 if TYPE_CHECKING:
     from tui.cli.composition import Composition, Workplace
+    from tui.engine.notices import Trouble
     from tui.engine.session import Options, Session
     from tui.ui.app import DuettoApp
 
@@ -31,17 +33,18 @@ log = logging.getLogger("tui.cli")
 
 @click.command("open")
 @click.argument("path", nargs=-1, metavar="[PATH] [+LINE]")
+@record_option
 @model_options
-def open_command(path: Sequence[str], flags: ModelFlags) -> int:
+def open_command(path: Sequence[str], record: Path | None, flags: ModelFlags) -> int:
     """Open the app on a folder or a file (path:line:col works too).
 
     Without PATH the practice workspace is opened, without a configured model the built-in
     rehearsal answers.
     """
-    return open_app([path] if isinstance(path, str) else path, flags)
+    return open_app([path] if isinstance(path, str) else path, flags, record)
 
 
-def open_app(arguments: Sequence[str], flags: ModelFlags) -> int:
+def open_app(arguments: Sequence[str], flags: ModelFlags, record: Path | None = None) -> int:
     """Open the app on what the arguments name; returns the exit code.
 
     Raises UsageError, SettingsError or EndpointError before the terminal is touched.
@@ -55,12 +58,40 @@ def open_app(arguments: Sequence[str], flags: ModelFlags) -> int:
         from tui.cli.practice import ensure
 
         target = Target(ensure(paths.data_dir))
+    own_theme = settings.editor.theme
     settings = with_project(settings, load_project(target.root))
+    settings, wrong_theme = with_known_theme(settings, own_theme, target.root)
     from tui.cli.composition import Composition, Workplace
 
     workplace = Workplace(target.root, settings, models, paths)
-    composition = Composition(workplace, options_for(workplace))
+    composition = Composition(workplace, options_for(workplace), record=record)
+    if wrong_theme is not None:
+        composition.session.warn(wrong_theme)
     return asyncio.run(_run(composition, workplace, target))
+
+
+def with_known_theme(
+    settings: Settings, own_theme: str, root: Path
+) -> tuple[Settings, Trouble | None]:
+    """The settings without a theme of the workspace's that this duetto does not have.
+
+    A cloned repository must not keep anybody from opening it; a theme of one's own that does not
+    exist is an error. Returns what is to be said of it too.
+    """
+    chosen = settings.editor.theme
+    if not chosen or chosen == own_theme:
+        return settings, None
+    from tui.engine.notices import Trouble
+    from tui.ui.theme import theme_names
+
+    names = theme_names()
+    if chosen in names:
+        return settings, None
+    editor = msgspec.structs.replace(settings.editor, theme=own_theme)
+    words = f"{root / PROJECT_FILE} asks for {chosen!r}"
+    step = f"there are {', '.join(names)}"
+    trouble = Trouble("There is no such theme", words, step, severity="warning")
+    return msgspec.structs.replace(settings, editor=editor), trouble
 
 
 def options_for(workplace: Workplace) -> Options:

@@ -90,6 +90,17 @@ class ResolvedModels:
 
 
 R = TypeVar("R")
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def record_option(command: C) -> C:
+    """Add ``--record FILE``; the command gets it as ``record``."""
+    return click.option(
+        "--record",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write every frame, keys masked, to a new FILE, for: duetto replay FILE.",
+    )(command)
 
 
 def model_options(command: Callable[..., R]) -> Callable[..., R]:

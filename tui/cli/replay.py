@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,29 +23,25 @@ if TYPE_CHECKING:
 FRAME_S = 0.01
 
 
-class Speed(click.ParamType):
-    """A factor, or ``max`` (also written 0): as fast as possible."""
-
-    name = "speed"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """See click: fails with a sentence."""
-        try:
-            speed = 0.0 if str(value).lower() == "max" else float(value)
-        except ValueError:
-            speed = -1.0
-        if speed < 0 or not math.isfinite(speed):
-            self.fail(f"{value} is no speed: 1 is as recorded, 4 four times as fast, or max")
-        return speed
+def _speed(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A factor; 0 (also written max): as fast as possible. Raises click.BadParameter."""
+    if value is None:
+        return None
+    try:
+        speed = 0.0 if value.lower() == "max" else float(value)
+    except ValueError:
+        speed = -1.0
+    if speed < 0 or not math.isfinite(speed):
+        words = f"{value} is no speed: 1 is as recorded, 4 four times as fast, or max"
+        raise click.BadParameter(words)
+    return speed
 
 
 @click.command("replay")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--speed",
-    type=Speed(),
+    callback=_speed,
     metavar="X",
     help="Recorded time is divided by X; max: as fast as possible [default: 1, max with --text].",
 )

@@ -155,10 +155,9 @@ class ReplayWire:
             self._say("response.created", response=response)
 
     def _end(self, status: str, details: dict[str, str] | None = None) -> None:
-        response = {"id": self._protocol.lane(None).response_id, "status": status, "output": []}
-        if details:
-            response["incomplete_details"] = details
-        self._say(f"response.{status}", response=response)
+        named = {"id": self._protocol.lane(None).response_id, "status": status}
+        whole: dict[str, object] = {**named, "output": [], "incomplete_details": details}
+        self._say(f"response.{status}", response=whole)
 
     def _say(self, kind: str, **fields: object) -> None:
         self.feed(json.dumps({"type": kind, **fields}))

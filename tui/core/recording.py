@@ -29,6 +29,8 @@ _CLOSES = frozenset(
         "server_closes_right_after_upgrade",
     }
 )
+_STOPPED = ("the connection was dropped to stop", "stopped:")
+"""How our own client says that it left because its user pressed Esc."""
 _TOLD = re.compile(
     r"<[a-z_]+>|Open files, as they stand in the editor|The user's decisions on your hunks:"
     r"|The user edited meanwhile:|New files: |Files that are gone: |Your last answer |"
@@ -264,7 +266,7 @@ def _lost(entry: Entry) -> Act:
         code, *rest = sent_by_server
         reason = rest[0] if rest else ""
     known = code if isinstance(code, int) else None
-    by_user = entry.from_client and known is None
+    by_user = known is None and (entry.from_client or str(reason).startswith(_STOPPED))
     words = f"the connection was closed ({known})" if known else "the connection broke"
     return Act(entry.t, "lost", str(reason or words), known, by_user)
 
