@@ -121,7 +121,7 @@ class Exchange:
 
     def steer(self, text: str) -> None:
         """The user adds something to what runs."""
-        if self._reply is None:
+        if self._reply is None and not self._owed:
             self._kit.backlog.add(text, "steer")
         else:
             self.steering.steer(self.wire, self.errand.spec.model, text)

@@ -50,9 +50,12 @@ class Steering:
             self._kit.backlog.add(text, "steer")
 
     def news(self, news: SteerNews) -> None:
-        """Something became of a text; of one that was taken back it is no news any more."""
+        """Something became of a text; of one that was taken back it is no news any more.
+
+        Numbers begin anew on every socket, so the text has to fit, too.
+        """
         known = self._texts.get(news.number)
-        if known is None:
+        if known is None or known.text != news.text:
             return
         if news.fate == "accepted" or news.fate == "pending":
             known.fate = news.fate
