@@ -1,4 +1,4 @@
-"""Lanes of one socket: held creates, the echo, homeless creates, forks, names (PROTOCOL section 6)."""
+"""Lanes of one socket: held creates, echo, homeless creates, forks, names (PROTOCOL section 6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_only_the_first_named_create_goes_out_before_its_echo() -> None:
     assert side.ask("b") == []
     assert side.ask() == []
     assert side.state("b") is LaneState.HELD
-    assert side.client.busy
+    assert side.busy()
     assert kinds(side.created("resp_1", "a")) == ["Created"]
     assert [frame.get("stream_id") for frame in side.sent()] == ["b", None]
     assert side.known.lanes is True
@@ -59,7 +59,7 @@ def test_a_missing_echo_makes_the_lane_the_only_one_and_the_others_homeless() ->
     assert delta.stream_id == "a"
     (end,) = side.completed()
     assert end.stream_id == "a"
-    assert not side.client.busy
+    assert not side.busy()
 
 
 def test_a_text_for_a_homeless_create_comes_back() -> None:
@@ -252,7 +252,7 @@ def test_an_abandoned_lane_takes_nothing_before_its_end() -> None:
     side.client.abandon("a")
     assert side.delta("x", "a") == []
     assert side.item("a", type="message") == []
-    assert not side.client.busy
+    assert not side.busy()
     assert side.client.lane("a").in_flight
     with pytest.raises(WireError, match="in flight"):
         side.ask("a")

@@ -27,14 +27,14 @@ def test_accepted_then_cut_then_used_by_the_successor() -> None:
     assert side.known.steer == {"m": True}
     assert side.delta()
     assert kinds(side.incomplete("steered")) == ["Incomplete"]
-    assert side.client.busy
+    assert side.busy()
     assert side.state() is LaneState.STEERING
     got = side.created("resp_2")
     assert kinds(got) == ["SteerNews", "Created"]
     assert fates(got) == [(1, "used")]
     assert side.delta()
     assert kinds(side.completed("resp_2")) == ["Completed"]
-    assert not side.client.busy
+    assert not side.busy()
     assert side.sent() == []
 
 
@@ -42,7 +42,7 @@ def test_a_finished_response_has_a_successor_all_the_same() -> None:
     side = steered()
     side.accepted("steer_a")
     assert kinds(side.completed()) == ["Completed"]
-    assert side.client.busy
+    assert side.busy()
     assert fates(side.created("resp_2")) == [(1, "used")]
 
 
@@ -63,7 +63,7 @@ def test_refused_texts_come_back_with_the_reason() -> None:
     assert news.why == "response_already_completed"
     assert side.known.steer == {}
     assert kinds(side.completed()) == ["Completed"]
-    assert not side.client.busy
+    assert not side.busy()
 
 
 def test_not_supported_is_remembered_and_nothing_is_sent_again() -> None:
@@ -103,9 +103,9 @@ def test_after_the_end_an_undecided_text_is_waited_for_two_seconds_at_most() -> 
     side = steered()
     side.now = 1.5
     side.completed()
-    assert side.client.busy
+    assert side.busy()
     assert fates(side.wait(0.5)) == [(1, "returned")]
-    assert not side.client.busy
+    assert not side.busy()
 
 
 def test_a_successor_that_does_not_come_gives_the_text_back_and_loses_the_lane() -> None:
@@ -114,7 +114,7 @@ def test_a_successor_that_does_not_come_gives_the_text_back_and_loses_the_lane()
     side.completed()
     assert side.wait(SUCCESSOR_S - 0.01) == []
     assert fates(side.wait(0.01)) == [(1, "returned")]
-    assert not side.client.busy
+    assert not side.busy()
     assert side.state() is LaneState.ABANDONED
     assert side.created("resp_2") == []
     assert side.delta() == []
@@ -156,10 +156,10 @@ def test_a_failure_may_come_after_the_acceptance_and_is_found_by_its_id() -> Non
     failed = side.steer_failed("successor_creation_failed", text="smaller", name="steer_a")
     assert fates(failed) == [(1, "returned")]
     side.completed()
-    assert side.client.busy
+    assert side.busy()
     again = side.steer_failed("successor_creation_failed", name="steer_b")
     assert fates(again) == [(2, "returned")]
-    assert not side.client.busy
+    assert not side.busy()
     assert side.state() is LaneState.IDLE
 
 
@@ -176,7 +176,7 @@ def test_texts_wait_for_tool_outputs_and_go_with_the_next_create_of_that_parent(
     side.accepted("steer_a")
     side.call()
     assert fates(side.completed()) == [(1, "pending")]
-    assert not side.client.busy
+    assert not side.busy()
     steer = {"id": "steer_a", "previous_response_id": "resp_1"}
     assert side.say("response.steer.pending", steer=steer, reason="waiting") == []
     assert side.wait(60.0) == []
@@ -218,7 +218,7 @@ def test_accepted_after_an_end_with_tool_calls_waits_for_the_create_too() -> Non
     side = steered()
     side.call()
     side.completed()
-    assert not side.client.busy
+    assert not side.busy()
     assert fates(side.accepted("steer_a")) == [(1, "accepted"), (1, "pending")]
     side.ask(previous_response_id="resp_1")
     assert fates(side.created("resp_2")) == [(1, "used")]
@@ -246,7 +246,7 @@ def test_every_bad_end_gives_all_texts_back(end: str) -> None:
             side.client.connection_lost("the connection broke")
             got = side.got()
     assert fates(got) == [(1, "returned"), (2, "returned")]
-    assert not side.client.busy
+    assert not side.busy()
 
 
 def test_texts_come_back_before_the_end_that_they_come_back_for() -> None:
@@ -272,7 +272,7 @@ def test_a_stop_while_a_successor_is_owed_stops_the_successor() -> None:
     assert side.delta() == []
     side.say("response.interrupt.accepted", response_id="resp_2")
     assert kinds(side.incomplete("interrupted", "resp_2")) == ["Incomplete"]
-    assert not side.client.busy
+    assert not side.busy()
 
 
 def test_an_interrupt_that_loses_the_race_stops_the_successor_too() -> None:

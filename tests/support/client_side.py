@@ -29,6 +29,10 @@ class ClientSide:
         """What the client has learnt."""
         return self.client.capabilities
 
+    def busy(self) -> bool:
+        """Someone waits for a response."""
+        return self.client.busy
+
     def state(self, lane: str | None = None) -> LaneState:
         """What a lane is doing."""
         return self.client.lane(lane).state

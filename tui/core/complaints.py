@@ -29,6 +29,11 @@ def about_lane_names(event: ErrorEvent) -> bool:
     return event.code == "invalid_stream_id" or "stream_id" in event.param + event.message
 
 
+def names(event: ErrorEvent, word: str) -> bool:
+    """It says this very word: ``interrupt`` or ``steer``."""
+    return word in f"{event.code} {event.param} {event.message}".lower()
+
+
 def about_event_type(event: ErrorEvent, word: str) -> bool:
     """The server does not know a control event; ``word``: ``interrupt`` or ``steer``."""
     if not is_refusal(event):
@@ -38,7 +43,7 @@ def about_event_type(event: ErrorEvent, word: str) -> bool:
     return (
         event.code in _UNKNOWN_EVENT
         or event.code == "response_not_found"
-        or word in f"{event.code} {event.param} {message}"
+        or names(event, word)
         or ("event" in message and unknown)
     )
 

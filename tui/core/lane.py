@@ -188,6 +188,10 @@ class Lane:
         self._runs = False
         self.ghosts.clear()
 
+    def knew(self, response_id: str) -> bool:
+        """A response of this id has ended here not long ago."""
+        return response_id in self._ended
+
     def receive(self, event: Event, now: float) -> bool:
         """Follow an event of a response; True if it is to be handed on."""
         if self.ghosts.present and self.ghosts.hides(event):

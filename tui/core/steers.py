@@ -213,11 +213,16 @@ class Steers:
         for text in self._texts:
             if name and text.id == name:
                 return text
+        if parent in self._unanswered:
+            # Answers come in order: this one is for a text that was given back already.
+            return None
         fresh = [text for text in self._texts if text.stage is Stage.SENT]
         same = [text for text in fresh if text.parent == parent]
         if not same and not name:
             # A failure without an id may also come after the acceptance.
             same = [text for text in self._texts if text.parent and text.parent == parent]
+        # A relay that rewrites ids does not always map them back.
+        same = same or fresh
         exact = [text for text in same if text.text == steer.get("input")]
         return next(iter(exact or same), None)
 

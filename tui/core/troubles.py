@@ -10,6 +10,7 @@ from tui.core.complaints import (
     about_event_type,
     about_lane_names,
     is_refusal,
+    names,
     refuses_prewarm,
 )
 from tui.core.events import ErrorEvent
@@ -53,11 +54,12 @@ class Troubles:
             return book.unnamed
         asked = [lane for lane in book if lane.busy and lane.stop.unanswered]
         steered = [lane for lane in book if lane.steers.undecided]
-        about_stop = about_event_type(event, "interrupt")
-        about_steer = about_event_type(event, "steer")
         starting = book.unnamed.state is LaneState.SENT
-        if is_refusal(event) and (about_stop or about_steer or not starting):
-            chosen = (about_stop and asked) or (about_steer and steered) or asked or steered
+        words = ("steer", "interrupt")
+        about_it = any(about_event_type(event, word) for word in words)
+        if is_refusal(event) and (about_it or not starting):
+            stop = not names(event, "steer") or names(event, "interrupt")
+            chosen = (asked or steered) if stop else (steered or asked)
             if chosen:
                 return chosen[0]
         if book.unnamed.working:
@@ -87,7 +89,8 @@ class Troubles:
             return about_event_type(event, "steer") and steers.belated()
         words = event.message or event.code or "the server does not know steering"
         steering = lane.state is LaneState.STEERING
-        if steering or lane.state in (LaneState.CREATED, LaneState.STREAMING):
+        named = lane.state is LaneState.INTERRUPTING and names(event, "steer")
+        if steering or named or lane.state in (LaneState.CREATED, LaneState.STREAMING):
             meant = event.status is not None or about_event_type(event, "steer")
             if steers.undecided and is_refusal(event) and meant:
                 board.events += steers.refused(words)
