@@ -46,6 +46,8 @@ class Stream:
             transport.write(self.event(kind, response={"id": self.id, "model": "bench"}))
         transport.write(self.event("response.output_item.added", output_index=0, item=item))
         await self._text(transport)
+        if transport.is_closing():
+            return
         if self.stopped:
             why = {"status": "incomplete", "incomplete_details": {"reason": "interrupted"}}
             response = {"id": self.id, "output": [], **why}

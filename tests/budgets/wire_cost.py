@@ -26,7 +26,6 @@ from websockets.asyncio.client import connect
 
 from tests.budgets.esc_cost import lane_server
 from tui.core.address import Address
-from tui.core.address import Address
 from tui.core.client_protocol import ClientProtocol
 from tui.core.events import Completed, Delta, Event, decode_server
 from tui.core.protocol import ServerProtocol

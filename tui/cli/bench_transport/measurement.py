@@ -27,12 +27,10 @@ from tui.cli.bench_transport.worker import Worker
 
 _PACKAGE = "tui.cli.bench_transport"
 
-KEPT = [name for name in TRANSPORTS if name != SSE_NEW]
-WARM_UP_TURNS = 3
-"""They connect, send the history once, and let the window grow to it."""
-
 Cell = tuple[int, int]
 """Added round trip in ms and history in kB."""
+Series = dict[str, list[Turn]]
+"""By transport."""
 Tell = Callable[[str], None]
 """Says what is being measured."""
 
@@ -72,11 +70,7 @@ class Measurement:
             for size_kb in plan.histories_kb:
                 self._tell(f"{round_trip_ms} ms, {size_kb} kB")
                 cell = (round_trip_ms, size_kb)
-                self._series(cell, KEPT, WARM_UP_TURNS)
-                busy = self._series(cell, KEPT, plan.turns)
-                # not between the others: so long a turn would leave them idle
-                busy |= self._series(cell, [SSE_NEW], plan.turns)
-                idle = self._idle_series(cell)
+                busy, idle = self._warm_series(cell), self._idle_series(cell)
                 self._clients.ask(do="close")
                 yield from (medians(cell, 0, name, busy[name]) for name in TRANSPORTS)
                 yield from (medians(cell, plan.idle_ms, name, idle[name]) for name in TRANSPORTS)
@@ -91,21 +85,29 @@ class Measurement:
         yield from self._read(port, paced, (SSE_KEPT, WS_INCREMENTAL))
         self._clients.ask(do="close")
 
-    def _series(
-        self, cell: Cell, transports: Sequence[str], rounds: int, idle_ms: int = 0
-    ) -> dict[str, list[Turn]]:
-        """A turn of each in every round, so that what disturbs the machine disturbs all."""
-        found: dict[str, list[Turn]] = {name: [] for name in transports}
-        for _ in range(rounds):
-            for name in transports:
-                found[name].append(self._turn(cell, name, idle_ms))
+    def _warm_series(self, cell: Cell) -> Series:
+        """Turns without idle time, in blocks of each transport, which alternate.
+
+        A turn of another one is idle time: the first of a block connects or lets the window grow
+        again, and does not count.
+        """
+        found: Series = {name: [] for name in TRANSPORTS}
+        for _ in range(self._plan.blocks):
+            for name in TRANSPORTS:
+                warm_up = name != SSE_NEW
+                turns = [self._turn(cell, name, 0) for _ in range(self._plan.turns + warm_up)]
+                found[name] += turns[warm_up:]
         return found
 
-    def _idle_series(self, cell: Cell) -> dict[str, list[Turn]]:
-        """The same after idle time; the first round begins it, with the first long answers."""
-        rounds, idle_ms = self._plan.idle_turns + 1, self._plan.idle_ms
-        found = self._series(cell, TRANSPORTS, rounds, idle_ms)
-        return {name: turns[1:] for name, turns in found.items()}
+    def _idle_series(self, cell: Cell) -> Series:
+        """A turn of each in every round; the first round begins the idle time."""
+        found: Series = {name: [] for name in TRANSPORTS}
+        for round_number in range(self._plan.idle_turns + 1):
+            for name in TRANSPORTS:
+                turn = self._turn(cell, name, self._plan.idle_ms)
+                if round_number:
+                    found[name].append(turn)
+        return found
 
     def _turn(self, cell: Cell, transport: str, idle_ms: int) -> Turn:
         round_trip_ms, size_kb = cell

@@ -25,9 +25,11 @@ class Plan:
 
     round_trips_ms: tuple[int, ...] = (0, 20, 80)
     histories_kb: tuple[int, ...] = (10, 100, 400)
-    turns: int = 7
-    """Per transport and cell, interleaved; the figures are medians."""
-    idle_turns: int = 4
+    blocks: int = 2
+    """Of turns without idle time, per transport and cell; those of the transports alternate."""
+    turns: int = 4
+    """In each block."""
+    idle_turns: int = 3
     """The same after an idle time."""
     idle_ms: int = 400
     """How long a tool runs between two turns."""
@@ -48,6 +50,7 @@ FULL = Plan()
 QUICK = Plan(
     round_trips_ms=(0, 20),
     histories_kb=(10, 100),
+    blocks=1,
     turns=3,
     idle_turns=1,
     tokens=4000,

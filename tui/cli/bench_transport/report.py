@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -24,6 +25,7 @@ METHOD = (
     "of interleaved turns.",
 )
 """How the figures come about, a sentence or three each."""
+COLUMNS = 100
 
 
 def as_json(findings: Findings, found: list[Check]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def as_text(findings: Findings, found: list[Check]) -> str:
     place = machine()
     lines += [
         "",
-        *METHOD,
+        *(textwrap.fill(words, COLUMNS) for words in METHOD),
         f"{place['cores']} cores, {place['system']} {place['machine']}, Python {place['python']}, "
         f"{findings.seconds:.0f} s{', quick' if findings.quick else ''}.",
     ]
