@@ -80,7 +80,8 @@ async def test_a_redial_that_is_refused_is_tried_again() -> None:
 
 
 async def test_what_keeps_breaking_goes_on_over_http() -> None:
-    server = Nasty([[created("resp_1"), *spoken("one", "msg_one"), Reset()]], echo=True)
+    tries = [[created(f"resp_{n}"), *spoken("one", f"msg_{n}"), Reset()] for n in range(6)]
+    server = Nasty(tries, echo=True)
     relay = Nasty([FINE], echo=True)
     async with nasty(relay) as other, stand(server, other=other) as at:
         await at.seat.ask("go")

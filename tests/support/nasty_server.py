@@ -138,6 +138,7 @@ class _Line:
             return
         if task is not None:
             task.cancel()
+        self._owed.pop(rid, None)
         accepted = {"type": "response.interrupt.accepted", "response_id": rid}
         late = [delta("late text after the interrupt")] * (manner == "late")
         end = incomplete("interrupted", rid)

@@ -123,7 +123,10 @@ class Reception:
 
     def _created(self, lane: Lane, event: Created, now: float, *, parent: str) -> None:
         """A response of ours began: by itself, it is the successor of a steered one."""
-        self._board.events += lane.steers.succeeded(parent) if parent else []
+        used = lane.steers.succeeded(parent) if parent else []
+        if used:
+            self._board.lessons.steer(lane.model, True)
+        self._board.events += used
         self._board.hand_on(event, lane)
         if lane.state is LaneState.INTERRUPTING:
             self._ladder.ask(lane, now)

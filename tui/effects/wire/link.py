@@ -293,8 +293,8 @@ class Link:
 
     def _hand(self, event: Event, now: float) -> None:
         rider = self._routes.get(event.stream_id)
-        if rider is None and isinstance(event, ErrorEvent):
-            # Nobody's by name: it is the one lane's that waits for something.
+        if rider is None and isinstance(event, ErrorEvent) and not event.stream_id:
+            # Nobody is named: it is the one lane's that waits for something.
             busy = [rider for rider in self.riders if rider.busy]
             rider = busy[0] if len(busy) == 1 else None
         if rider is None:
