@@ -55,7 +55,7 @@ QUICK = Plan(
     idle_turns=1,
     tokens=4000,
     token_runs=3,
-    paced_tokens=500,
+    paced_tokens=300,
     paced_runs=1,
 )
 
