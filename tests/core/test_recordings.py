@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.client_playback import ENDS, GONE, ClientPlayback
 from tests.support.recordings import RecordedConnection, connections, names
 from tui.core import events
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import Create, decode_client, decode_server
+from tui.core.events import decode_client, decode_server
 from tui.core.protocol import Run, ServerProtocol
 
-ENDS = ("response.completed", "response.incomplete", "response.failed")
-GONE = ("connection_closed", "abrupt_tcp_abort", "client_closed_while_server_was_streaming")
 CONNECTIONS = [pair for name in names() for pair in connections(name)]
 
 
@@ -25,84 +23,41 @@ def test_the_corpus_is_there() -> None:
     assert sum(len(pair.frames) for pair in CONNECTIONS) > 3000
 
 
-@dataclass
-class ClientPlayback:
-    """A client that does what the recorded one did, and hears what that one heard."""
-
-    client: ClientProtocol = field(default_factory=ClientProtocol)
-    waiting: deque[Create] = field(default_factory=deque)
-    got: list[events.Event] = field(default_factory=list)
-    strange: int = 0
-    """Events said by the recorded client that ours never says, and still unanswered."""
-    now: float = 0.0
-
-    def client_says(self, body: dict[str, Any]) -> None:
-        event = decode_client(json.dumps(body))
-        if body.get("type") == "response.create":
-            # As it is: one recorded lane has a name that our server would refuse.
-            self.waiting.append(Create(body, body.get("stream_id")))
-        elif isinstance(event, events.Interrupt):
-            for lane in self.client._lanes.values():
-                if lane.response_id == event.response_id:
-                    self.client.interrupt(lane.name, self.now)
-        elif isinstance(event, events.UnknownClient):
-            self.strange += 1
-        self.send()
-
-    def server_says(self, text: str) -> None:
-        if self.strange and isinstance(decode_server(text), events.ErrorEvent):
-            self.strange -= 1
-            return
-        self.client.receive_text(text, self.now)
-        self.got += self.client.events_received()
-        self.send()
-
-    def send(self) -> None:
-        """Recorded clients queue on a lane; ours waits for the end."""
-        left = deque[Create]()
-        for create in self.waiting:
-            if self.client.lane(create.stream_id).busy or self.client.should_drop:
-                left.append(create)
-            else:
-                self.client.create(create.request, create.stream_id)
-        self.waiting = left
-
-
 @pytest.mark.parametrize("recorded", CONNECTIONS, ids=lambda pair: pair.name)
-def test_the_client_follows_every_recording(recorded: RecordedConnection) -> None:
+def test_the_client_is_in_the_right_state_after_every_frame(recorded: RecordedConnection) -> None:
     playback = ClientPlayback()
-    raw: list[dict[str, Any]] = []
     for frame in recorded.frames:
-        if frame.meta in GONE:
-            playback.client.connection_lost("gone")
-        elif frame.meta or "_raw" in frame.body:
-            playback.client.receive_text(frame.text if not frame.meta else "", 0.0)
-        elif frame.from_client:
-            playback.client_says(frame.body)
-        else:
-            raw.append(frame.body)
-            playback.server_says(frame.text)
-    ends = [body for body in raw if body["type"] in ENDS]
-    classes = (events.Completed, events.Incomplete, events.Failed)
-    assert len([event for event in playback.got if isinstance(event, classes)]) == len(ends)
-    created = [body for body in raw if body["type"] == "response.created"]
-    got_created = [e.response_id for e in playback.got if isinstance(e, events.Created)]
-    assert got_created == [body["response"]["id"] for body in created]
-    if len(ends) == len(created):
-        assert not playback.client.busy
-    check_text(playback.got, raw)
+        playback.play(frame)
+    assert playback.checks >= len([frame for frame in recorded.frames if not frame.meta])
+    assert not playback.client.busy or not playback.gone
 
 
-def check_text(got: list[events.Event], raw: list[dict[str, Any]]) -> None:
-    """Without an interrupt every delta arrives, whole and in order."""
-    deltas = [body["delta"] for body in raw if body["type"].endswith(".delta")]
-    received = [event.delta for event in got if isinstance(event, events.Delta)]
-    if any(isinstance(event, events.InterruptAccepted | events.InterruptFailed) for event in got):
-        assert len(received) <= len(deltas)
-    else:
-        assert received == deltas[: len(received)]
-        interrupted = len(received) < len(deltas)
-        assert not interrupted or not any(isinstance(e, events.ErrorEvent) for e in got)
+def played(name: str, number: int) -> ClientPlayback:
+    """A whole connection of a recording, from 1 on."""
+    playback = ClientPlayback()
+    for frame in connections(name)[number - 1].frames:
+        playback.play(frame)
+    return playback
+
+
+def test_what_the_recordings_teach() -> None:
+    """Facts that our client would have learnt where the recorded one sat."""
+    steered = played("sdk_openai_3_52.jsonl", 2)
+    assert (steered.client.capabilities.lanes, steered.client.capabilities.steer) == (
+        True,
+        {"gpt-6-astra": True},
+    )
+    news = [event.fate for event in steered.got if isinstance(event, events.SteerNews)]
+    assert news == ["accepted", "used"]
+    for name, works in {
+        "tui_steer_astra.jsonl": True,
+        "tui_steer_astra_fail.jsonl": False,
+        "tui_steer_astra_error400.jsonl": False,
+        "tui_steer_astra_ignore.jsonl": False,
+    }.items():
+        assert played(name, 1).client.capabilities.interrupt == {"gpt-6-astra": works}
+    assert played("exec_prewarm_error_gpt55.jsonl", 1).client.capabilities.prewarm is False
+    assert played("exec_plain_gpt55.jsonl", 1).client.capabilities.prewarm is True
 
 
 @pytest.mark.parametrize("recorded", CONNECTIONS, ids=lambda pair: pair.name)

@@ -18,6 +18,8 @@ class RecordedFrame:
     body: dict[str, Any]
     meta: str = ""
     """``handshake``, ``close_frame``, ...; empty for a real frame."""
+    at_s: float = 0.0
+    """When it travelled, in seconds since the recording began."""
 
     @property
     def text(self) -> str:
@@ -44,6 +46,7 @@ def connections(name: str) -> list[RecordedConnection]:
     for line in (FOLDER / name).read_text().splitlines():
         entry = json.loads(line)
         number, body = entry.get("conn", 0), entry["frame"]
-        frame = RecordedFrame(entry["dir"] == "c2s", body, str(body.get("_meta", "")))
+        meta, at_s = str(body.get("_meta", "")), float(entry.get("t", 0.0))
+        frame = RecordedFrame(entry["dir"] == "c2s", body, meta, at_s)
         found.setdefault(number, RecordedConnection(f"{name}#{number}")).frames.append(frame)
     return list(found.values())
