@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PATH = "/v1/responses"
 MODELS_PATH = "/v1/models"
+PING_S = 20.0
+"""Proxies in between drop sockets that are idle for 60 s (PROTOCOL section 10)."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
@@ -66,6 +68,7 @@ class Bridge:
             process_request=self._check,
             max_size=MAX_MESSAGE_BYTES,
             compression=None,
+            ping_interval=PING_S,
             ping_timeout=None,
             close_timeout=1,
             server_header=None,

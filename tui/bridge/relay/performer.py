@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from urllib.parse import urlsplit
 
 from aiohttp import ClientResponse
 
 from tui.bridge.relay.retelling import Retelling
 from tui.bridge.relay.sse import MAX_MESSAGE_BYTES, OversizeError, SseParser
-from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream
+from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream, retry_after
 from tui.bridge.stage import Part
 from tui.core.address import Address
 from tui.errors import EndpointError
@@ -104,8 +105,7 @@ class RelayPerformer:
             part.run.refuse(400, "endpoint_redirects", words)
             return
         body = await _body(response, MOST_REFUSAL_BYTES, cut=True)
-        after = response.headers.get("Retry-After")
-        headers = {"retry-after": after} if after else {}
+        headers = retry_after(response.headers, time.time())
         status = response.status if response.status >= 400 else 502
         retelling.refuse(status, body, headers, self._host)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import msgspec
+from multidict import CIMultiDict
 
+from tui import __version__
 from tui.core.address import Address, is_loopback
 from tui.errors import EndpointError
 
@@ -22,6 +26,12 @@ SILENCE_S = 300.0
 IDLE_S = 55.0
 """An idle connection is kept so long: what lies between often cuts at 60 s."""
 MOST_REFUSAL_BYTES = 64 * 1024
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "text/event-stream, application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"duetto/{__version__}",
+}
 _ENVELOPE = frozenset({"previous_response_id", "client_metadata", "background"})
 """What means nothing to an endpoint that is sent the whole conversation each time."""
 
@@ -54,12 +64,8 @@ class Upstream:
         """
         session = self._session = self._session or _session()
         host = urlsplit(address.url).hostname or ""
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream, application/json",
-            "Accept-Encoding": "identity",
-            **address.headers,
-        }
+        headers = CIMultiDict(_HEADERS)
+        headers.update(address.headers)
         try:
             proxy = proxy_for(address.url)
             data = io.BytesIO(encoded(body))
@@ -80,6 +86,21 @@ def encoded(request: Mapping[str, Any]) -> bytes:
     body = {key: value for key, value in request.items() if key not in _ENVELOPE}
     body |= {"stream": True, "store": False}
     return msgspec.json.encode(body)
+
+
+def retry_after(headers: Mapping[str, str], unix_s: float) -> dict[str, str]:
+    """How long the upstream wants to be left alone, as a header in seconds; empty: unsaid.
+
+    HTTP allows a date as well (RFC 9110, 10.2.3), which our clients need not read.
+    """
+    given = headers.get("Retry-After", "").strip()
+    if given and not given.replace(".", "", 1).isdigit():
+        try:
+            at_s = parsedate_to_datetime(given).timestamp()
+        except ValueError:
+            return {}
+        given = str(max(0, math.ceil(at_s - unix_s)))
+    return {"retry-after": given} if given else {}
 
 
 def proxy_for(url: str) -> str | None:

@@ -1,0 +1,216 @@
+"""The relay's way to an endpoint: proxies, certificates, pauses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiohttp import web
+from websockets.asyncio.client import connect
+
+from tests.support.bridge_client import create, prose, until
+from tests.support.sse_upstream import (
+    KEY,
+    SseUpstream,
+    completed,
+    message,
+    opening,
+    refusing,
+    saying,
+    serving,
+    stream,
+)
+from tui.bridge import stage
+from tui.bridge.relay.upstream import proxy_for, retry_after
+from tui.bridge.server import Bridge
+from tui.core.address import Address
+from tui.errors import EndpointError
+
+
+async def turn(bridge: Bridge, address: Address) -> list[dict[str, Any]]:
+    """The events of one create at an endpoint."""
+    bridge.endpoints["one"] = address
+    headers = {"Authorization": f"Bearer {bridge.token}"}
+    async with connect(
+        bridge.url_of("one"), additional_headers=headers, proxy=None, max_size=None
+    ) as socket:
+        await create(socket, "hi")
+        return await until(socket)
+
+
+@contextlib.asynccontextmanager
+async def proxy(answer: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A proxy that answers everything so, and the requests that it got."""
+    requests: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"http://user:pass@127.0.0.1:{port}", requests
+
+
+async def test_a_proxy_of_the_environment_is_used(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+    async with proxy(head + opening() + message("by proxy") + completed()) as (url, requests):
+        monkeypatch.setenv("http_proxy", url)
+        events = await turn(bridge, Address("http://far.example.test/v1/responses?a=b"))
+        assert prose(events) == "by proxy"
+        first = requests[0].splitlines()[0]
+        assert first == b"POST http://far.example.test/v1/responses?a=b HTTP/1.1"
+        assert b"Proxy-Authorization: Basic" in requests[0]
+
+
+async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxy(b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n") as (url, requests):
+        monkeypatch.setenv("https_proxy", url)
+        address = Address("https://far.example.test/v1/responses", {"api-key": KEY})
+        refused = (await turn(bridge, address))[-1]
+        assert "the proxy refused (HTTP status 407)" in refused["error"]["message"]
+        assert requests[0].startswith(b"CONNECT far.example.test:443 ")
+        assert KEY.encode() not in requests[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "proxied"),
+    [
+        ("https://far.example.test/v1", True),
+        ("https://near.example.test/v1", False),
+        ("https://127.0.0.1:5/v1", False),
+        ("https://localhost/v1", False),
+        ("https://[::1]:5/v1", False),
+    ],
+)
+def test_who_gets_a_proxy(url: str, proxied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "proxy.example.test:3128")
+    monkeypatch.setenv("no_proxy", "near.example.test")
+    assert proxy_for(url) == ("http://proxy.example.test:3128" if proxied else None)
+
+
+async def test_a_proxy_of_another_kind_is_one_sentence(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:9")
+    with pytest.raises(EndpointError, match="HTTP proxies"):
+        proxy_for("https://far.example.test/v1")
+    refused = (await turn(bridge, Address("https://far.example.test/v1/responses")))[-1]
+    assert refused["status"] == 400
+    assert "HTTPS_PROXY" in refused["error"]["message"]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_private_authority(
+    bridge: Bridge, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    upstream = SseUpstream(saying(message("over TLS") + completed()))
+    await upstream.server.start_server(ssl=context)
+    try:
+        events = await turn(bridge, upstream.address)
+    finally:
+        await upstream.server.close()
+    if trusted:
+        assert prose(events) == "over TLS"
+        assert upstream.headers[0]["user-agent"].startswith("duetto/")
+    else:
+        assert "SSL_CERT_FILE" in events[-1]["error"]["message"]
+        assert upstream.bodies == []
+
+
+async def test_headers_are_sent_once_whatever_their_case(bridge: Bridge) -> None:
+    async with serving(saying(completed())) as upstream:
+        headers = {"content-type": "application/json; v=1", "api-key": KEY, "X-Org": "mine"}
+        await turn(bridge, Address(upstream.address.url, headers))
+        assert upstream.headers[0]["content-type"] == "application/json; v=1"
+        assert upstream.headers[0]["api-key"] == KEY
+        assert upstream.headers[0]["x-org"] == "mine"
+
+
+async def test_a_silent_upstream_is_covered_by_signs_of_life(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage, "KEEP_ALIVE_S", 0.05)
+    enough = asyncio.Event()
+
+    async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
+        response = await stream(request)
+        await response.write(opening())
+        await enough.wait()
+        await response.write(message("at last") + completed())
+        return response
+
+    async with serving(answer) as upstream:
+        bridge.endpoints["slow"] = upstream.address
+        headers = {"Authorization": "Bearer the-token"}
+        async with connect(bridge.url_of("slow"), additional_headers=headers, proxy=None) as socket:
+            await create(socket, "hi", stream_id="a")
+            events: list[dict[str, Any]] = []
+            for _ in range(4):
+                events += await until(socket, "response.in_progress")
+            enough.set()
+            events += await until(socket)
+    assert [e["sequence_number"] for e in events] == list(range(len(events)))
+    assert {e["stream_id"] for e in events} == {"a"}
+    assert {e["response"]["id"] for e in events if "response" in e} == {events[0]["response"]["id"]}
+    assert prose(events) == "at last"
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("7", "7"),
+        (" 1.5 ", "1.5"),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", "30"),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", "0"),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_pause_is_said_in_seconds(given: str, seconds: str | None) -> None:
+    noon_unix_s = 1_795_262_400.0
+    wanted = {} if seconds is None else {"retry-after": seconds}
+    assert retry_after({"Retry-After": given}, noon_unix_s) == wanted
+    assert retry_after({}, noon_unix_s) == {}
+
+
+async def test_a_refusal_whose_body_never_ends_is_cut(bridge: Bridge) -> None:
+    async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
+        response = web.StreamResponse(status=500)
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await response.write(b"x" * 65536)
+        return response
+
+    async with serving(answer) as upstream:
+        refused = (await turn(bridge, upstream.address))[-1]
+        assert (refused["status"], refused["error"]["code"]) == (500, "http_500")
+        assert len(json.dumps(refused)) < 2000
+
+
+async def test_a_key_in_an_answer_is_masked_with_and_without_its_scheme(bridge: Bridge) -> None:
+    for text in (KEY, f"Bearer {KEY}"):
+        async with serving(refusing(401, {"error": {"message": f"<{text}>"}})) as upstream:
+            refused = (await turn(bridge, upstream.address))[-1]
+            assert refused["error"]["message"] == "<•••>"
