@@ -90,3 +90,57 @@ async def test_what_waits_is_what_would_be_lost() -> None:
     assert world.session.unsaved("").queued == ("later",)
     model.text("ok")
     await world.session.close()
+
+
+def test_the_queue_stops_in_front_of_a_message_that_is_held() -> None:
+    waiting, shown = backlog()
+    for text in ("one", "two"):
+        waiting.add(text)
+    waiting.hold(1)
+    assert waiting.first() == "one"
+    assert waiting.first() == ""
+    waiting.calm()
+    waiting.edit(0, "zwei")
+    assert waiting.first() == ""
+    assert shown == ["zwei"]
+    waiting.hold(None)
+    assert waiting.first() == "zwei"
+
+
+def test_what_is_urgent_is_not_held() -> None:
+    waiting, _ = backlog()
+    waiting.add("now", "redirect")
+    waiting.hold(0)
+    waiting.hold(7)
+    assert waiting.take("redirect") == ["now"]
+
+
+async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not() -> None:
+    world = World()
+    model = await begun(world)
+    for text in ("one", "two"):
+        world.session.submit(intents.Queue(text))
+    world.session.submit(intents.HoldQueued(0))
+    model.text("ok")
+    model.complete()
+    await settle()
+    assert not world.session.status.busy
+    assert world.session.status.queued == ["one", "two"]
+    world.session.submit(intents.EditQueued(0, "eins"))
+    world.session.submit(intents.HoldQueued(None))
+    assert texts(await world.wire.request(2))[-1] == "eins"
+    assert world.session.status.queued == ["two"]
+
+
+async def test_after_esc_the_queue_waits_however_an_edit_ends() -> None:
+    world = World()
+    model = await begun(world)
+    world.session.submit(intents.Queue("one"))
+    world.session.submit(intents.HoldQueued(0))
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    await settle()
+    world.session.submit(intents.HoldQueued(None))
+    await settle()
+    assert world.session.status.queued == ["one"]
+    assert len(world.wire.requests) == 1

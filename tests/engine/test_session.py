@@ -19,6 +19,7 @@ EVERYTHING: list[Intent] = [
     intents.Queue("later"),
     intents.Unqueue(7),
     intents.EditQueued(7, "other"),
+    intents.HoldQueued(7),
     intents.Steer("and this"),
     intents.Prewarm(),
     intents.Interrupt(),

@@ -17,6 +17,7 @@ from tui.core.workspace import Workspace
 from tui.engine.board import Board
 from tui.engine.intents import (
     Accept,
+    HoldQueued,
     Intent,
     Interrupt,
     NewConversation,
@@ -155,6 +156,8 @@ class ScriptedSession(ScriptedState):
         self.closed = asyncio.Event()
         self.prewarms = 0
         """How often the UI asked for `Prewarm`, which is not among `intents`."""
+        self.holds: list[int | None] = []
+        """What was said with `HoldQueued`, which is not among `intents` either."""
         self.sockets: list[SocketView] = []
         self.can = Abilities()
         status = self.status
@@ -180,6 +183,9 @@ class ScriptedSession(ScriptedState):
     def submit(self, intent: Intent) -> None:
         if isinstance(intent, Prewarm):
             self.prewarms += 1
+            return
+        if isinstance(intent, HoldQueued):
+            self.holds.append(intent.index)
             return
         self.intents.append(intent)
         if isinstance(intent, Switch):

@@ -6,10 +6,11 @@ from typing import Literal
 
 from tui.engine.board import Board
 
-Urgency = Literal["steer", "redirect", "later"]
+Urgency = Literal["steer", "redirect", "later", "held"]
 """``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
-is stopped; ``later``: one by one, whenever a turn is complete."""
-_RANKS: dict[Urgency, int] = {"steer": 0, "redirect": 1, "later": 2}
+is stopped; ``later``: one by one, whenever a turn is complete; ``held``: as ``later``, but not
+yet, since the user is editing it."""
+_RANKS: dict[Urgency, int] = {"steer": 0, "redirect": 1, "later": 2, "held": 2}
 
 
 class Backlog:
@@ -37,6 +38,13 @@ class Backlog:
             del self._texts[index], self._urgencies[index]
         self._board.restated()
 
+    def hold(self, index: int | None) -> None:
+        """The queue stops in front of this one (0-based), which is being edited; None: no more."""
+        self._urgencies[:] = ["later" if one == "held" else one for one in self._urgencies]
+        known = index is not None and 0 <= index < len(self._urgencies)
+        if known and index is not None and self._urgencies[index] == "later":
+            self._urgencies[index] = "held"
+
     def take(self, *urgencies: Urgency) -> list[str]:
         """Take out all of these urgencies, in order."""
         pairs = list(zip(self._texts, self._urgencies, strict=True))
@@ -48,8 +56,8 @@ class Backlog:
         return taken
 
     def first(self) -> str:
-        """Take out the first text; empty if there is none."""
-        if not self._texts:
+        """Take out the first text; empty if there is none, or it is held."""
+        if not self._texts or self._urgencies[0] == "held":
             return ""
         del self._urgencies[0]
         self._board.restated()
@@ -61,4 +69,4 @@ class Backlog:
 
     def calm(self) -> None:
         """The user wants a rest: all of it waits, in its order, for the end of a turn."""
-        self._urgencies[:] = ["later"] * len(self._urgencies)
+        self._urgencies[:] = ["held" if one == "held" else "later" for one in self._urgencies]

@@ -39,6 +39,16 @@ class EditQueued:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldQueued:
+    """This queued message (0-based) is being edited: the queue stops in front of it.
+
+    None: no more; what waited for it goes now.
+    """
+
+    index: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Steer:
     """Add this to the answer that streams, without stopping it; queued where that cannot be."""
 
@@ -186,6 +196,7 @@ Intent = (
     | Queue
     | Unqueue
     | EditQueued
+    | HoldQueued
     | Steer
     | Prewarm
     | Interrupt

@@ -63,6 +63,10 @@ class Pair:
                 self._backlog.edit(index, "")
             case intents.EditQueued(index, text):
                 self._backlog.edit(index, text)
+            case intents.HoldQueued(index):
+                self._backlog.hold(index)
+                if index is None and not self._status.busy and self._status.outcome == "completed":
+                    self._next()
             case intents.Prewarm():
                 self._prewarm()
             case intents.Interrupt():
@@ -164,7 +168,7 @@ class Pair:
             line.prewarm.begin(spec, status.efforts.get(spec.role), status.throttle)
 
     def _next(self) -> None:
-        """Send the first queued message."""
+        """Send the first queued message, unless it is being edited."""
         if text := self._backlog.first():
             self._begin(text)
 

@@ -245,6 +245,21 @@ async def test_what_is_typed_in_the_queue_belongs_into_the_prompt() -> None:
         assert session.intents == []
 
 
+async def test_the_queue_stops_in_front_of_the_message_that_is_edited() -> None:
+    async with queueing() as (session, _, pilot):
+        await pilot.press("alt+q", "e")
+        assert session.holds == [2]
+        await pilot.press("x", "tab")
+        assert session.holds == [2, None]
+        await pilot.press("alt+q", "up", "e", "!", "alt+enter")
+        assert session.holds == [2, None, 1, None]
+        await pilot.click("#queue", offset=(8, 0))
+        await pilot.click("#queue", offset=(8, 1))
+        assert session.holds[4:] == [0, 1]
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert session.holds[6:] == [None]
+
+
 async def test_of_a_long_queue_the_chosen_message_is_in_sight() -> None:
     async with queueing() as (session, app, pilot):
         session.status.queued[:] = [f"message {number}" for number in range(1, 10)]

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from tui.engine.intents import EditQueued, Prewarm, Queue, Unqueue
+from tui.engine.intents import EditQueued, HoldQueued, Prewarm, Queue, Unqueue
 from tui.engine.session import Session
 from tui.ui.messages import DraftChanged, Entered, QueueActed, QueueWanted, TakenBack, Wanted
 from tui.ui.widgets.ask import AskBox
@@ -106,6 +106,7 @@ class PromptBox(Vertical):
             return False
         self.prompt.past.add(self.prompt.text)
         self._end_edit()
+        self.post_message(Wanted(HoldQueued(None)))
         return True
 
     def recolour(self) -> None:
@@ -144,6 +145,7 @@ class PromptBox(Vertical):
         if place is not None:
             self.post_message(Wanted(Unqueue(place)))
         self.post_message(Entered(message.text, "steer"))
+        self.post_message(Wanted(HoldQueued(None)))
 
     def on_taken_back(self, message: TakenBack) -> None:
         """The last queued message leaves the queue for the prompt."""
@@ -198,8 +200,9 @@ class PromptBox(Vertical):
                 return
             removed = not self.prompt.text.strip() and place is not None and place < index
             index -= removed
-            self._put_back(self.prompt.text.strip())
+            self._put_back(self.prompt.text.strip(), release=False)
         self._edit = QueueEdit(index, text, self.prompt.text)
+        self.post_message(Wanted(HoldQueued(index)))
         self.prompt.editing = True
         self.prompt.write(text)
         self._queue.edited = index
@@ -207,8 +210,11 @@ class PromptBox(Vertical):
         self._sync_queue()
         self._hint.update_bar()
 
-    def _put_back(self, text: str) -> None:
-        """The edited text to its place in the queue; nothing typed: the message goes."""
+    def _put_back(self, text: str, *, release: bool = True) -> None:
+        """The edited text to its place in the queue; nothing typed: the message goes.
+
+        ``release``: no other message is edited next.
+        """
         edit = self._edit
         place = edit.place(self._session.status.queued) if edit is not None else None
         self._end_edit()
@@ -216,6 +222,8 @@ class PromptBox(Vertical):
             self.post_message(Wanted(EditQueued(place, text)))
         elif text:
             self.post_message(Wanted(Queue(text)))
+        if release:
+            self.post_message(Wanted(HoldQueued(None)))
 
     def _end_edit(self) -> None:
         """The draft that waited stands in the prompt again."""
