@@ -11,6 +11,8 @@ from tui.cli.bench_transport.congestion_window import INITIAL_BYTES, CongestionW
 from tui.cli.bench_transport.far_network import FarNetwork
 
 ROUND_TRIP_S = 0.05
+LEAST_S = 0.95 * ROUND_TRIP_S
+"""The connection's own round trip begins a little before this end has heard of it."""
 
 
 def flights(window: CongestionWindow, size_bytes: int, now: float) -> list[float]:
@@ -91,11 +93,11 @@ async def test_bytes_arrive_whole_in_order_and_late(echo_port: int) -> None:
     port = await network.listen(ROUND_TRIP_S)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     # a round trip to connect, and one there and back
-    assert await round_trip_s(reader, writer, b"x" * 100) >= 2 * ROUND_TRIP_S
-    assert await round_trip_s(reader, writer, b"y" * 100) >= ROUND_TRIP_S
+    assert await round_trip_s(reader, writer, b"x" * 100) >= 2 * LEAST_S
+    assert await round_trip_s(reader, writer, b"y" * 100) >= LEAST_S
     data = bytes(range(256)) * 400
     # three flights there; how many back depends on how they overlap
-    assert await round_trip_s(reader, writer, data) >= 3 * ROUND_TRIP_S
+    assert await round_trip_s(reader, writer, data) >= 3 * LEAST_S
     assert network.sent_bytes(port) == 200 + len(data)
     writer.close()
 

@@ -11,7 +11,7 @@ import click
 from tui.errors import EXIT_FAILED
 
 
-@click.group("bench")
+@click.group("bench", no_args_is_help=False)
 def bench_command() -> None:
     """Measure what duetto promises, on this machine."""
 
