@@ -36,11 +36,12 @@ class Listening(ClientConnection):
 
 
 async def test_a_request_of_many_mebibytes_is_taken(client: ClientConnection) -> None:
-    block = "x" * (20 * 1024 * 1024)
-    await create(client, "", input=[user(block), user("hello")])
+    picture = {"type": "input_image", "image_url": "data:image/png;base64," + "x" * 20_000_000}
+    shown = {"type": "message", "role": "user", "content": [picture]}
+    await create(client, "", input=[shown, user("hello")])
     events = await until(client)
     assert events[-1]["type"] == "response.completed"
-    assert events[-1]["response"]["usage"]["input_tokens"] > 5_000_000
+    assert events[-1]["response"]["usage"]["input_tokens"] > 4_900_000
     parent = events[-1]["response"]["id"]
     await create(client, "hello", previous_response_id=parent)
     assert (await until(client))[-1]["type"] == "response.completed"
