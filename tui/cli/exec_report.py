@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TextIO
 
 from tui.cli.inert_text import PROSE, inert
@@ -120,6 +120,45 @@ class TextReport:
         self._err.flush()
 
 
+class WireNews:
+    """What changed on the way to the model since the last look."""
+
+    def __init__(self) -> None:
+        self._retry_s: float | None = None
+        self._transport = "websocket"
+        self._reconnects = 0
+        self._steering: list[tuple[str, str]] = []
+        self._blocks = 0
+
+    def new(self, session: Session) -> Iterator[tuple[str, dict[str, object]]]:
+        """Events by type: a wait before a try, a reconnection, another transport, a steer."""
+        status = session.status
+        notes = self._notes(session)
+        left_s, last_s = status.retry_s, self._retry_s
+        if left_s is not None and (last_s is None or left_s > last_s):
+            yield "retry", {"in_s": _rounded(left_s), "why": notes[-1] if notes else ""}
+        self._retry_s = left_s
+        reconnects = sum({view.endpoint: view.reconnects for view in session.network()}.values())
+        if reconnects > self._reconnects:
+            yield "reconnected", {"endpoint": status.endpoint, "count": reconnects}
+            self._reconnects = reconnects
+        if status.transport != self._transport:
+            self._transport = status.transport
+            yield "transport", {"transport": status.transport, "endpoint": status.endpoint}
+        fates = [*status.steering_fates, *["sent"] * len(status.steering)]
+        steering = list(zip(status.steering, map(str, fates), strict=False))
+        for text, fate in steering:
+            if (text, fate) not in self._steering:
+                yield "steer", {"text": text, "fate": fate}
+        self._steering = steering
+
+    def _notes(self, session: Session) -> list[str]:
+        blocks = session.transcript.blocks
+        fresh = [b.text for b in blocks[self._blocks :] if b.kind is BlockKind.NOTE]
+        self._blocks = len(blocks)
+        return fresh
+
+
 class JsonReport:
     """One event a line; nothing else goes to stdout."""
 
@@ -128,6 +167,7 @@ class JsonReport:
         self._prose = Prose()
         self._hunks: dict[int, tuple[object, ...]] = {}
         self._metered_s = 0.0
+        self._wire = WireNews()
 
     def started(self, session: Session) -> None:
         """``turn.started``."""
@@ -141,7 +181,9 @@ class JsonReport:
         )
 
     def frame(self, session: Session) -> None:
-        """``text.delta``, ``hunk``, ``meter``."""
+        """``retry``, ``transport``, ``steer``, ``text.delta``, ``hunk``, ``meter``."""
+        for kind, fields in self._wire.new(session):
+            self._event(kind, **fields)
         if text := self._prose.new(session):
             self._event("text.delta", delta=text)
         for hunk in session.workspace.hunks:

@@ -215,6 +215,8 @@ class Exchange:
             kit.board.meter.start(kit.ports.clock.now(), self.errand.spec.model, fresh=False)
             reply = self._open()
         reply.response_id = event.response_id
+        # the bridge's relay says so before it has heard from the endpoint
+        self._tries.heard |= self.wire.transport == "websocket"
         status = self._kit.board.status
         status.served_model = str(event.response.get("model") or "")
         status.served_tier = str(event.response.get("service_tier") or "")

@@ -67,6 +67,8 @@ class Tries:
 
     def __init__(self, jitter: Callable[[], float]) -> None:
         self.count = 0
+        self.heard = False
+        """A response began: whoever is there can answer. Else it is as good as unreachable."""
         self._jitter = jitter
         self._resent = False
         """The last failure was one of those that cost no attempt: not twice in a row."""
@@ -81,10 +83,13 @@ class Tries:
         if close_code in HOPELESS_CLOSES:
             big = close_code == TOO_BIG_CLOSE
             step = TOO_BIG if big else "send it again"
-            return Remedy("give up", why=why, what=what, next_step=step, other_way=big)
+            last = Remedy("give up", why=why, what=what, next_step=step, other_way=big)
+            return replace(last, unreachable=not self.heard)
         self.count += 1
         if self.count > MAX_TRIES:
-            return Remedy("give up", why=why, what=what, next_step="send it again", other_way=True)
+            step, gone = "send it again", not self.heard
+            last = Remedy("give up", why=why, what=what, next_step=step, unreachable=gone)
+            return replace(last, other_way=True)
         if self.count == 1 and not heard:
             return Remedy("redial", silent=True, why=why)
         return self._after("redial", None, Remedy("give up", why=why, what=what))
@@ -126,7 +131,8 @@ class Tries:
             return give_up
         self.count += 1
         if self.count > MAX_TRIES:
-            return replace(give_up, why=f"{why} (tried {self.count} times)")
+            words = f"{why} (tried {self.count} times)"
+            return replace(give_up, why=words, unreachable=not self.heard)
         retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
         return self._after(action, retry_s, give_up)
 
