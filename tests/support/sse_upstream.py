@@ -28,6 +28,8 @@ class SseUpstream:
         """Addresses that connections came from."""
         self.gone = asyncio.Event()
         """A client left before its answer was whole."""
+        self.upgrades = 0
+        """WebSockets that were asked for, and refused with 426."""
         self.running = 0
         self.most_running = 0
         self.server = TestServer(self._app())
@@ -41,7 +43,12 @@ class SseUpstream:
     def _app(self) -> web.Application:
         app = web.Application(client_max_size=2**30)
         app.router.add_post("/v1/responses", self._handle)
+        app.router.add_get("/v1/responses", self._no_websocket)
         return app
+
+    async def _no_websocket(self, _request: web.Request) -> web.StreamResponse:
+        self.upgrades += 1
+        return web.Response(status=426)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(await request.json())
