@@ -251,7 +251,13 @@ class Endpoint:
         assert where is not None
         address = checked(await where())
         self._shown = shown(address.url)
-        socket = await dial(address, self.options)
+        try:
+            socket = await dial(address, self.options)
+        except EndpointError as error:
+            if self.recorder is not None:
+                meta = {"_meta": "handshake_rejected", "url": address.url, "reason": str(error)}
+                self.recorder.meta("s2c", self.clock.now(), 0, meta)
+            raise
         known = self.capabilities if transport == "websocket" else self._relay
         link = Link(Line(socket, ClientProtocol(known), address, transport), self._tools)
         self._links.append(link)

@@ -115,6 +115,8 @@ class Link:
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
         self.pulse = Pulse(self, line.socket, tools.options, tools.clock)
+        dialled = {"url": line.address.url, "headers": dict(line.address.headers)}
+        self._record("c2s", {"_meta": "handshake", **dialled, "transport": line.transport})
         self._record("s2c", {"_meta": "handshake_response", "status": 101})
         line.socket.attach(self, tools.clock.now)
         self.pulse.start()
