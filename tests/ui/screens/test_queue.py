@@ -178,7 +178,7 @@ async def test_esc_stops_the_answer_first_and_leaves_the_edit_then() -> None:
         assert session.intents == [Interrupt()]
         await settled(session, pilot)
         assert draft(app) == "commit itx"
-        assert hint(app).startswith("  ⏎ Tab put back as 3  Alt+⏎ send  Esc leave it")
+        assert hint(app).startswith("  ⏎ Tab put back as 3  Alt+⏎ queue  Esc leave it")
         await pilot.press("escape")
         assert session.intents == [Interrupt()]
         assert draft(app) == "n"
@@ -188,6 +188,9 @@ async def test_esc_stops_the_answer_first_and_leaves_the_edit_then() -> None:
 async def test_esc_in_the_queue_goes_back_to_the_prompt_when_nothing_streams() -> None:
     async with queueing(busy=False) as (session, app, pilot):
         assert "the queue, which waits" in hint(app)
+        await pilot.press("x")
+        assert hint(app).startswith("  ⏎ send  Alt+⏎ queue")
+        await pilot.press("backspace")
         await pilot.press("alt+q", "escape")
         assert app.focused is app.bench.prompt_box.prompt
         assert session.intents == []

@@ -91,9 +91,11 @@ class Hint(Bar):
         if not self._prompt.text.strip():
             return Said([(f"{_ENTER} {_TAB}", "remove")], f"nothing typed: message {number} goes")
         back = (f"{_ENTER} {_TAB}", f"put back as {number}")
-        if self._session.status.busy:
+        status = self._session.status
+        if status.busy:
             return Said([back, (_ALT, self._session.alt_label())])
-        return Said([back, (_ALT, "send"), ("Esc", "leave it")])
+        other = "queue" if len(status.queued) > 1 else "send"
+        return Said([back, (_ALT, other), ("Esc", "leave it")])
 
     def _command(self, draft: str) -> Said | None:
         """The draft is, or becomes, a command."""
@@ -122,7 +124,11 @@ class Hint(Bar):
             if other == "queue":
                 return Said([(_ENTER, enter), (f"{_ALT} {_TAB}", other)], *self._refusal())
             return Said([(_ENTER, enter), (_ALT, other), (_TAB, "queue")])
-        return Said([(f"{_ENTER} {_ALT}" if draft else _ENTER, enter)], self._usual())
+        if not draft:
+            return Said([(_ENTER, enter)], self._usual())
+        if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes
+            return Said([(_ENTER, enter), (_ALT, "queue")], self._usual())
+        return Said([(f"{_ENTER} {_ALT}", enter)], self._usual())
 
     def _refusal(self) -> tuple[str, str]:
         """Why Alt+Enter does not steer, if it is known; in words and in few."""

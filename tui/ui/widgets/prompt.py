@@ -187,7 +187,7 @@ class Prompt(TextArea):
     def _show_offer(self) -> None:
         # Content, not str: TextArea takes a str for markup
         shown = self.offered[self._offer % len(self.offered)] if self.offered else ""
-        if shown and self.busy:
+        if self.busy or self.editing:
             shown = ""
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))

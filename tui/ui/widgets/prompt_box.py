@@ -55,7 +55,6 @@ class PromptBox(Vertical):
         status = self._session.status
         self.prompt.busy = status.busy
         self.prompt.waiting = bool(status.queued)
-        self.prompt.offer(status.prompts, status.suggestion)
         self._sync_queue()
         # a question takes the focus only from an empty prompt: nobody answers by mistake
         free = self.screen.focused in (None, self.prompt) and not self.prompt.text
@@ -185,6 +184,7 @@ class PromptBox(Vertical):
         place = edit.place(status.queued) if edit is not None else None
         if edit is not None and place is None:
             self._sent_meanwhile(edit)
+        self.prompt.offer(status.prompts, status.suggestion)
         self._queue.show(status.queued, status.steering, status.steering_fates, place)
         if self._queue.has_focus and not status.queued:
             self.focus_prompt()
