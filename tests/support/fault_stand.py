@@ -142,7 +142,9 @@ async def stand(
 
 
 @asynccontextmanager
-async def seated(endpoint: Endpoint, server: Nasty, model: str = "m") -> AsyncIterator[Stand]:
+async def seated(
+    endpoint: Endpoint, server: Nasty, model: str = "m", *, chaining: bool = True
+) -> AsyncIterator[Stand]:
     """A session over that endpoint; both are closed at the end."""
     files = CountedFiles({"cache.py": CACHE, "notes.txt": "a note\n"})
     waits: list[float] = []
@@ -161,7 +163,7 @@ async def seated(endpoint: Endpoint, server: Nasty, model: str = "m") -> AsyncIt
         sleep=soon,
         jitter=lambda: 0.5,
     )
-    role = RoleSpec("fast", model, "scripted")
+    role = RoleSpec("fast", model, "scripted", chaining=chaining)
     session = Session(ports, {"fast": role}, Options(round_limit=6))
     try:
         yield Stand(server, session, Seat(session), files, endpoint, waits)

@@ -64,3 +64,14 @@ def play(proxy: Proxy) -> None:
         status, text = turn(proxy, "no-such-model", "hello")
         want(status == 1 and "no-such-model" in text, f"exit {status}: {text}")
         want("Traceback" not in text, text)
+
+
+def play_without_upstream(proxy: Proxy) -> None:
+    """Its upstream is gone: the last thing that can be played."""
+    proxy.upstream.terminate()
+    proxy.upstream.wait(10)
+    with scenario("exec: the upstream is down (an error without status and code)"):
+        status, text = turn(proxy, "managed-model", "hello")
+        want(status == 1, f"exit {status}: {text}")
+        want("Traceback" not in text and text, text)
+        print("    told:", text[:300])

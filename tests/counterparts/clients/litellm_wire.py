@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from checks import scenario, want
 from litellm_proxy import KEY, LIMIT_S, Proxy
 
+from tests.support.fault_stand import seated
+from tests.support.nasty_server import Nasty
 from tui.core import events
 from tui.core.address import Address
 from tui.core.capabilities import Capabilities
+from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.wire import ConnectionOptions, Endpoint
 
 MODEL = "managed-model"
 CALL = {
@@ -203,6 +207,8 @@ async def idle_limit(proxy: Proxy) -> None:
                 "the limit", LIMIT_S + 10,
             )  # fmt: skip
             want(not line.count(events.ErrorEvent), "an error was told")
+            learnt_s = bench.capabilities.max_age_s or 0
+            want(abs(learnt_s - LIMIT_S) < 5, f"the limit was learnt as {learnt_s} s")
             await line.turn("hello")
             want(line.text.count("nitems=1") == 2, line.text)
 
@@ -223,10 +229,78 @@ async def busy_limit(proxy: Proxy) -> None:
             want(not line.count(events.ErrorEvent), "an error was told")
 
 
+async def conversation(proxy: Proxy) -> None:
+    with scenario(f"session: a turn before, at and after {LIMIT_S} s, and nobody notices"):
+        async with Bench(proxy) as bench, seated(bench.endpoint, Nasty([]), MODEL) as at:
+            await at.seat.ask("hello")
+            await asyncio.sleep(LIMIT_S - 1.5)
+            await at.seat.ask("SLOW story")
+            await at.seat.ask("hello")
+            want(at.session.status.outcome == "completed", at.session.status.outcome)
+            want(not at.troubles, f"told: {at.troubles}")
+            want(len(at.whole) == 3, f"{len(at.whole)} whole answers: {at.whole}")
+            want(at.whole[1].count("w59") == 1, f"the answer that was cut: {at.whole[1]}")
+            want(len(at.broken) == 1, f"it was not cut: {at.broken}")
+            want(bench.endpoint.views()[0].reconnects == 1, f"{bench.endpoint.views()}")
+
+
+async def switched_off(proxy: Proxy) -> None:
+    with scenario("session: without chaining every request says all"):
+        async with Bench(proxy) as bench:
+            role = {"chaining": False}
+            async with seated(bench.endpoint, Nasty([]), MODEL, **role) as at:
+                for _ in range(3):
+                    await at.seat.ask("hello")
+                views = bench.endpoint.views()
+                want(views[0].requests == 3, f"{views}")
+                want(views[0].continued == 0, "it chained")
+                counts = [int(t.partition("nitems=")[2].partition(" ")[0]) for t in at.whole]
+                want(counts[0] < counts[1] < counts[2], f"items {counts}")
+
+
+async def by_http(proxy: Proxy) -> None:
+    with scenario("wire: HTTP+SSE through the bridge: turns, tool round trip, interrupt"):
+        address = Address(proxy.url, {"Authorization": f"Bearer {KEY}"})
+        bridge = BridgeProcess(endpoints={"litellm": address})
+        try:
+            endpoint = Endpoint(
+                "litellm",
+                bridge.address,
+                MonotonicClock(),
+                options=ConnectionOptions(transport="http"),
+                fallback=partial(bridge.address, "litellm"),
+            )
+            line = Line(endpoint, "main")
+            first = await line.turn("SHELL please", tools=[CALL])
+            want(line.wire.transport == "http", line.wire.transport)
+            done = [e.item for e in line.events if isinstance(e, events.ItemDone)]
+            calls = [item for item in done if item["type"] == "function_call"]
+            output = {"type": "function_call_output", "call_id": calls[0]["call_id"]}
+            about = {"previous_response_id": first.response_id, "tools": [CALL]}
+            end = await line.turn("", **about, input=[{**output, "output": "hi"}])
+            want("nitems=3" in line.text, f"not all was sent: {line.text}")
+            want(events.usage_of(end.response), "no usage")
+            cancelled = sum(one.startswith("cancelled") for one in proxy.ended())
+            line.create("SLOW story")
+            await line.until(lambda: line.text.count("w0 w1 w2") == 2, "text")
+            line.wire.interrupt()
+            frozen = line.text
+            await line.until(lambda: not line.wire.busy, "the lane", 2)
+            await line.turn("hello")
+            want(line.text.startswith(frozen), "text after the interrupt")
+            want("closed" not in [state for state, _ in line.states], f"{line.states}")
+            async with asyncio.timeout(3):
+                while sum(one.startswith("cancelled") for one in proxy.ended()) == cancelled:
+                    await asyncio.sleep(0.05)
+            await endpoint.close()
+        finally:
+            await bridge.close()
+
+
 async def play(proxy: Proxy) -> None:
     """All of it; the slow ones beside the others."""
-    slow = [asyncio.create_task(idle_limit(proxy)), asyncio.create_task(busy_limit(proxy))]
-    for part in (chained, silent, two_lanes):
+    slow = [asyncio.create_task(one(proxy)) for one in (idle_limit, busy_limit, conversation)]
+    for part in (chained, silent, two_lanes, switched_off, by_http):
         await part(proxy)
     await asyncio.gather(*slow)
 
