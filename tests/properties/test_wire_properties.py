@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from tests.support.memory_wire import MemoryWire
 from tui.core import events
+from tui.core.capabilities import Capabilities
 from tui.core.client_protocol import ClientProtocol
 from tui.core.events import decode_client, decode_server
+from tui.core.lane import LaneState
 from tui.core.protocol import Run, ServerProtocol
 from tui.core.surrogates import HalfCharacter
 
@@ -120,7 +122,7 @@ def test_interleaved_lanes_are_as_separate_lanes(
         frames_of(words, f"{number}_", name)
         for number, (words, name) in enumerate(zip(lanes, names, strict=True))
     ]
-    together = ClientProtocol()
+    together = ClientProtocol(Capabilities(lanes=True))
     for name in names:
         together.create({"model": "m"}, name)
     left = [list(stream) for stream in streams]
@@ -130,10 +132,47 @@ def test_interleaved_lanes_are_as_separate_lanes(
         mixed.append(left[index].pop(0))
     received = heard(together, mixed)
     for name, stream in zip(names, streams, strict=True):
-        alone = ClientProtocol()
+        alone = ClientProtocol(Capabilities(lanes=True))
         alone.create({"model": "m"}, name)
         assert [e for e in received if e.stream_id == name] == heard(alone, stream)
     assert not together.busy
+
+
+@given(st.lists(st.text(max_size=5), max_size=6), st.data())
+def test_any_cut_of_the_stream_gives_the_same_events_and_the_same_state(
+    words: list[str], data: st.DataObject
+) -> None:
+    frames = frames_of(words, "", "a")
+    whole, cut = (ClientProtocol(Capabilities(lanes=True)) for _ in range(2))
+    for client in (whole, cut):
+        client.create({"model": "m"}, "a")
+    expected = heard(whole, frames)
+    got: list[events.Event] = []
+    left = list(frames)
+    while left:
+        size = data.draw(st.integers(1, len(left)))
+        for text in left[:size]:
+            cut.receive_text(data.draw(st.sampled_from([text, text.encode()])), 0.0)
+        del left[:size]
+        got += cut.events_received()
+    assert got == expected
+    assert cut.lane("a").state is whole.lane("a").state is LaneState.IDLE
+
+
+@given(st.lists(st.text(max_size=5), max_size=6), st.integers(0, 40))
+def test_a_stream_that_breaks_anywhere_gives_its_beginning_and_frees_the_lane(
+    words: list[str], cut: int
+) -> None:
+    frames = frames_of(words, "", None)
+    whole, broken = ClientProtocol(), ClientProtocol()
+    for client in (whole, broken):
+        client.create({"model": "m"})
+    expected = heard(whole, frames)
+    got = heard(broken, frames[:cut])
+    broken.connection_lost("the connection broke")
+    got += heard(broken, frames[cut:])
+    assert got == expected[: len(got)]
+    assert not broken.busy
 
 
 @given(st.lists(st.text(min_size=1, max_size=4), max_size=12), st.integers(0, 30))
