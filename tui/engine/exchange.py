@@ -72,6 +72,8 @@ class Exchange:
         self._task: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._handlers: dict[type, Callable[..., None]] = {
+            events.SteerNews: self._news,
+            events.Created: self._created,
             events.Completed: self._completed,
             events.Incomplete: self._incomplete,
             events.Failed: self._failed,
@@ -90,16 +92,11 @@ class Exchange:
 
     def event(self, event: events.Event, now: float) -> None:
         """Something came over the wire; ``now`` in seconds."""
-        if isinstance(event, events.SteerNews):
-            self._news(event)
-        elif isinstance(event, events.Created):
-            self._created(event)
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(event, now)
         elif self._reply is not None:
-            handler = self._handlers.get(type(event))
-            if handler is None:
-                self._reply.event(event, now)
-            else:
-                handler(self._reply, event, now)
+            self._reply.event(event, now)
 
     def lost(self, why: str) -> None:
         """The socket is gone: what was finished stays, and all is said again."""
@@ -111,7 +108,7 @@ class Exchange:
                 self._advance()
             return
         heard, broken = reply.started, reply.unfinished
-        self._taken(reply)
+        self._reply = None
         self._record.gather(reply, cut=True, broke=not self.stopped)
         if self.stopped:
             self._end("interrupted")
@@ -199,20 +196,19 @@ class Exchange:
         self._reply, self._owed, self._cut = reply, False, ""
         return reply
 
-    def _news(self, event: events.SteerNews) -> None:
+    def _news(self, event: events.SteerNews, now: float) -> None:
         """What became of a steering text may decide whether a successor is still owed."""
         self.steering.news(event)
         if self._owed and event.fate in ("returned", "pending"):
             self._rest()
 
-    def _created(self, event: events.Created) -> None:
+    def _created(self, event: events.Created, now: float) -> None:
         """The response that was asked for begins, or a successor, which comes by itself."""
         reply = self._reply
         if reply is None:
             if not (self._owed or self.wire.busy):
                 return
-            kit = self._kit
-            kit.board.meter.start(kit.ports.clock.now(), self.errand.spec.model, fresh=False)
+            self._kit.board.meter.start(now, self.errand.spec.model, fresh=False)
             reply = self._open()
         reply.response_id = event.response_id
         # the bridge's relay says so before it has heard from the endpoint
@@ -222,15 +218,19 @@ class Exchange:
         status.served_tier = str(event.response.get("service_tier") or "")
         self._kit.board.restated()
 
-    def _completed(self, reply: Reply, event: events.Completed, now: float) -> None:
-        self._taken(reply, event.response, now)
+    def _completed(self, event: events.Completed, now: float) -> None:
+        reply = self._taken(event.response, now)
+        if reply is None:
+            return
         reply.complete()
         self._record.ended(reply, event.response, chainable=True, cut=False)
         self._tries.over()
         self._rest()
 
-    def _incomplete(self, reply: Reply, event: events.Incomplete, now: float) -> None:
-        self._taken(reply, event.response, now)
+    def _incomplete(self, event: events.Incomplete, now: float) -> None:
+        reply = self._taken(event.response, now)
+        if reply is None:
+            return
         softly = event.reason in ("interrupted", "steered")
         self._record.ended(reply, event.response, chainable=softly, cut=True)
         if not self.stopped and not (event.reason == "steered" and self._bench.unanswered):
@@ -238,9 +238,11 @@ class Exchange:
             self._cut = event.reason or "the server did not say why"
         self._rest()
 
-    def _failed(self, reply: Reply, event: events.Failed | events.ErrorEvent, now: float) -> None:
+    def _failed(self, event: events.Failed | events.ErrorEvent, now: float) -> None:
         response = event.response if isinstance(event, events.Failed) else {}
-        self._taken(reply, response, now)
+        reply = self._taken(response, now)
+        if reply is None:
+            return
         broken = reply.unfinished
         self._record.gather(reply, cut=True, broke=not self.stopped)
         self._kit.requests.history.break_chain()
@@ -250,19 +252,17 @@ class Exchange:
         else:
             self._again(self._tries.failed(event), broken=broken)
 
-    def _taken(
-        self, reply: Reply, response: Mapping[str, object] | None = None, now: float = 0.0
-    ) -> None:
-        """Nothing more will come of this response: take what only its end says."""
-        self._reply = None
-        if response is None:
-            return
-        if not reply.items and not self.stopped:
+    def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:
+        """The response is over: take what only its end says; None if none was in flight."""
+        reply, self._reply = self._reply, None
+        if reply is not None and not reply.items and not self.stopped:
             output = response.get("output")
             for item in output if isinstance(output, list) else ():
                 if isinstance(item, dict):
                     reply.done(events.ItemDone(item=item), now)
-        self._record.count(response, now)
+        if reply is not None:
+            self._record.count(response, now)
+        return reply
 
     def _rest(self) -> None:
         """Nothing is in flight: wait for a successor if one is owed, else go on.

@@ -31,6 +31,8 @@ class Prewarm:
         self._history: History | None = None
         self._used = False
         """A request went over this connection: there is nothing left to warm."""
+        self.running = False
+        """What comes is about the prewarm: the short cut of every other event."""
 
     def begin(self, spec: RoleSpec, effort: Effort | None, throttle: float | None) -> None:
         """Dial if need be, and prewarm if that helps; what fails will be told to a prompt."""
@@ -80,6 +82,7 @@ class Prewarm:
             self._used = True
             self._history = kit.requests.history
             self._over = asyncio.get_running_loop().create_future()
+            self.running = True
             self._wire.create(request)
         except DuettoError:
             self._end()
@@ -98,6 +101,6 @@ class Prewarm:
         )
 
     def _end(self) -> None:
-        over, self._over = self._over, None
+        over, self._over, self.running = self._over, None, False
         if over is not None and not over.done():
             over.set_result(None)

@@ -75,11 +75,16 @@ class Steering:
         self.said += len(texts)
 
     def give_back(self) -> None:
-        """The server will use none of them: they wait in the backlog, first of all."""
+        """Take back what the server still has: it waits in the backlog, first of all.
+
+        A server that keeps a text for the answers to its calls would add it to whatever
+        continues from there, so nothing does.
+        """
         texts, self._texts = self._texts, {}
         for text in texts.values():
             self._kit.backlog.add(text.text, "steer")
         if texts:
+            self._kit.requests.history.break_chain()
             self._show()
 
     def _show(self) -> None:

@@ -63,16 +63,13 @@ class Switchboard:
 
     def look(self, spec: RoleSpec) -> None:
         """Once a frame: what the line has learnt by itself."""
-        line = self._lines.get(spec.endpoint)
-        if line is None:
-            self._status.round_trip_ms = None
-            return
-        round_trip_s = line.wire.round_trip_s
-        self._status.round_trip_ms = None if round_trip_s is None else round_trip_s * 1000
-        can_steer = line.wire.abilities(spec.model).steer
-        known = (can_steer, line.wire.transport)
-        if known != (self._status.can_steer, self._status.transport):
-            self._status.can_steer, self._status.transport = known
+        status, line = self._status, self._lines.get(spec.endpoint)
+        round_trip_s = line.wire.round_trip_s if line else None
+        status.round_trip_ms = None if round_trip_s is None else round_trip_s * 1000
+        can_steer = line.wire.abilities(spec.model).steer if line else None
+        transport = line.wire.transport if line else "websocket"
+        if (can_steer, transport) != (status.can_steer, status.transport):
+            status.can_steer, status.transport = can_steer, transport
             self._kit.board.restated()
 
     async def close(self) -> None:
@@ -81,7 +78,7 @@ class Switchboard:
             await line.wire.close()
 
     def _event(self, line: Line, event: Event, now: float) -> None:
-        if not line.prewarm.event(event):
+        if not (line.prewarm.running and line.prewarm.event(event)):
             self._on_event(line, event, now)
 
     def _state(self, line: Line, state: WireState, why: str) -> None:
