@@ -13,6 +13,7 @@ from tui.engine.ports import Clock
 from tui.engine.session import Session
 
 STRANGER = "(This is a replay: nothing is sent, and the recording has no answer to this.)"
+ENDED = "(The recording ends here.)"
 GO_ON = "(the recorded client went on)"
 BREATH = 200
 """Frames that are fed in one go at most: the screen has to be painted too."""
@@ -82,7 +83,7 @@ class Director:
             self._over = True
         self._wire.answers_control = False
         if self._wire.request is not None:
-            self._wire.reply(STRANGER)
+            self._wire.reply(ENDED)
 
     async def _exchange(self, exchange: Exchange, following: Exchange | None) -> None:
         await self._pace.until(exchange.t)
@@ -169,4 +170,5 @@ class Director:
 
     def _decline(self, request: dict[str, Any]) -> None:
         if self._wire.request == request:
-            self._wire.reply(STRANGER)
+            known = prompt_of(request) in ("", *self._said)
+            self._wire.reply(ENDED if known else STRANGER)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -14,6 +14,7 @@ from tui.cli.inert_text import PROSE, inert
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.screen import require_screen
 from tui.core.recording import Recording, read
+from tui.engine.notices import Trouble
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
 from tui.settings import Paths, Settings
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tui.cli.replay_stage import Stage
 
 FRAME_S = 0.01
+NEWS: Literal["information"] = "information"
 
 
 def _speed(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -143,9 +145,10 @@ async def _printed(stage: Stage) -> int:
         playing.cancel()
         await asyncio.gather(playing, return_exceptions=True)
         await stage.close()
-    if stage.elsewhere:
-        count = f"{stage.elsewhere} requests of other conversations are not shown"
-        click.echo(f"duetto: {count}", err=True)
+    if count := stage.elsewhere:
+        many = f"{count} requests of other conversations are"
+        which = "a request of another conversation is" if count == 1 else many
+        click.echo(f"duetto: {which} not shown", err=True)
     return EXIT_OK
 
 
@@ -157,9 +160,14 @@ async def _shown(stage: Stage, settings: Settings) -> int:
     app = made_app(stage.session, settings, stage.root)
     playing: asyncio.Task[None] | None = None
 
+    async def play() -> None:
+        await stage.play()
+        over = Trouble("The recording is over", "", "look around: nothing is sent", severity=NEWS)
+        stage.session.warn(over)
+
     def begin() -> None:
         nonlocal playing
-        playing = asyncio.create_task(stage.play())
+        playing = asyncio.create_task(play())
 
     app.call_after_refresh(begin)
     try:

@@ -60,7 +60,7 @@ def _told(block: Block, session: Session) -> str:
             return "\n".join(f"= {line}" for line in summary(mine)) or f"= patch{cut}"
         case _:
             words = ": ".join(filter(None, (block.title, text)))
-            return f"* {words}{cut}" if words else ""
+            return f"* {words}" if words else ""
 
 
 def _words(trouble: Trouble) -> str:

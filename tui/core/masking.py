@@ -32,11 +32,14 @@ class Mask:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """``secrets`` shorter than `SHORTEST` are left alone."""
         plain = {secret for secret in secrets if len(secret) >= SHORTEST}
-        forms = {form for secret in plain for form in (secret, quote(secret, safe=""))}
-        ordered = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join([*map(re.escape, ordered), _KEY_LIKE]))
-        written = [re.escape(json.dumps(form)[1:-1]) for form in ordered]
-        self._suspect = re.compile("|".join([*written, _KEY_LIKE, _HIDING]))
+        forms = {
+            form
+            for secret in plain
+            for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
+        }
+        ordered = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
+        self._known = re.compile("|".join([*ordered, _KEY_LIKE]))
+        self._suspect = re.compile("|".join([*ordered, _KEY_LIKE, _HIDING]))
 
     def text(self, text: str) -> str:
         """The text with every key in it replaced, as long as it was."""
