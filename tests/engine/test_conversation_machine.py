@@ -61,8 +61,8 @@ class TalkingWorld(World):
         return self.talking
 
 
-class Conversation(RuleBasedStateMachine):
-    """A user who types what comes to mind, a server with moods, a network that breaks."""
+class Stage(RuleBasedStateMachine):
+    """What the conversation is played on, and what must be true when it has come to rest."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,6 +76,89 @@ class Conversation(RuleBasedStateMachine):
         """Tokens that must be somewhere."""
         self.drafts: list[str] = []
         """What the prompt box took back."""
+
+    async def comes_to_rest(self) -> None:
+        for _ in range(200):
+            await self.passes(LATE_S if self.world.session.status.retry_s else 0.5)
+            if self.running():
+                self.end(self.running()[-1], "completed")
+            elif not self.world.session.status.busy:
+                return
+        raise AssertionError("it never comes to rest")
+
+    def everything_is_somewhere(self) -> None:
+        session = self.world.session
+        status, history = session.status, session._pair._kit.requests.history
+        assert (status.busy, status.stopping, status.steering) == (False, False, [])
+        assert status.retry_s is None
+        entries = history.entries
+        said = [token for e in entries if e.kind == "prompt" for token in TOKEN.findall(e.text)]
+        waiting = TOKEN.findall(" ".join([*status.queued, *self.drafts]))
+        assert sorted([*said, *waiting]) == sorted(self.typed), (said, waiting)
+        users = " ".join(b.text for b in session.transcript.blocks if b.kind is BlockKind.USER)
+        assert [users.count(token) for token in said] == [1] * len(said)
+        calls = [e.item["call_id"] for e in entries if str(e.item["type"]).endswith("_call")]
+        answers = [e.item["call_id"] for e in entries if str(e.item["type"]).endswith("_output")]
+        assert sorted(calls) == sorted(answers)
+        assert len(set(calls)) == len(calls)
+
+    def do(self, work: Any) -> None:
+        self.loop.run_until_complete(work)
+
+    def submit(self, intent: intents.Intent) -> None:
+        async def submitted() -> None:
+            self.world.session.submit(intent)
+            await settle()
+            self.looks()
+
+        self.do(submitted())
+
+    async def passes(self, seconds: float) -> None:
+        """The network is quicker than any timer."""
+        self.world.talking.deliver()
+        await settle()
+        self.world.clock.advance(seconds)
+        self.world.talking.advance(seconds)
+        await settle()
+        self.world.talking.deliver()
+        await settle()
+        self.looks()
+
+    def looks(self) -> None:
+        """The front end draws a frame; its prompt box takes back what was not sent."""
+        status = self.world.session.status
+        for trouble in self.world.session.drain().troubles:
+            assert "broke off" not in trouble.what
+            assert "No tool output" not in trouble.why
+        if status.unsent:
+            self.drafts.append(status.unsent)
+            status.unsent = ""
+
+    def running(self) -> list[Run]:
+        return [run for run in self.runs if not run.done]
+
+    def words(self, run: Run) -> str:
+        self.count += 1
+        return f"[{run.request['metadata']['turn']}.{self.count}] "
+
+    def end(self, run: Run, how: str) -> None:
+        if run.response_id in self.open and how == "completed":
+            run.item_done(self.open.pop(run.response_id))
+        match how:
+            case "completed":
+                run.finish()
+            case "limit":
+                run.finish("incomplete", reason="max_output_tokens")
+            case "failed":
+                run.fail("server_error", "oops")
+            case "busy":
+                run.refuse(429, "rate_limit_exceeded", "slow down", headers={"retry-after": "7"})
+            case "bad":
+                run.refuse(400, "invalid_prompt", "no")
+
+
+class Conversation(Stage):
+    """A user who types what comes to mind, a server with moods, a network that breaks."""
 
     @initialize(steering=st.booleans())
     def begins(self, steering: bool) -> None:
@@ -217,87 +300,6 @@ class Conversation(RuleBasedStateMachine):
             self.everything_is_somewhere()
             self.do(self.world.session.close())
         self.loop.close()
-
-    async def comes_to_rest(self) -> None:
-        for _ in range(200):
-            await self.passes(LATE_S if self.world.session.status.retry_s else 0.5)
-            if self.running():
-                self.end(self.running()[-1], "completed")
-            elif not self.world.session.status.busy:
-                return
-        raise AssertionError("it never comes to rest")
-
-    def everything_is_somewhere(self) -> None:
-        session = self.world.session
-        status, history = session.status, session._pair._kit.requests.history
-        assert (status.busy, status.stopping, status.steering) == (False, False, [])
-        assert status.retry_s is None
-        entries = history.entries
-        said = [token for e in entries if e.kind == "prompt" for token in TOKEN.findall(e.text)]
-        waiting = TOKEN.findall(" ".join([*status.queued, *self.drafts]))
-        assert sorted([*said, *waiting]) == sorted(self.typed), (said, waiting)
-        users = " ".join(b.text for b in session.transcript.blocks if b.kind is BlockKind.USER)
-        assert [users.count(token) for token in said] == [1] * len(said)
-        calls = [e.item["call_id"] for e in entries if str(e.item["type"]).endswith("_call")]
-        answers = [e.item["call_id"] for e in entries if str(e.item["type"]).endswith("_output")]
-        assert sorted(calls) == sorted(answers)
-        assert len(set(calls)) == len(calls)
-
-    # how it is done
-
-    def do(self, work: Any) -> None:
-        self.loop.run_until_complete(work)
-
-    def submit(self, intent: intents.Intent) -> None:
-        async def submitted() -> None:
-            self.world.session.submit(intent)
-            await settle()
-            self.looks()
-
-        self.do(submitted())
-
-    async def passes(self, seconds: float) -> None:
-        """The network is quicker than any timer."""
-        self.world.talking.deliver()
-        await settle()
-        self.world.clock.advance(seconds)
-        self.world.talking.advance(seconds)
-        await settle()
-        self.world.talking.deliver()
-        await settle()
-        self.looks()
-
-    def looks(self) -> None:
-        """The front end draws a frame; its prompt box takes back what was not sent."""
-        status = self.world.session.status
-        for trouble in self.world.session.drain().troubles:
-            assert "broke off" not in trouble.what
-            assert "No tool output" not in trouble.why
-        if status.unsent:
-            self.drafts.append(status.unsent)
-            status.unsent = ""
-
-    def running(self) -> list[Run]:
-        return [run for run in self.runs if not run.done]
-
-    def words(self, run: Run) -> str:
-        self.count += 1
-        return f"[{run.request['metadata']['turn']}.{self.count}] "
-
-    def end(self, run: Run, how: str) -> None:
-        if run.response_id in self.open and how == "completed":
-            run.item_done(self.open.pop(run.response_id))
-        match how:
-            case "completed":
-                run.finish()
-            case "limit":
-                run.finish("incomplete", reason="max_output_tokens")
-            case "failed":
-                run.fail("server_error", "oops")
-            case "busy":
-                run.refuse(429, "rate_limit_exceeded", "slow down", headers={"retry-after": "7"})
-            case "bad":
-                run.refuse(400, "invalid_prompt", "no")
 
 
 Conversation.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -41,8 +41,7 @@ class Exchange:
     def __init__(
         self, kit: Kit, errand: Errand, line: Line, on_end: Callable[[Outcome], None]
     ) -> None:
-        self.errand = errand
-        self.wire = line.wire
+        self.errand, self.wire = errand, line.wire
         self.sent = False
         """True once a request holds the prompt."""
         self.stopped = False

@@ -52,7 +52,7 @@ class Record:
         self.gather(reply, cut=cut)
         response_id = str(response.get("id") or reply.response_id)
         history = self._kit.requests.history
-        history.ended(response_id, chainable=chainable and not reply.mended)
+        history.ended(response_id, chainable=chainable and not reply.slots.mended)
 
     def gather(self, reply: Reply, *, cut: bool, broke: bool = False) -> None:
         """The response is over, however: finished items stay, what is half-written is closed.

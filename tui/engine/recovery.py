@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.core.events import ErrorEvent, Failed
+from tui.core.refusals import HOPELESS_CLOSES
 from tui.engine.notices import Trouble
 from tui.errors import EndpointError, KeyRefused
 
@@ -18,8 +19,6 @@ UNNOTICED_S = 1.0
 SPREAD = 0.1
 """Back-off varies by so much of itself, either way."""
 
-HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
-"""Close codes after which the same request would end the same way (1009: it is too big)."""
 TOO_BIG_CLOSE = 1009
 TOO_BIG = "begin a new conversation with /clear, or close large files"
 

@@ -78,7 +78,8 @@ class Reply:
         self._meter: Meter = board.meter
         self._page = Page(board, turn, speaker)
         self._landings = landings
-        self._slots = Slots()
+        self.slots = Slots()
+        """Which item is which; ``mended``: the server does not know its calls by our ids."""
         self._prose: dict[str, Prose] = {}
         self._reasoning: dict[str, Block] = {}
         self._calls: dict[str, Call] = {}
@@ -117,21 +118,21 @@ class Reply:
 
     def added(self, event: ItemAdded, now: float) -> None:
         """An item begins."""
-        begun = self._slots.added(event.item, event.output_index)
+        begun = self.slots.added(event.item, event.output_index)
         if begun and event.item.get("type") in CALL_OUTPUTS:
             self._begin_call(*begun)
 
     def text(self, event: TextDelta | RefusalDelta, now: float) -> None:
         """Prose, maybe with patches in it."""
         self._count(now, event.delta)
-        key = self._slots.of("message", event.item_id, event.output_index)
+        key = self.slots.of("message", event.item_id, event.output_index)
         prose = self._prose.get(key) or self._begin_prose(key)
         self._say(prose, event.delta)
 
     def reasoning(self, event: ReasoningDelta, now: float) -> None:
         """Reasoning or its summary."""
         self._count(now, event.delta, reasoning=True)
-        key = self._slots.of("reasoning", event.item_id, event.output_index)
+        key = self.slots.of("reasoning", event.item_id, event.output_index)
         block = self._reasoning.get(key)
         if block is None:
             block = self._reasoning[key] = self._page.block(BlockKind.REASONING)
@@ -140,7 +141,7 @@ class Reply:
     def call_delta(self, event: CallDelta, now: float) -> None:
         """More of a call's input."""
         self._count(now, event.delta)
-        key = self._slots.of(_KINDS[type(event)], event.item_id, event.output_index)
+        key = self.slots.of(_KINDS[type(event)], event.item_id, event.output_index)
         call = self._calls.get(key)
         if call is None or call.done:
             return
@@ -152,7 +153,7 @@ class Reply:
 
     def done(self, event: ItemDone, now: float) -> None:
         """An item is finished: its text is the authoritative one."""
-        ended = self._slots.ended(event.item, event.output_index)
+        ended = self.slots.ended(event.item, event.output_index)
         if ended is None:
             return
         key, item = ended
@@ -176,13 +177,8 @@ class Reply:
                 self.items.append(message_item("".join(prose.said)))
         for call in self.calls:
             if not call.done and call.parts:
-                self._slots.mended = True
+                self.slots.mended = True
                 self._finish_call(call, call.item)
-
-    @property
-    def mended(self) -> bool:
-        """The server does not know its calls by the ids that the history has."""
-        return self._slots.mended
 
     def frame(self) -> None:
         """Once a frame: paint unfinished lines, tell where the model writes."""
