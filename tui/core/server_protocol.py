@@ -117,7 +117,8 @@ class ServerProtocol:
 
     def data_to_send(self) -> list[str]:
         """Text frames to write, in order."""
-        frames, self._outbox = self._outbox, []
+        frames = list(self._outbox)
+        self._outbox.clear()
         return frames
 
     def running(self) -> list[Run]:
@@ -131,7 +132,7 @@ class ServerProtocol:
             run.abandon()
         self._running.clear()
         self._waiting.clear()
-        self._outbox = []
+        self._outbox.clear()
         self._over = True
         return runs
 
@@ -142,9 +143,9 @@ class ServerProtocol:
         """
         words = "The connection has reached its time limit: open another one."
         self._error(None, "websocket_connection_limit_reached", words)
-        said = self._outbox
+        said = self.data_to_send()
         runs = self.connection_lost()
-        self._outbox = said
+        self._outbox.extend(said)
         return runs
 
     def _queue(self, wanted: Create | Invalid) -> None:
@@ -203,7 +204,7 @@ class ServerProtocol:
         full_input = known + request["input"]
         lane, unix_s = create.stream_id, self._unix_s
         task = Task(response_id, lane, request, full_input, create.generate, unix_s)
-        run = Run(task, self._outbox_append, self._ended)
+        run = Run(task, self._outbox.append, self._ended)
         self._running[lane] = run
         run.start()
         if create.generate:
@@ -332,6 +333,3 @@ class ServerProtocol:
         """Say what belongs to no response in flight."""
         event = {"type": kind, "sequence_number": 0, **fields}
         self._outbox.append(frame(event if lane is None else {**event, "stream_id": lane}))
-
-    def _outbox_append(self, text: str) -> None:
-        self._outbox.append(text)

@@ -73,7 +73,7 @@ class RelayPerformer:
         if kind == "text/html":
             words = f"{self._host} answered with a web page: is the url that of an endpoint?"
             part.run.refuse(400, "not_an_endpoint", words)
-        elif kind == "application/json":
+        elif kind == "application/json" or kind.endswith("+json"):
             retelling.hear_whole(await _body(response, MAX_MESSAGE_BYTES))
         else:
             await self._stream(response, part, retelling)
