@@ -54,6 +54,7 @@ class EndpointError(DuettoError):
         transient: bool = False,
         http_may_work: bool = False,
         retry_after_s: float | None = None,
+        final: bool = False,
     ) -> None:
         """The text, and what may help beside the user."""
         super().__init__(text)
@@ -63,6 +64,8 @@ class EndpointError(DuettoError):
         """The host answers, but not in WebSocket: HTTP+SSE is worth a try."""
         self.retry_after_s = retry_after_s
         """How long the server wants to be left alone, in seconds, if it said so."""
+        self.final = final
+        """The server let us in and would have none of it: to dial again would end the same."""
 
 
 class KeyRefused(EndpointError):

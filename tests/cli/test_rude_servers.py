@@ -314,6 +314,6 @@ async def test_exec_with_nothing_whole_writes_nothing(tmp_path: Path) -> None:
 async def test_a_close_before_the_first_request_says_why(tmp_path: Path) -> None:
     server = Nasty([[]], on_connect=[Close(1008, "sk-a-secret-key is not welcome")])
     code, out, err = await exec_over(tmp_path, server)
-    assert (code, out) == (1, "")
+    assert (code, out, server.connections) == (3, "", 1)
     assert err.count("\n") == 1
     assert "... is not welcome" in err

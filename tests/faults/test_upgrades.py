@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fault_stand import FINE, stand
 from tests.support.nasty_server import Nasty, Refusal, nasty
-from tests.support.nasty_steps import Close, Reset
+from tests.support.nasty_steps import Close, Ending, Fin, Reset
 from tests.support.server_words import created, spoken, turn
 from tui.core.turn import BlockKind
 from tui.engine import intents
@@ -111,4 +111,36 @@ async def test_esc_ends_the_wait_for_a_retry() -> None:
         assert at.session.status.outcome == "interrupted"
         assert at.seat.texts(BlockKind.TEXT) == []
         server.refusals.clear()
+        await at.goes_on()
+
+
+@pytest.mark.parametrize("goodbye", [Close(1013), Close(1000), Reset(), Fin()], ids=str)
+async def test_a_server_that_lets_in_and_closes_is_not_dialled_in_a_storm(goodbye: Ending) -> None:
+    server = Nasty([FINE], on_connect=[goodbye], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, server.connections) == ("failed", 6)
+        assert len(at.troubles) == 1
+        assert len(at.waits) >= 4
+        server.on_connect = []
+        await at.goes_on()
+
+
+async def test_one_that_is_overloaded_for_a_moment_is_waited_for() -> None:
+    server = Nasty([FINE], on_connect=[Close(1013)], echo=True)
+    async with stand(server) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: server.connections == 2)
+        server.on_connect = []
+        await at.seat.idle()
+        assert (at.whole, at.troubles) == (["fine"], [])
+
+
+async def test_one_that_refuses_to_go_on_is_asked_once() -> None:
+    server = Nasty([FINE], on_connect=[Close(1008, "no more of this")], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (server.connections, len(at.troubles)) == (1, 1)
+        assert "no more of this" in at.troubles[0]
+        server.on_connect = []
         await at.goes_on()

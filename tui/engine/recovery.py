@@ -105,7 +105,7 @@ class Tries:
             unreachable=True,
             other_way=error.http_may_work,
         )
-        if not (reached or error.transient):
+        if error.final or not (reached or error.transient):
             return give_up
         self.count += 1
         if self.count > MAX_TRIES:

@@ -16,6 +16,7 @@ from typing import Any
 from tui.core.address import Address, checked, shown
 from tui.core.capabilities import Capabilities
 from tui.core.client_protocol import ClientProtocol
+from tui.core.refusals import HOPELESS_CLOSES
 from tui.core.traffic import SocketView
 from tui.effects.wire.ages import MARGIN, Ages
 from tui.effects.wire.dial import dial
@@ -135,7 +136,11 @@ class Endpoint:
             if found is None:
                 if lane.state != "connecting":
                     lane.tell("connecting", "")
-                await asyncio.shield(self._dialling(lane))
+                link = await asyncio.shield(self._dialling(lane))
+                if link.state == "closed":
+                    # The server let us in and closed at once: to dial on would be a storm.
+                    final = link.close_code in HOPELESS_CLOSES
+                    raise EndpointError(link.ended_why, transient=not final, final=final)
             elif lane.link is None:
                 lane.attach(found)
 
@@ -230,6 +235,8 @@ class Endpoint:
                     continue
                 if link is None:
                     lane.unlinked(reason, None)
+                elif link.state == "closed":
+                    lane.unlinked(link.ended_why, link.close_code)
                 elif link is self._roomy(lane):
                     lane.attach(link)
 

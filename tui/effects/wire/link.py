@@ -105,6 +105,8 @@ class Link:
         self.close_code: int | None = None
         self.limit_reached = False
         """The server said that it closes for its time limit."""
+        self.ended_why = ""
+        """In words, once it is closed."""
         self.close_reason = ""
         """The server's own words in its close frame."""
         self.riders: list[Rider] = []
@@ -329,7 +331,7 @@ class Link:
 
     def _lost(self, reason: str, ending: Coroutine[Any, Any, None]) -> None:
         """The one way out: tell the lanes what they still have to know, then that it is over."""
-        self.state = "closed"
+        self.state, self.ended_why = "closed", reason
         self.pulse.stop()
         self._socket.stop()
         if self._timer is not None:
