@@ -24,7 +24,7 @@ _COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
 _STATE, _TRANSPORT = 11, 10
 _LEAST_NAME, _MOST_NAME = 10, 20
 _BESIDE = 60
-"""Cells from which two abilities stand in a row."""
+"""Cells from which two abilities stand in a row, and who answers now is said in words."""
 _STATES = {
     "open": ("● open", "$success"),
     "connecting": ("◌ opening", "$warning"),
@@ -44,7 +44,10 @@ def status_report(
     parts.append(("\nWhat it can do", "bold $accent"))
     parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
     parts += _abilities(can, width)
-    parts += [("\nSockets", "bold $accent"), *_connection(status, clip(endpoint, width - 34))]
+    parts += [
+        ("\nSockets", "bold $accent"),
+        *_connection(status, clip(endpoint, max(width - 34, 8))),
+    ]
     if sockets:
         parts += _table(sockets, width)
     else:
@@ -58,12 +61,12 @@ def _models(status: Status, width: int) -> Parts:
         if not (name := one_line(status.models.get(role, ""))):
             continue
         answers = role == status.role
+        now = "   answers now" if answers and width >= _BESIDE else ""
+        effort = f" · {known}" if (known := status.efforts.get(role)) else ""
+        room = width - len(_INDENT) - 8 - len(effort) - len(now)
         parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
-        parts.append((clip(name, width - 36), "$foreground" if answers else "$muted"))
-        if effort := status.efforts.get(role):
-            parts.append((f" · {effort}", "$muted"))
-        if answers:
-            parts.append(("   answers now", "$faint"))
+        parts.append((clip(name, room), "$foreground" if answers else "$muted"))
+        parts += [(effort, "$muted"), (now, "$faint")]
         parts.append("\n")
         if answers:
             parts += _served(status, name, width)
@@ -82,8 +85,7 @@ def _said(words: str, colour: str, width: int) -> Parts:
 def _connection(status: Status, endpoint: str) -> Parts:
     """Of the model that answers now."""
     if status.retry_s is not None:
-        again = f"  {endpoint} is tried again in {math.ceil(max(status.retry_s, 0))} s\n"
-        return [(again, "$warning")]
+        return [(f"  again in {math.ceil(max(status.retry_s, 0))} s\n", "$warning")]
     over = " by HTTP" if status.transport == "http" else ""
     return [(f"  {endpoint} is {status.connection}{over}\n", "$faint")]
 
@@ -118,7 +120,8 @@ def _abilities(can: Abilities, width: int) -> Parts:
     for row in rows:
         parts.append(_INDENT)
         for name, able in row:
-            parts += [(f"{name:<11}", "$muted"), (f"{words[able]:<18}", colours[able])]
+            said = words[able] if beside == 1 else f"{words[able]:<18}"
+            parts += [(f"{name:<11}", "$muted"), (said, colours[able])]
         parts.append("\n")
     return parts
 
@@ -133,9 +136,12 @@ def _table(sockets: Sequence[SocketView], width: int) -> Parts:
     head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
     head += "".join(f"{title:>{cells}}" for title, cells in columns)
     parts: Parts = [(f"{head.rstrip()}\n", "$faint")]
+    counted_for: set[str] = set()
     for socket in sockets:
         parts += _row(socket, name, columns)
-        parts += _below(socket, width, told=bool(columns))
+        said = _said_of(socket, told=bool(columns), first=socket.endpoint not in counted_for)
+        counted_for.add(socket.endpoint)
+        parts += _below([*said, ("at", clip_left(one_line(socket.address), width - 11))], width)
     return parts
 
 
@@ -143,14 +149,15 @@ def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
     state, colour = _STATES.get(socket.state, (one_line(socket.state), "$muted"))
     shown = clip(one_line(socket.endpoint), name - 1)
     plain = socket.transport == "websocket"
-    cells = "".join(
+    transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
+    cells = " " * max(_TRANSPORT - cell_len(transport), 0) if columns else ""
+    cells += "".join(
         f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
     )
-    transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
     return [
         (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
         (f"{state:<{_STATE}}", colour),
-        (f"{transport:<{_TRANSPORT}}", "$foreground" if plain else "$warning"),
+        (transport, "$foreground" if plain else "$warning"),
         (f"{cells}\n", "$foreground"),
     ]
 
@@ -161,27 +168,33 @@ def _figures(socket: SocketView) -> tuple[str, str, str, str]:
     return span(socket.age_s), trip, amount(socket.bytes_in), amount(socket.bytes_out)
 
 
-def _below(socket: SocketView, width: int, *, told: bool) -> Parts:
-    """What is said of a socket in words; ``told``: its figures are in the table."""
+def _said_of(socket: SocketView, *, told: bool, first: bool) -> list[tuple[str, str]]:
+    """What is said of a socket in words, each with its title.
+
+    ``told``: its figures are in the table; ``first``: the endpoint's counts are not told yet.
+    """
     age, trip, came, went = _figures(socket)
-    reconnects = counted(socket.reconnects, "reconnect")
-    requests = counted(socket.requests, "request")
-    said = [
-        ("lanes", _lanes(socket.lanes)),
-        ("sent", f"{requests}, {socket.continued} with the new items only · {reconnects}"),
-        ("at", clip_left(one_line(socket.address), width - 11)),
-    ]
+    said = [("lanes", _lanes(socket.lanes))]
     if not told:
         said.insert(0, ("now", f"{age} old · {trip} there and back · in {came} · out {went}"))
+    if first:
+        requests = counted(socket.requests, "request")
+        words = f"{requests}, {socket.continued} with the new items only"
+        said.append(("sent", f"{words} · {counted(socket.reconnects, 'reconnect')}"))
     if socket.transport != "websocket":
         said.append(("why", "the WebSocket was refused or kept breaking; it is tried again"))
+    return said
+
+
+def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
+    """Title and words, wrapped."""
     parts: Parts = []
     for title, words in said:
-        first = True
+        head = title
         for start, end in breaks(words, width - 11):
-            parts.append((f"{_INDENT}  {title if first else '':<7}", "$faint"))
+            parts.append((f"{_INDENT}  {head:<7}", "$faint"))
             parts.append((f"{words[start:end]}\n", "$muted"))
-            first = False
+            head = ""
     return parts
 
 

@@ -312,3 +312,25 @@ async def test_steering_texts_beyond_two_are_counted_and_one_without_news_is_on_
         assert "+1 more" in rows[1]
         await pilot.press("alt+q", "up")
         assert not app.bench.prompt_box.in_queue
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 16), (80, 24), (120, 36)])
+@pytest.mark.parametrize("lines", [0, 1, 12])
+async def test_draft_and_label_are_in_sight_however_much_waits(
+    size: tuple[int, int], lines: int
+) -> None:
+    async with queueing(size=size) as (session, app, pilot):
+        session.status.steering = ["a plain Lock", "in put"]
+        session.status.queued[:] = [f"message {number}" for number in range(9)]
+        await settled(session, pilot)
+        app.bench.prompt_box.restore("\n".join(["words"] * lines))
+        await settled(session, pilot)
+        box = app.bench.prompt_box.region
+        for name in ("#queue", "#prompt", "#hint"):
+            part = app.bench.query_one(name).region
+            assert part.height >= 1
+            assert part.bottom <= box.bottom, name
+        await pilot.press("alt+q", "up", "up")
+        await settled(session, pilot)
+        lit = [line for line in shown(app) if "message 6" in line]
+        assert len(lit) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
@@ -104,7 +105,7 @@ async def test_it_is_live(monkeypatch: pytest.MonkeyPatch) -> None:
         session.sockets = [OPEN]
         await until(lambda: "● open" in text(app), pilot)
         session.status.retry_s = 7.4
-        await until(lambda: "rehearsal is tried again in 8 s" in text(app), pilot)
+        await until(lambda: "again in 8 s" in text(app), pilot)
 
 
 async def test_esc_stops_an_answer_before_it_closes_the_screen() -> None:
@@ -129,7 +130,7 @@ async def test_all_of_it_is_copied_as_plain_text() -> None:
         assert "127.0.0.1:41873/v1/responses" in app.clipboard
 
 
-@pytest.mark.parametrize("width", [40, 48, 69, 84, 120])
+@pytest.mark.parametrize("width", [32, 40, 48, 69, 84, 120])
 def test_no_row_is_wider_than_the_screen(width: int) -> None:
     long = SocketView(
         "a-very-long-endpoint-name-of-a-team",
@@ -162,6 +163,13 @@ def test_what_was_served_is_not_what_was_asked() -> None:
     assert "served as asked · flex" in status_report(status, Abilities(), [], 70).plain
     status.served_model = ""
     assert "not asked yet" in status_report(status, Abilities(), [], 70).plain
+
+
+def test_the_counts_of_an_endpoint_are_told_once() -> None:
+    both = [OPEN, replace(OPEN, state="retiring")]
+    shown = status_report(Status(), Abilities(), both, 70).plain
+    assert shown.count("12 requests") == 1
+    assert shown.count("main busy") == 2
 
 
 @pytest.mark.parametrize(

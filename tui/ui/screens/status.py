@@ -15,7 +15,7 @@ from tui.ui.status_report import status_report
 
 _LOOK_S = 1.0
 """How often it is looked at."""
-_LEAST_WIDTH = 40
+_LEAST_WIDTH = 32
 
 
 class StatusScreen(ModalScreen[None]):

@@ -132,6 +132,7 @@ class Workbench(WorkbenchCommands):
         elif not small and self.has_class("-small"):
             self.call_after_refresh(self.set_focus, self._had_focus or self.prompt_box.prompt)
         self.set_class(small, "-small")
+        self.prompt_box.fit()
         if small:
             words = f"duetto needs at least 40 x 12 cells; this terminal has {width} x {height}."
             self.query_one("#too-small", Static).update(words)

@@ -15,6 +15,13 @@ from tui.ui.widgets.prompt import Prompt
 from tui.ui.widgets.queue_edit import QueueEdit
 from tui.ui.widgets.queued import QueueBox
 
+_SHARE = 0.6
+"""Of the panes' height, at most; as in the styles."""
+_BARS, _FRAME = 3, 2
+"""Rows of the screen that are not panes; rows of the box that are its border and its hint."""
+_MOST_ROWS = 8
+"""Of the prompt."""
+
 
 class PromptBox(Vertical):
     """Composes the parts and keeps them in step with the session."""
@@ -62,7 +69,16 @@ class PromptBox(Vertical):
             self._asks.focus()
         elif not status.asks and self._asks.has_focus:
             self.prompt.focus()
+        self.fit()
         self._hint.update_bar()
+
+    def fit(self) -> None:
+        """Share the rows: the hint is always seen, a row of the draft, and one of what waits."""
+        room = int((self.screen.size.height - _BARS) * _SHARE) - _FRAME - self._asks.rows
+        listed = bool(self._queue.rows)
+        most = max(min(_MOST_ROWS, room - listed), 1)
+        self.prompt.styles.max_height = most
+        self._queue.fit(room - min(self.prompt.wrapped_document.height, most))
 
     def focus_prompt(self, text: str = "") -> None:
         """Give the prompt the focus at once; ``text`` was typed elsewhere."""
@@ -121,6 +137,7 @@ class PromptBox(Vertical):
         if typing and not self._typing and not self._session.status.busy:
             self.post_message(Wanted(Prewarm()))
         self._typing = typing
+        self.fit()
         self._hint.update_bar()
 
     def on_descendant_focus(self) -> None:

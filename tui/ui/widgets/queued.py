@@ -54,6 +54,8 @@ class QueueBox(RowsBox, can_focus=True):
         """The message that the keys act upon, 0-based."""
         self.edited: int | None = None
         """The one whose text stands in the prompt."""
+        self.room = _MOST + _MOST_STEERING
+        """Rows that there is room for, at least 1."""
         self._queued: list[str] = []
         self._steering: list[tuple[str, SteerFate]] = []
         self._text = ""
@@ -77,6 +79,12 @@ class QueueBox(RowsBox, can_focus=True):
         self._queued, self.edited = list(queued), edited
         place = place_of(self._queued, self.chosen, self._text)
         self._choose(self.chosen if place is None else place)
+
+    def fit(self, rows: int) -> None:
+        """Have room for this many rows."""
+        if rows != self.room:
+            self.room = max(rows, 1)
+            self._paint()
 
     def choose_last(self) -> None:
         """The one next to the prompt."""
@@ -144,14 +152,21 @@ class QueueBox(RowsBox, can_focus=True):
         """The first message in sight: the chosen one is."""
         if not self.has_focus:
             return 0
-        return max(min(self.chosen - _MOST + 2, len(self._queued) - _MOST), 0)
+        most = self._most()
+        ahead = 2 if most > 2 else 1
+        return max(min(self.chosen - most + ahead, len(self._queued) - most), 0)
+
+    def _most(self) -> int:
+        """Rows of the queue."""
+        return max(min(_MOST, self.room - self._steering_rows()), 1)
 
     def _steering_rows(self) -> int:
-        return min(len(self._steering), _MOST_STEERING)
+        free = self.room - bool(self._queued)
+        return max(min(len(self._steering), _MOST_STEERING, free), 0)
 
     def _paint(self) -> None:
         first = self._first()
-        shown = range(first, min(first + _MOST, len(self._queued)))
+        shown = range(first, min(first + self._most(), len(self._queued)))
         lines = [self._steering_line(at) for at in range(self._steering_rows())]
         lines += [self._queue_line(at, last=at == shown[-1]) for at in shown]
         self.show_lines(lines)

@@ -14,6 +14,11 @@ class RowsBox(Painted):
 
     _lines: tuple[Line, ...] = ()
 
+    @property
+    def rows(self) -> int:
+        """How many are shown."""
+        return len(self._lines)
+
     def show_lines(self, lines: list[Line]) -> None:
         """Show these; relays out only if their number changed."""
         if len(lines) != len(self._lines):
