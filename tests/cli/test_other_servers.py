@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,40 +11,12 @@ from typing import Any
 import pytest
 
 from tests.support.other_servers import running
+from tests.support.seat import Seat
 from tui.cli.composition import Composition, Workplace
 from tui.cli.options import ModelFlags, resolve
-from tui.core.turn import BlockKind
 from tui.engine import intents
-from tui.engine.notices import Trouble
-from tui.engine.session import Options, Session
+from tui.engine.session import Options
 from tui.settings import Paths, Settings
-
-
-class Seat:
-    """Somebody who watches a session."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.troubles: list[Trouble] = []
-        self._woken = asyncio.Event()
-        session.on_wake = self._woken.set
-
-    async def until(self, seen: Callable[[], bool]) -> None:
-        """Drain until it is so."""
-        async with asyncio.timeout(30):
-            while not seen():
-                await self._woken.wait()
-                self._woken.clear()
-                self.troubles += self.session.drain().troubles
-
-    async def idle(self) -> str:
-        """Wait for the end of the turn; returns all that the model said."""
-        await self.until(lambda: not self.session.status.busy)
-        return self.said()
-
-    def said(self) -> str:
-        blocks = self.session.transcript.blocks
-        return "\n".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
 
 
 @asynccontextmanager

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_other_servers import Seat
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.nasty_steps import Close, Raw, Reset, Script, Step, Storm
+from tests.support.seat import Seat
 from tests.support.server_words import (
     added,
     begun,

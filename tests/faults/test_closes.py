@@ -162,6 +162,23 @@ async def test_a_socket_that_ends_between_turns_is_nobodys_concern(ending: Endin
         assert [item["id"] for item in server.requests[1]["input"] if "id" in item] == ["msg_fine"]
 
 
+async def test_of_a_patch_that_breaks_in_the_second_file_the_first_stays_once() -> None:
+    head, tail = PATCH.split("*** End Patch")[0], "*** Add File: new.txt\n+one\n+two\n"
+    whole = patch_call(f"{head}{tail}*** End Patch\n")
+    rest = patch_call(f"*** Begin Patch\n{tail}*** End Patch\n", "call_rest")
+    again: list[Step] = [created("resp_2"), *called(rest), completed("resp_2")]
+    server = Nasty([[created("resp_1"), *begun(whole, 0.93), Reset()], again, FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, at.troubles) == ("completed", [])
+        assert at.text == PATCHED
+        assert at.session.workspace.open("new.txt").text() == "one\ntwo\n"
+        outputs = [i for i in server.requests[1]["input"] if i["type"].endswith("_output")]
+        assert len(outputs) == 1
+        assert "cache.py" in outputs[0]["output"]
+        await at.goes_on()
+
+
 async def test_a_break_that_comes_each_time_is_told_after_five_tries() -> None:
     tries = [[created(f"resp_{n}"), *spoken("one", f"msg_{n}"), Reset()] for n in range(6)]
     server = Nasty(tries, echo=True)

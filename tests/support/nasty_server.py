@@ -20,12 +20,13 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from tests.support.nasty_steps import Event, Script, Step, played
-from tests.support.server_words import created, delta, error, incomplete
+from tests.support.nasty_steps import Close, Event, Script, Step, played
+from tests.support.server_words import created, delta, error, incomplete, spoken
 
 Lane = str | None
 Interrupts = Literal["ignore", "accept", "late", "fail", "error", "finish"]
 Steers = Literal["ignore", "accept", "fail", "error", "lost"]
+Prewarms = Literal["accept", "refuse", "ignore", "generate", "close"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Nasty:
     steer: Steers = "ignore"
     """``accept``: the next script is the successor's, which begins by itself when the response
     ends without calls; ``lost``: so it is, but the acknowledgement never comes."""
+    prewarm: Prewarms = "accept"
     swallows: bool = False
     """A successor that is owed never comes."""
     echo: bool = False
@@ -172,12 +174,7 @@ class _Line:
     async def _answer(self, request: Event) -> None:
         nasty, lane = self._nasty, request.get("stream_id")
         if request.get("generate") is False:
-            nasty.prewarms += 1
-            rid = f"resp_warm_{nasty.prewarms}"
-            self._known[lane] = (rid, list(request["input"]))
-            end = {"type": "response.completed", "response": {"id": rid, "output": []}}
-            with suppress(ConnectionClosed):
-                await self._say(lane, created(rid), end)
+            await self._prewarm(lane, request)
             return
         number = len(nasty.requests)
         nasty.requests.append(dict(request))
@@ -193,6 +190,23 @@ class _Line:
             before = known[parent] if parent is not None else []
             items = [*before, *request["input"], *self._owed.pop(str(parent), ())]
             await self._respond(lane, items)
+
+    async def _prewarm(self, lane: Lane, request: Event) -> None:
+        nasty = self._nasty
+        nasty.prewarms += 1
+        rid = f"resp_warm_{nasty.prewarms}"
+        end: Event = {"type": "response.completed", "response": {"id": rid, "output": []}}
+        said: dict[str, list[Step]] = {
+            "accept": [created(rid), end],
+            "refuse": [error(400, "unknown_parameter", "generate", param="generate")],
+            "generate": [created(rid), *spoken("nobody asked", "msg_warm"), end],
+            "close": [created(rid), Close(1011)],
+            "ignore": [],
+        }
+        if nasty.prewarm == "accept":
+            self._known[lane] = (rid, list(request["input"]))
+        with suppress(ConnectionClosed):
+            await self._say(lane, *said[nasty.prewarm])
 
     async def _respond(self, lane: Lane, items: list[dict[str, Any]]) -> None:
         """Play the next script over this input, then the successors that are owed."""
