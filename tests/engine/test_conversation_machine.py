@@ -37,6 +37,19 @@ class TalkingWire(MemoryWire):
     """Tells the server which turn a request is of, so that the model can say it."""
 
     world: World
+    late = False
+    """The state changes at once, but it is told when the caller is done."""
+
+    async def open(self) -> None:
+        await super().open()
+        await asyncio.sleep(0)
+
+    def tell(self, state: Any, reason: str) -> None:
+        if self.late:
+            self.state = state
+            asyncio.get_running_loop().call_soon(self.on_state, state, reason)
+        else:
+            super().tell(state, reason)
 
     def create(self, request: Mapping[str, Any]) -> None:
         blocks = self.world.session.transcript.blocks
@@ -160,10 +173,11 @@ class Stage(RuleBasedStateMachine):
 class Conversation(Stage):
     """A user who types what comes to mind, a server with moods, a network that breaks."""
 
-    @initialize(steering=st.booleans())
-    def begins(self, steering: bool) -> None:
+    @initialize(steering=st.booleans(), late=st.booleans())
+    def begins(self, steering: bool, late: bool) -> None:
         async def begin() -> None:
             wire = TalkingWire(self.runs.append, lane="main", steering=steering)
+            wire.late = late
             self.world = TalkingWorld(wire)
             await settle()
 

@@ -12,8 +12,9 @@ from tui.engine.prewarm import Prewarm
 
 REHEARSAL = "rehearsal"
 """The endpoint's name of the embedded rehearsal model."""
-_CALM_CLOSES = frozenset({1000, 1001})
-"""Codes by which a server ends a connection that is too old, or itself (PROTOCOL section 4)."""
+_CALM_CLOSES = frozenset({None, 1000, 1001})
+"""A socket at rest that ended so is no loss: we renew it, or the server ends one that is too old,
+or itself (PROTOCOL sections 4 and 10)."""
 
 
 class Line:
