@@ -70,6 +70,25 @@ BROKEN = [
     ("[modls.fast]", "line 1: unknown key 'modls'; did you mean 'models'?"),
     ('[models.fast]\nname = "a"\nendpoint = "b"', "line 3: models.fast.endpoint names 'b'"),
     ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, xhigh"),
+    (
+        '[endpoints.b]\nurl = "x"\ncompression = "no"',
+        "line 3: endpoints.b.compression: invalid enum value 'no'; one of \"auto\", true, false",
+    ),
+    ('[endpoints.b]\nurl = "x"\ntransport = "sse"', "one of auto, http, websocket"),
+    ('[endpoints.b]\nurl = "x"\nchaining = "yes"', "one of true, false"),
+    ('[endpoints.b]\nurl = "x"\nchain = true', "did you mean 'chaining'?"),
+    (
+        '[endpoints.b]\nurl = "x"\nkey_header = "a b"',
+        "line 3: endpoints.b.key_header is not the name",
+    ),
+    (
+        '[endpoints.b]\nurl = "x"\nkey_header = "Host"',
+        "is a header that the connection itself sets",
+    ),
+    (
+        '[endpoints.b]\nurl = "x"\n[endpoints.b.headers]\nSec-WebSocket-Key = "x"',
+        "line 4: endpoints.b.headers.Sec-WebSocket-Key is a header that the connection itself sets",
+    ),
     ("[verify]\ndeadline_s = -1", "line 2: verify.deadline_s"),
     ("[editor]\nsave = 1", "line 2: editor.save"),
     ("verify = 3", "line 1: verify: expected object"),

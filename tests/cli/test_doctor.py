@@ -1,6 +1,9 @@
 import asyncio
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +11,9 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from tests.support.sources import ROOT
+from tui.cli import probing
+from tui.cli.doctor_network import AUTHORITIES, PROXIES
 from tui.cli.main import run
 
 
@@ -118,3 +124,82 @@ def test_the_test_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("test_x.py").touch()
     assert exit_status("--json") == 0
     assert "pytest" in str(report(capsys)["tests"]["text"])
+
+
+@pytest.fixture
+def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The rehearsal as a server that one has to be told of; its token is in BRIDGE_TOKEN."""
+    command = [sys.executable, "-m", "tui.cli", "bridge"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None
+    said = json.loads(process.stdout.readline())
+    monkeypatch.setenv("BRIDGE_TOKEN", said["token"])
+    yield said["url"]
+    process.communicate(timeout=10)
+
+
+def test_what_is_known_is_learnt_by_a_probe_and_kept(
+    bridge: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ("--endpoint", bridge, "--key-env", "BRIDGE_TOKEN", "--fast", "rehearsal-fast")
+    assert exit_status("--json", *flags) == 0
+    findings = report(capsys)
+    assert "probe cli" not in findings
+    assert "interrupt" not in str(findings["known of cli"]["facts"])
+    assert exit_status("--json", "--probe", *flags) == 0
+    findings = report(capsys)
+    probe = str(findings["probe cli"]["text"])
+    assert "lanes yes, prewarm yes; rehearsal-fast: interrupt yes, steer yes" in probe
+    assert "asked 1 model for one short answer" in probe
+    assert exit_status("--json", *flags) == 0
+    known = report(capsys)["known of cli"]
+    facts = known["facts"]
+    assert isinstance(facts, dict)
+    assert facts["interrupt rehearsal-fast"]["value"] is True
+    assert facts["lanes"]["since"].startswith("20")
+    assert "steer rehearsal-fast yes (since 20" in str(known["text"])
+
+
+def test_an_endpoint_that_answers_nothing_is_probed_in_vain(
+    server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probing, "STEP_S", 0.05)
+    monkeypatch.setattr(probing, "SETTLE_S", 0.05)
+    assert exit_status("--json", "--probe", "--endpoint", server, "--fast", "m") == 0
+    assert "not known" in str(report(capsys)["probe cli"]["text"])
+
+
+def test_proxies_and_authorities_are_named_without_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (*PROXIES, *AUTHORITIES, "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    assert exit_status("--json") == 0
+    assert not {"proxies", "certificates"} & report(capsys).keys()
+    monkeypatch.setenv("https_proxy", "http://me:hunter2@proxy.example:3128/?k=hunter2")
+    monkeypatch.setenv("ALL_PROXY", "hunter2:hunter2@socks.example:1080")
+    monkeypatch.setenv("NO_PROXY", "lan.example")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    assert exit_status("--json") == 1
+    findings = report(capsys)
+    proxies = str(findings["proxies"]["text"])
+    assert "hunter2" not in str(findings)
+    assert "https_proxy=http://proxy.example:3128" in proxies
+    assert "socks.example:1080" in proxies
+    assert "NO_PROXY=lan.example" in proxies
+    assert findings["certificates"]["state"] == "fix"
+    assert "SSL_CERT_FILE" in str(findings["certificates"]["advice"])
+
+
+def test_an_unknown_theme_of_the_workspace_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    Path(".duetto").mkdir()
+    Path(".duetto/config.toml").write_text('[editor]\ntheme = "neon"\n')
+    assert exit_status("--json") == 0
+    theme = report(capsys)["theme"]
+    assert theme["state"] == "note"
+    assert "neon" in str(theme["text"])
+    assert "dusk" in str(theme["advice"])

@@ -2,7 +2,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tui.cli.options import ModelFlags, ResolvedModels, model_options, resolve
+from tui.cli.options import (
+    ModelFlags,
+    ResolvedEndpoint,
+    ResolvedModels,
+    model_options,
+    resolve,
+)
 from tui.errors import UsageError
 from tui.settings import Settings, parse
 
@@ -189,3 +195,46 @@ def test_the_key_of_the_flags_endpoint_is_not_sent_to_another_one() -> None:
     models = resolved(flags, {"ONE_KEY": "sk-config", "OTHER": "sk-other"}, CONFIG)
     keys = {name: one.key_env for name, one in models.endpoints.items()}
     assert keys == {"cli": "OTHER", "one": "ONE_KEY"}
+
+
+def endpoint(table: str, environment: dict[str, str] | None = None) -> ResolvedEndpoint:
+    text = f'[endpoints.x]\nurl = "{WSS}"\n{table}\n[models.fast]\nname = "m"\n'
+    return resolved(ModelFlags(), environment or KEYED, text).endpoints["x"]
+
+
+def test_the_key_travels_in_the_header_that_is_named() -> None:
+    assert endpoint('key_header = "api-key"').address.headers == {"api-key": "sk-secret-1"}
+    bearer = endpoint('key_header = "authorization"').address.headers
+    assert bearer == {"authorization": "Bearer sk-secret-1"}
+
+
+def test_a_header_that_is_written_needs_no_variable() -> None:
+    written = endpoint('headers = { "api-key" = "abc" }\nkey_header = "Api-Key"', {"A": "b"})
+    assert written.address.headers == {"api-key": "abc"}
+    assert written.key_env == ""
+    with pytest.raises(UsageError, match=r"\[endpoints.x\] headers sets API-KEY, where the key"):
+        endpoint('headers = { api-key = "a" }\nkey_header = "API-KEY"\nkey_env = "OPENAI_API_KEY"')
+
+
+def test_a_key_under_any_name_does_not_travel_in_clear_text() -> None:
+    text = """
+[endpoints.x]
+url = "ws://lan.example/v1"
+key_header = "X-Pass"
+key_env = "OPENAI_API_KEY"
+[models.fast]
+name = "m"
+"""
+    with pytest.raises(UsageError, match="clear text") as caught:
+        resolved(ModelFlags(), KEYED, text)
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_what_an_endpoint_is_like() -> None:
+    assert (endpoint("").transport, endpoint("").address.compression) == ("auto", None)
+    plain = endpoint('transport = "http"\ncompression = false')
+    assert (plain.transport, plain.address.compression) == ("http", False)
+    assert endpoint("compression = true").address.compression is True
+    text = f'[endpoints.x]\nurl = "{WSS}"\nchaining = false\n[models.fast]\nname = "m"\n'
+    assert not resolved(ModelFlags(), KEYED, text).roles["fast"].chaining
+    assert resolved(ModelFlags(endpoint=WSS, fast="m"), KEYED).roles["fast"].chaining

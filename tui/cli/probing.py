@@ -37,7 +37,8 @@ class Probing:
         """Ask for nothing: lanes and prewarm. Raises EndpointError or KeyRefused."""
         await self._wire.open()
         self._wire.create({**_request(model, []), "generate": False})
-        await self._until(self._is_free, STEP_S)
+        if not await self._until(self._is_free, STEP_S):
+            self._wire.drop()
 
     async def answer(self, model: str) -> None:
         """Ask for a short answer, steer it, stop it. Raises EndpointError or KeyRefused."""
