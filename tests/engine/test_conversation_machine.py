@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 from tests.support.fakes import World, settle
 from tests.support.memory_wire import MemoryWire
-from tui.core.protocol import Run
+from tui.core.protocol import Run, ServerProtocol
 from tui.core.turn import BlockKind
 from tui.engine import intents
 
@@ -33,15 +33,33 @@ LATE_S = 30.0
 """Longer than any timer of the protocol and any wait between tries."""
 
 
+class DeafServer:
+    """A server that does not react to some types of events in any way."""
+
+    def __init__(self, server: ServerProtocol, deaf: frozenset[str]) -> None:
+        self.server, self.deaf = server, deaf
+
+    def receive_text(self, text: str) -> None:
+        if not any(f'"{kind}"' in text for kind in self.deaf):
+            self.server.receive_text(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.server, name)
+
+
 class TalkingWire(MemoryWire):
     """Tells the server which turn a request is of, so that the model can say it."""
 
     world: World
     late = False
     """The state changes at once, but it is told when the caller is done."""
+    deaf: frozenset[str] = frozenset()
+    """Types of events that its server does not react to in any way."""
 
     async def open(self) -> None:
         await super().open()
+        if not isinstance(self.socket.server, DeafServer):
+            self.socket.server = DeafServer(self.socket.server, self.deaf)
         await asyncio.sleep(0)
 
     def tell(self, state: Any, reason: str) -> None:
@@ -173,11 +191,15 @@ class Stage(RuleBasedStateMachine):
 class Conversation(Stage):
     """A user who types what comes to mind, a server with moods, a network that breaks."""
 
-    @initialize(steering=st.booleans(), late=st.booleans())
-    def begins(self, steering: bool, late: bool) -> None:
+    @initialize(
+        steering=st.booleans(),
+        late=st.booleans(),
+        deaf=st.frozensets(st.sampled_from(["response.steer", "response.interrupt"])),
+    )
+    def begins(self, steering: bool, late: bool, deaf: frozenset[str]) -> None:
         async def begin() -> None:
             wire = TalkingWire(self.runs.append, lane="main", steering=steering)
-            wire.late = late
+            wire.late, wire.deaf = late, deaf
             self.world = TalkingWorld(wire)
             await settle()
 
