@@ -77,14 +77,13 @@ class Retelling:
         if not self._run.output:
             # No item came by itself: this list is the only copy.
             self._say_items(response.get("output"))
-        error = response.get("error")
+        error = response.get("error") if status == "failed" else None
         if status == "failed":
             told = error if isinstance(error, dict) else {}
             words = _word(told.get("message")) or "The server gave up without a reason."
             code = _word(told.get("code")) or "server_error"
             error = {**told, "code": code, "message": self._masked(words)}
-            response = {**response, "error": error}
-        self._run.conclude(status, response)
+        self._run.conclude(status, {**response, "error": error})
 
     def _error(self, event: dict[str, Any]) -> None:
         """An `error` event, flat or nested (PROTOCOL section 4)."""
@@ -99,7 +98,7 @@ class Retelling:
         self._run.refuse(status, code, self._masked(message), param, _retry_after(event, error))
 
     def _say_items(self, items: object) -> None:
-        for item in items if isinstance(items, list) else []:
+        for item in _list(items):
             if not isinstance(item, dict):
                 continue
             kind, text = str(item.get("type")), _text(item)
@@ -122,7 +121,7 @@ def _text(item: Mapping[str, Any]) -> str:
     if kind in _TEXTS:
         return _word(item.get(_TEXTS[kind]))
     parts = item.get("content") if kind == "message" else None
-    texts = [part for part in parts or [] if isinstance(part, dict)]
+    texts = [part for part in _list(parts) if isinstance(part, dict)]
     return "".join(_word(part.get("text")) for part in texts)
 
 
@@ -139,6 +138,10 @@ def _decoded(data: bytes) -> dict[str, Any] | None:
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _status_of(code: str) -> int:

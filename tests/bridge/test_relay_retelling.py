@@ -1,0 +1,120 @@
+"""What an upstream says, however strange, told to a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tui.bridge.relay.retelling import Retelling
+from tui.bridge.relay.sse import Message
+from tui.core.address import Address
+from tui.core.run import Run, Task
+
+KEY = "sk-0123456789"
+ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
+KINDS = [
+    *ENDS,
+    "response.created",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "x",
+    "",
+]
+_ENVELOPE = ["type", "sequence_number", "stream_id", "kind", "self", "status", "headers"]
+_CONTENT = ["id", "item", "output_index", "response", "output", "error", "code", "message"]
+FIELDS = st.sampled_from([*_ENVELOPE, *_CONTENT, "delta", "usage"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=4),
+    max_leaves=8,
+)
+ITEM = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message", "function_call", "reasoning", "custom_tool_call", "y"])},
+    optional={"id": JSON, "content": JSON, "arguments": JSON, "input": JSON, "summary": JSON},
+)
+EVENT = st.fixed_dictionaries(
+    {"type": st.sampled_from(KINDS) | JSON},
+    optional={
+        "item": ITEM | JSON,
+        "output_index": st.integers(0, 3) | JSON,
+        "response": st.fixed_dictionaries({}, optional={"output": st.lists(ITEM | JSON)}) | JSON,
+        "error": JSON,
+        "code": JSON,
+        "message": JSON | st.just(f"your key {KEY}"),
+        "status": JSON,
+        "headers": JSON,
+    },
+)
+
+
+class Audience:
+    """A run and what it said."""
+
+    def __init__(self, lane: str | None = "a") -> None:
+        self.frames: list[str] = []
+        task = Task("resp_1", lane, {"model": "m", "input": []}, [])
+        self.run = Run(task, self.frames.append, lambda _run, _kept: None)
+        self.run.start()
+        self.retelling = Retelling(
+            self.run, Address("https://x", {"Authorization": f"Bearer {KEY}"})
+        )
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(frame) for frame in self.frames]
+
+
+def check(audience: Audience) -> None:
+    """Numbered without a gap, on its lane, and with at most one end, which is the last."""
+    events = audience.events
+    assert [e["sequence_number"] for e in events] == list(range(len(events)))
+    assert {e["stream_id"] for e in events} == {"a"}
+    ends = [e for e in events if e["type"] in ENDS]
+    assert len(ends) == int(audience.run.done)
+    if ends:
+        assert events[-1] is ends[0]
+    for end in ends:
+        error = end.get("error") or end["response"]["error"]
+        assert error is None or isinstance(error["message"], str)
+        assert error is None or KEY not in error["message"]
+        if "response" in end:
+            assert end["response"]["id"] == "resp_1"
+            assert isinstance(end["response"]["output"], list)
+
+
+@given(st.lists(EVENT | JSON, max_size=12), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_said_there_is_one_end(told: list[Any], interrupted: bool) -> None:
+    audience = Audience()
+    for event in told:
+        audience.retelling.hear(Message("", json.dumps(event).encode()))
+    if interrupted:
+        audience.run.interrupted = True
+        audience.run.finish_interrupted()
+    check(audience)
+
+
+@given(EVENT | JSON)
+@settings(max_examples=60, deadline=None)
+def test_any_whole_answer_is_an_end(body: Any) -> None:
+    audience = Audience()
+    audience.retelling.hear_whole(json.dumps(body).encode())
+    assert audience.run.done
+    check(audience)
+
+
+@given(st.integers(400, 599), EVENT | JSON | st.just(KEY))
+@settings(max_examples=60, deadline=None)
+def test_any_refusal_is_an_error_with_its_status(status: int, body: Any) -> None:
+    audience = Audience()
+    audience.retelling.refuse(status, json.dumps(body).encode(), {"retry-after": "1"}, "the host")
+    last = audience.events[-1]
+    assert (last["type"], last["status"]) == ("error", status)
+    assert last["error"]["message"]
+    assert last["error"]["code"]
+    check(audience)
