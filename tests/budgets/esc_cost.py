@@ -222,6 +222,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 def main() -> int:
     """Measure, print, judge."""
     presses = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
     found, rate = asyncio.run(measure(presses))
     print(f"{presses} x Esc on 4 lanes, {rate:,.0f} tokens/s in all")
     for title, values in (
@@ -234,6 +235,10 @@ def main() -> int:
     slow = rate < LEAST_SHARE * LANE_RATE * (len(BACKGROUND) + 1)
     if late:
         print(f"BEYOND {BUDGET_MS} ms to the wire")
+    if load > cores / 2:
+        print(
+            f"load {load:.1f} on {cores} cores before: waiting for a processor is in these figures"
+        )
     if slow:
         print("the tokens did not come at 10,000/s: these figures say nothing")
     return int(late or slow)
