@@ -290,7 +290,8 @@ class FrameSocket(ClientConnection):
             self._resuming = self.loop.call_soon(self._resume)
 
     def _end(self, error: Exception | None) -> None:
-        """Tell the sink once."""
+        """Tell the sink once; a frame after a close frame is none."""
+        self._plain_bytes = -1
         if self._sink is not None and not self._told:
             self._told = True
             self._sink.ended(error)

@@ -1,0 +1,351 @@
+"""Frames split by hand: whatever the cuts, the same as the library alone would say."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import struct
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from websockets.asyncio.client import ClientConnection
+from websockets.client import ClientProtocol
+from websockets.exceptions import ConnectionClosed
+from websockets.extensions.permessage_deflate import PerMessageDeflate
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.uri import parse_uri
+from websockets.utils import accept_key
+
+from tui.effects.wire.frames import FrameSocket
+
+LIMIT_BYTES = 70_000
+
+
+class Wire(asyncio.Transport):
+    """Takes what is written, and remembers what was asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.paused = self.aborted = False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        return
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def pause_reading(self) -> None:
+        self.paused = True
+
+    def resume_reading(self) -> None:
+        self.paused = False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def close(self) -> None:
+        self.aborted = True
+
+
+class Ear:
+    """A sink that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes | str] = []
+        self.ends = 0
+
+    def received(self, payload: bytes, now: float) -> None:
+        self.heard.append(payload)
+
+    def binary(self) -> None:
+        self.heard.append("binary")
+
+    def ponged(self, data: bytes) -> None:
+        self.heard.append("pong")
+
+    def ended(self, error: Exception | None) -> None:
+        self.ends += 1
+
+
+def upgraded(kind: type[ClientConnection], *, deflate: bool) -> tuple[Any, bytes]:
+    """A connection that has sent its request, and the server's answer to it."""
+    protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=LIMIT_BYTES)
+    socket = kind(protocol, max_queue=None, ping_interval=None, close_timeout=0.05)
+    socket.connection_made(Wire())
+    request = protocol.connect()
+    protocol.send_request(request)
+    if deflate:
+        protocol.extensions = [PerMessageDeflate(False, False, 15, 15)]
+        protocol.process_extensions = lambda headers: protocol.extensions
+    key = accept_key(request.headers["Sec-WebSocket-Key"])
+    head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade"
+    return socket, f"{head}\r\nSec-WebSocket-Accept: {key}\r\n\r\n".encode()
+
+
+async def by_hand(stream: bytes, cuts: list[int], *, deflate: bool) -> tuple[list[Any], Any]:
+    """What our socket hands on, and how it closed."""
+    socket, head = upgraded(FrameSocket, deflate=deflate)
+    ear = Ear()
+    data = head + stream
+    bounds = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    for begin, end in itertools.pairwise(bounds):
+        if begin < end:
+            socket.data_received(data[begin:end])
+        if socket.response is not None and socket._sink is None:
+            socket.attach(ear, lambda: 0.0)
+    while socket._resuming is not None:
+        await asyncio.sleep(0)
+    closed = socket.protocol.state is not State.OPEN
+    assert ear.ends == closed
+    codes = socket.protocol.close_rcvd, socket.protocol.close_sent
+    socket.connection_lost(None)
+    assert ear.ends == 1
+    return [one for one in ear.heard if one != "pong"], (codes, said(socket))
+
+
+async def by_library(stream: bytes, *, deflate: bool) -> tuple[list[Any], Any]:
+    """What the library says to the same bytes."""
+    socket, head = upgraded(ClientConnection, deflate=deflate)
+    socket.data_received(head)
+    socket.data_received(stream)
+    heard: list[Any] = []
+
+    async def listen() -> None:
+        while True:
+            message = await socket.recv()
+            heard.append(message.encode() if isinstance(message, str) else "binary")
+
+    listener = asyncio.create_task(listen())
+    for _ in range(200):
+        await asyncio.sleep(0)
+    codes = socket.protocol.close_rcvd, socket.protocol.close_sent
+    socket.connection_lost(None)
+    await asyncio.gather(listener, return_exceptions=True)
+    assert isinstance(listener.exception(), ConnectionClosed)
+    return heard, (codes, said(socket))
+
+
+def said(socket: Any) -> list[tuple[int, bytes]]:
+    """The control frames that were written: opcode and payload."""
+    data = cast(Wire, socket.transport).written.partition(b"\r\n\r\n")[2]
+    frames = []
+    while data:
+        size = data[1] & 0x7F
+        mask, payload = data[2:6], data[6 : 6 + size]
+        frames.append((data[0] & 15, bytes(b ^ mask[n % 4] for n, b in enumerate(payload))))
+        data = data[6 + size :]
+    return frames
+
+
+def framed(payload: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
+    return Frame(opcode, payload, fin).serialize(mask=False)
+
+
+def squeezed(*payloads: bytes) -> bytes:
+    """Compressed messages of one connection."""
+    extension = PerMessageDeflate(False, False, 15, 15)
+    frames = (
+        Frame(Opcode.TEXT, one).serialize(mask=False, extensions=[extension]) for one in payloads
+    )
+    return b"".join(frames)
+
+
+PLAIN = {
+    "empty": framed(b""),
+    "tiny": framed(b"{}"),
+    "delta": framed(b'{"type":"response.output_text.delta","delta":"abc"}'),
+    "umlaut": framed('{"delta":"grün \u20ac \U0001f600"}'.encode()),
+    "125": framed(b"x" * 125),
+    "126": framed(b"y" * 126),
+    "long": framed(b"z" * 65_535),
+    "longer": framed(b"w" * 65_536),
+    "ping": framed(b"hi", Opcode.PING),
+    "pong": framed(b"ho", Opcode.PONG),
+    "binary": framed(b"\x00\xff", Opcode.BINARY),
+    "pieces": framed("grü".encode()[:3], fin=False)
+    + framed(b"p", Opcode.PING)
+    + framed("ü".encode()[1:] + b"n", Opcode.CONT, fin=False)
+    + framed(b"", Opcode.CONT),
+    "binary pieces": framed(b"\x00", Opcode.BINARY, fin=False) + framed(b"\x01", Opcode.CONT),
+}
+LAST = {
+    "nothing": b"",
+    "close": framed(struct.pack("!H", 1000) + b"time is up", Opcode.CLOSE) + PLAIN["delta"],
+    "close without a code": framed(b"", Opcode.CLOSE),
+    "bad close": framed(b"x", Opcode.CLOSE),
+    "not UTF-8": framed(b"abc\xff"),
+    "half a character": framed("€".encode()[:2]),
+    "pieces that are not UTF-8": framed(b"a\xff", fin=False) + framed(b"", Opcode.CONT),
+    "masked": Frame(Opcode.TEXT, b"masked").serialize(mask=True),
+    "reserved bits": b"\xa1\x02{}",
+    "compressed unasked": b"\xc1\x02{}" + PLAIN["tiny"],
+    "reserved opcode": b"\x83\x02{}",
+    "text within pieces": framed(b"a", fin=False) + PLAIN["tiny"],
+    "continues nothing": framed(b"a", Opcode.CONT),
+    "too big": framed(b"b" * (LIMIT_BYTES + 1)),
+    "far too big": b"\x81\x7f" + struct.pack("!Q", 2**62) + b"c" * 50,
+    "too big in pieces": framed(b"d" * 40_000, fin=False) + framed(b"d" * 40_000, Opcode.CONT),
+    "long ping": b"\x89\x7e\x00\x80" + b"e" * 128,
+}
+CUTS = st.lists(st.integers(0, 2**31), max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(sorted(PLAIN)), max_size=6), st.sampled_from(sorted(LAST)), CUTS)
+def test_any_cut_of_any_stream_is_what_the_library_says(
+    names: list[str], last: str, cuts: list[int]
+) -> None:
+    stream = b"".join(PLAIN[name] for name in names) + LAST[last]
+
+    async def compare() -> None:
+        assert await by_hand(stream, cuts, deflate=False) == await by_library(stream, deflate=False)
+
+    asyncio.run(compare())
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.binary(max_size=3000).map(lambda b: b.hex().encode()), max_size=5), CUTS)
+def test_compressed_and_plain_messages_keep_their_order(
+    texts: list[bytes], cuts: list[int]
+) -> None:
+    extension = PerMessageDeflate(False, False, 15, 15)
+    stream = b"".join(
+        Frame(Opcode.TEXT, text).serialize(mask=False, extensions=[extension]) + PLAIN["umlaut"]
+        for text in texts
+    )
+
+    async def compare() -> None:
+        ours = await by_hand(stream, cuts, deflate=True)
+        assert ours == await by_library(stream, deflate=True)
+        assert len(ours[0]) == 2 * len(texts)
+
+    asyncio.run(compare())
+
+
+@pytest.mark.parametrize("last", sorted(LAST))
+async def test_a_byte_at_a_time(last: str) -> None:
+    stream = b"".join(PLAIN[name] for name in ("delta", "pieces", "umlaut", "126")) + LAST[last]
+    everywhere = list(range(min(len(stream), 3000) + 200))
+    assert await by_hand(stream, everywhere, deflate=False) == await by_library(
+        stream, deflate=False
+    )
+
+
+async def test_a_long_message_that_dribbles_costs_no_more_than_its_length() -> None:
+    loop = asyncio.get_running_loop()
+    costs = []
+    for size in (500_000, 4_000_000):
+        protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=2**26)
+        socket = FrameSocket(protocol, max_queue=None, ping_interval=None)
+        socket.connection_made(Wire())
+        protocol.state, socket._upgraded = State.OPEN, True
+        ear = Ear()
+        socket.attach(ear, lambda: 0.0)
+        data = framed(b"m" * size)
+        began = loop.time()
+        for at in range(0, len(data), 50):
+            socket.data_received(data[at : at + 50])
+        costs.append((loop.time() - began) / size)
+        assert [len(one) for one in ear.heard] == [size]
+    assert costs[1] < 4 * costs[0]
+
+
+async def test_a_burst_leaves_the_loop_its_turns_and_keeps_the_order() -> None:
+    socket, head = upgraded(FrameSocket, deflate=False)
+    ear = Ear()
+    turns = 0
+
+    class Slow(Ear):
+        def received(self, payload: bytes, now: float) -> None:
+            super().received(payload, now)
+            until = socket.loop.time() + 0.001
+            while socket.loop.time() < until:
+                pass
+
+    ear = Slow()
+    socket.data_received(head)
+    socket.attach(ear, socket.loop.time)
+    socket.data_received(b"".join(framed(str(n).encode()) for n in range(100)))
+    socket.data_received(framed(b"100"))
+    assert 0 < len(ear.heard) < 40
+    assert socket.transport.paused
+    while socket._resuming is not None:
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns >= 3
+    assert ear.heard == [str(n).encode() for n in range(101)]
+    assert not socket.transport.paused
+
+
+async def test_what_waits_is_handed_on_before_the_end_is_told() -> None:
+    socket, head = upgraded(FrameSocket, deflate=False)
+    order: list[str] = []
+
+    class Strict(Ear):
+        def received(self, payload: bytes, now: float) -> None:
+            order.append("message")
+            until = socket.loop.time() + 0.001
+            while socket.loop.time() < until:
+                pass
+
+        def ended(self, error: Exception | None) -> None:
+            order.append("end")
+
+    socket.data_received(head)
+    socket.attach(Strict(), socket.loop.time)
+    socket.data_received(PLAIN["tiny"] * 60)
+    assert len(order) < 60
+    socket.connection_lost(ConnectionResetError())
+    assert order == ["message"] * 60 + ["end"]
+
+
+async def test_a_sink_that_breaks_ends_the_connection() -> None:
+    socket, head = upgraded(FrameSocket, deflate=False)
+    ends: list[Exception | None] = []
+
+    class Broken(Ear):
+        def received(self, payload: bytes, now: float) -> None:
+            raise ZeroDivisionError
+
+        def ended(self, error: Exception | None) -> None:
+            ends.append(error)
+
+    socket.data_received(head)
+    socket.attach(Broken(), lambda: 0.0)
+    with pytest.raises(ZeroDivisionError):
+        socket.data_received(PLAIN["tiny"] * 3)
+    assert socket.transport.aborted
+    socket.connection_lost(None)
+    assert isinstance(ends[0], RuntimeError)
+
+
+async def test_a_refusal_with_a_body_reaches_the_library_whole() -> None:
+    socket, _ = upgraded(FrameSocket, deflate=False)
+    refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\nno, not so"
+    for at in range(len(refusal)):
+        socket.data_received(refusal[at : at + 1])
+    assert socket.response.status_code == 403
+    assert socket.response.body == b"no, not so"
+
+
+def test_the_library_is_as_this_was_written_for() -> None:
+    """The internals that `FrameSocket` stands on; when one goes, it has to be looked at anew."""
+    protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=5)
+    for name in ("state", "close_rcvd", "close_sent", "max_message_size", "extensions", "fail"):
+        assert hasattr(protocol, name)
+    for name in ("send_text", "send_ping", "send_close", "receive_data", "events_received"):
+        assert callable(getattr(protocol, name))
+    assert protocol.max_message_size == 5
+    for name in ("data_received", "eof_received", "connection_lost", "process_event", "send_data"):
+        assert name in vars(ClientConnection) | vars(ClientConnection.__mro__[1])
+    assert ClientConnection.__mro__[2] is asyncio.Protocol
