@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from tests.support.lines import Party, party
-from tests.support.nasty_server import Nasty
+from tests.support.nasty_server import Interrupts, Nasty
 from tests.support.nasty_steps import Close, Gate, Step, Storm
 from tests.support.server_words import completed, created, delta, error, spoken, turn
 from tui.core import events
 from tui.core.capabilities import Capabilities
 
 TWO = ("main", "helper")
-PROVEN = Capabilities(lanes=True)
 
 
 def proven(**more: Any) -> Capabilities:
@@ -77,12 +76,12 @@ async def test_an_error_ends_one_lane_only(late: bool) -> None:
 
 
 @pytest.mark.parametrize("manner", ["accept", "ignore", "fail", "error", "late"])
-async def test_esc_on_one_lane_leaves_the_other_alone(manner: str) -> None:
+async def test_esc_on_one_lane_leaves_the_other_alone(manner: Interrupts) -> None:
     stream = Storm(delta("x", "m"), 800, gap_s=0.002)
     long: list[Step] = [created("resp_1"), stream, completed("resp_1")]
     other: list[Step] = [created("resp_2"), stream, completed("resp_2")]
-    server = Nasty([long, other, turn(3, *spoken("next", "msg_next"))], echo=True)
-    server.interrupt = manner  # type: ignore[assignment]
+    next_turn = turn(3, *spoken("next", "msg_next"))
+    server = Nasty([long, other, next_turn], interrupt=manner, echo=True)
     async with party(server, TWO, proven()) as these:
         main, helper = these.lines
         await asked(these)
