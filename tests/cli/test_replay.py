@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import socket
+import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -297,6 +299,31 @@ def test_wrong_usage_is_one_sentence(tmp_path: Path) -> None:
         ran = duetto.run("replay", file, "--text", "--speed", speed)
         assert "is no speed" in sentence(ran, 2)
     assert "needs a terminal" in sentence(duetto.run("replay", file), 2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_no_workspace_behind(tmp_path: Path, number: signal.Signals) -> None:
+    tape = Tape().asked("one").said(*turn(1, *spoken("fine")))
+    file = tape.asked("two").said(created("r2"), wait_s=500.0).file(tmp_path)
+    environment = clean_environment(tmp_path / "home") | {"TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [*DUETTO, "replay", str(file), "--text", "--speed", "1"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        while b"fine" not in process.stdout.readline():
+            assert process.poll() is None
+        assert list(tmp_path.glob("duetto-replay-*"))
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    assert not list(tmp_path.glob("duetto-replay-*"))
 
 
 def test_it_plays_into_the_app(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,7 @@ from tui.cli.options import ModelFlags, settings_for
 from tui.cli.screen import require_screen
 from tui.core.recording import Recording, read
 from tui.engine.notices import Trouble
-from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
+from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from tui.settings import Paths, Settings
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def replay_command(
         asyncio.run(stage.close())
         return EXIT_OK
     if as_text:
-        return asyncio.run(_printed(stage))
+        return asyncio.run(_printed_till_told(stage))
     return asyncio.run(_shown(stage, settings))
 
 
@@ -116,6 +117,17 @@ def nothing_to_play(file: Path, recording: Recording) -> str:
     ]
     counts = " and ".join(f"{count} {what}" for count, what in parts if count)
     return f"{file} holds no answer to play" + (f", only {counts}" if counts else "")
+
+
+async def _printed_till_told(stage: Stage) -> int:
+    """As `_printed`; a signal ends it, and the scratch workspace goes all the same."""
+    printing = asyncio.create_task(_printed(stage))
+    for name in ("SIGTERM", "SIGHUP"):
+        with contextlib.suppress(NotImplementedError, AttributeError):  # Windows
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(getattr(signal, name), printing.cancel)
+    await asyncio.wait({printing})
+    return EXIT_INTERRUPTED if printing.cancelled() else printing.result()
 
 
 async def _printed(stage: Stage) -> int:
