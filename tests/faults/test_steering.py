@@ -31,8 +31,8 @@ STEER = "also this"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steers, "STEER_S", 0.2)
-    monkeypatch.setattr(steers, "SUCCESSOR_S", 0.5)
+    monkeypatch.setattr(steers, "STEER_S", 0.5)
+    monkeypatch.setattr(steers, "SUCCESSOR_S", 1.0)
 
 
 async def steered(at: Stand, gate: asyncio.Event) -> None:

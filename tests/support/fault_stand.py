@@ -30,8 +30,8 @@ from tui.engine.session import Options, Session
 QUICK = ConnectionOptions(
     connect_timeout_s=2.0,
     ping_interval_s=0.05,
-    silence_s=0.3,
-    event_s=0.6,
+    silence_s=0.5,
+    event_s=0.9,
     close_timeout_s=0.05,
 )
 """Long enough for a busy machine, short enough for a hundred tests."""
