@@ -134,7 +134,7 @@ async def test_noise_between_control_frames_leaves_a_stream_whole(
 
 @pytest.mark.parametrize("busy", [True, False])
 async def test_an_old_connection_is_told_and_closed(busy: bool) -> None:
-    old = Bridge(QUICK, token="the-token", max_age_s=0.4)
+    old = Bridge(QUICK, token="the-token", max_age_s=1.0)
     await old.start()
     async with connect(old.url, additional_headers=TOKEN, proxy=None) as socket:
         if busy:
