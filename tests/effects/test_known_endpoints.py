@@ -1,0 +1,101 @@
+"""What is known of endpoints, over runs and beside other processes."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tui.core.capabilities import Capabilities
+from tui.effects.known_endpoints import DOUBT_S, KnownEndpoints
+
+URL = "wss://user:pw@model.example/v1/responses?key=sk-secret"
+
+
+class WallClock:
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def test_what_was_learnt_is_known_in_the_next_run(tmp_path: Path) -> None:
+    known = Capabilities(
+        True, False, True, {"gpt-6 astra": True}, {"m": False, "n": True}, max_age_s=3540.5
+    )
+    KnownEndpoints(tmp_path / "state").save(URL, known)
+    assert KnownEndpoints(tmp_path / "state").load("wss://model.example/v1/responses") == known
+    file = tmp_path / "state" / "endpoints.json"
+    assert "sk-secret" not in file.read_text()
+    assert "pw" not in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert KnownEndpoints(tmp_path).load(URL) == Capabilities()
+    assert sorted(path.name for path in file.parent.iterdir()) == [
+        "endpoints.json",
+        "endpoints.lock",
+    ]
+
+
+def test_a_refusal_is_doubted_after_a_week_and_dated_anew_when_confirmed(tmp_path: Path) -> None:
+    clock = WallClock()
+    store = KnownEndpoints(tmp_path, clock)
+    store.save(URL, Capabilities(lanes=True, prewarm=False, steer={"m": False}))
+    clock.time += DOUBT_S + 1
+    known = KnownEndpoints(tmp_path, clock).load(URL)
+    assert (known.lanes, known.prewarm, known.steer) == (True, None, {})
+    again = KnownEndpoints(tmp_path, clock)
+    known = again.load(URL)
+    known.prewarm = False
+    again.save(URL, known)
+    (facts,) = KnownEndpoints(tmp_path, clock).all().values()
+    assert (facts["prewarm"].value, facts["prewarm"].since) == (False, clock.time)
+    assert facts["lanes"].since == 1_000_000.0
+    assert "steer m" not in facts
+
+
+def test_processes_do_not_undo_each_other(tmp_path: Path) -> None:
+    clock = WallClock()
+    first, second = KnownEndpoints(tmp_path, clock), KnownEndpoints(tmp_path, clock)
+    ours, theirs = first.load(URL), second.load(URL)
+    theirs.lanes, theirs.steer["m"] = False, True
+    second.save(URL, theirs)
+    ours.interrupt["m"] = True
+    first.save(URL, ours)
+    first.save("wss://other.example/", Capabilities(prewarm=True))
+    known = KnownEndpoints(tmp_path, clock).load(URL)
+    assert known == Capabilities(lanes=False, interrupt={"m": True}, steer={"m": True})
+    assert set(first.all()) == {"wss://model.example/v1/responses", "wss://other.example/"}
+
+
+PLACE = '{"endpoints": {"wss://model.example/v1/responses": %s}}'
+BROKEN = ["", "{", "[]", '{"endpoints": 3}', PLACE % "{}"]
+BROKEN.append(PLACE % '{"spam": {"value": true, "since": 1}}')
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_broken_file_is_nothing_known_and_is_replaced(tmp_path: Path, text: str) -> None:
+    (tmp_path / "endpoints.json").write_text(text)
+    store = KnownEndpoints(tmp_path)
+    assert store.load(URL) == Capabilities()
+    assert store.all() == {}
+    store.save(URL, Capabilities(lanes=True))
+    assert KnownEndpoints(tmp_path).load(URL).lanes is True
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    store = KnownEndpoints(tmp_path / "state")
+    store.save(URL, Capabilities(lanes=True))
+    assert store.load(URL) == Capabilities()
+
+
+def test_the_endpoints_heard_of_last_are_kept(tmp_path: Path) -> None:
+    clock = WallClock()
+    store = KnownEndpoints(tmp_path, clock)
+    for number in range(203):
+        clock.time += 1
+        store.save(f"wss://host-{number}.example/", Capabilities(lanes=True))
+    assert len(store.all()) == 200
+    assert "wss://host-2.example/" not in store.all()

@@ -1,0 +1,134 @@
+"""WebSocket, HTTP+SSE by the bridge's relay, and the way back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.effects.wire.host import Desk, hosting, states
+from tui.errors import EndpointError, KeyRefused
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 426, 501])
+async def test_a_refused_websocket_is_left_for_http_at_once(status: int) -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = status
+        desk = Desk(host, relay)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        assert states(heard) == ["connecting", "open"]
+        assert lane.transport == "http"
+        assert desk.known.websocket is False
+        assert [known.websocket for known in desk.learnt] == [False]
+        assert desk.known.lanes is None, "what the relay can is not what the endpoint can"
+        assert len(relay.asked) == 1
+        assert desk.endpoint.views()[0].transport == "http"
+        assert not lane.fall_back()
+        await desk.endpoint.close()
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 503])
+async def test_what_is_no_refusal_of_the_protocol_is_told(status: int) -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = status
+        desk = Desk(host, relay)
+        lane, _ = desk.lane("main")
+        with pytest.raises(EndpointError) as raised:
+            await lane.open()
+        assert raised.value.transient == (status in (429, 503))
+        assert isinstance(raised.value, KeyRefused) == (status in (401, 403))
+        assert lane.transport == "websocket"
+        await desk.endpoint.close()
+
+
+async def test_without_a_relay_the_refusal_is_told() -> None:
+    async with hosting() as host:
+        host.refusal = 426
+        desk = Desk(host)
+        lane, heard = desk.lane("main")
+        with pytest.raises(EndpointError, match="HTTP 426") as raised:
+            await lane.open()
+        assert raised.value.http_may_work
+        assert not raised.value.transient
+        assert not lane.fall_back()
+        assert "HTTP 426" in await heard.closed()
+        await desk.endpoint.close()
+
+
+async def test_a_relay_that_is_not_there_either_is_told() -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal, relay.refusal = 426, 503
+        desk = Desk(host, relay)
+        lane, heard = desk.lane("main")
+        with pytest.raises(EndpointError, match="HTTP 503"):
+            await lane.open()
+        relay.refusal = None
+        await desk.ask(lane, heard)
+        await desk.endpoint.close()
+
+
+async def test_what_kept_breaking_goes_by_http_from_the_next_open_on() -> None:
+    async with hosting() as host, hosting() as relay:
+        desk = Desk(host, relay)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        assert lane.fall_back()
+        assert lane.transport == "websocket"
+        await desk.ask(lane, heard)
+        assert lane.transport == "http"
+        assert len(relay.asked) == 1
+        assert desk.known.websocket is True, "it breaks today; that is no fact for next week"
+        await desk.endpoint.close()
+
+
+async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426
+        desk = Desk(host, relay, probe_s=0.02)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        host.refusal = None
+        await heard.until(lambda: lane.transport == "websocket")
+        assert desk.known.websocket is True
+        await heard.until(lambda: states(heard)[-2:] == ["closed", "open"])
+        await desk.ask(lane, heard)
+        assert len(host.asked) == 1
+        assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
+        assert lane.fall_back(), "it may break again"
+        await desk.endpoint.close()
+
+
+async def test_a_busy_endpoint_is_not_asked() -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426
+        desk = Desk(host, relay, probe_s=0.02)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard, "slow")
+        host.refusal = None
+        desk.endpoint._probe._start()
+        assert desk.endpoint._probe._task is None
+        relay.go.set()
+        await heard.until(lambda: lane.transport == "websocket")
+        await desk.endpoint.close()
+
+
+async def test_what_is_known_to_refuse_is_not_asked_first() -> None:
+    async with hosting() as host, hosting() as relay:
+        desk = Desk(host, relay, known={"websocket": False})
+        lane, heard = desk.lane("main")
+        assert lane.transport == "http"
+        await desk.ask(lane, heard)
+        assert host.sockets == []
+        await desk.endpoint.close()
+
+
+@pytest.mark.parametrize("transport", ["http", "websocket"])
+async def test_the_user_s_choice_holds(transport: str) -> None:
+    async with hosting() as host, hosting() as relay:
+        known = {"websocket": transport == "http"}
+        desk = Desk(host, relay, transport=transport, known=known, probe_s=0.01)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        assert lane.transport == transport
+        assert bool(relay.sockets) == (transport == "http")
+        assert not lane.fall_back()
+        await desk.endpoint.close()
