@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given, settings
@@ -28,15 +29,21 @@ class Turns:
         first.socket.on_interrupt = self.interrupted
         self.wires = [first, first.beside("b"), first.beside("c")]
         for wire in self.wires:
-            wire.on_event = lambda event, now, wire=wire: self.heard(wire, event)
+            wire.on_event = self.listener(wire)
         self.count = 0
         self.newest: dict[MemoryWire, str] = {}
         """What the turn that runs was asked for."""
         self.shut: set[MemoryWire] = set()
         self.texts: dict[tuple[MemoryWire, int, int], str] = {}
+        self.late: set[str] = set()
+        """Given back; the acknowledgement may have been too slow."""
         self.fates: list[tuple[str, str]] = []
         self.parents: dict[MemoryWire, str] = {}
         self.wrong: list[str] = []
+
+    def listener(self, wire: MemoryWire) -> Callable[[events.Event, float], None]:
+        """What a lane calls."""
+        return lambda event, now: self.heard(wire, event)
 
     def heard(self, wire: MemoryWire, event: events.Event) -> None:
         """Something reached a lane."""
@@ -45,8 +52,10 @@ class Turns:
             self.fates.append((text, event.fate))
             if event.fate == "used":
                 self.newest[wire] = text
+            elif event.fate == "returned":
+                self.late.add(text)
         elif isinstance(event, events.TextDelta):
-            if event.delta != self.newest.get(wire):
+            if event.delta != self.newest.get(wire) and event.delta not in self.late:
                 self.wrong.append(f"{event.delta} for {self.newest.get(wire)}")
             if wire in self.shut:
                 self.wrong.append(f"{event.delta} after a stop")

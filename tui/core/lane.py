@@ -262,6 +262,9 @@ class Lane:
             return False
         if name and name == self.response_id and self.state in _NAMED:
             return False
+        if self.state is LaneState.STEERING:
+            # All texts of one response share their successor.
+            self.ghosts.clear()
         if name in self._ended:
             # Some servers use one id twice (LiteLLM, where its upstream does).
             self._ended.remove(name)

@@ -153,8 +153,11 @@ class Steers:
         if steered and not any(text.stage is Stage.ACCEPTED for text in mine):
             # The cut is proof enough where the acknowledgement was lost.
             for text in mine:
-                text.stage, text.deadline = Stage.ACCEPTED, None
-                news.append(self._news(text, "accepted"))
+                if text.stage is Stage.SENT:
+                    text.stage, text.deadline = Stage.ACCEPTED, None
+                    news.append(self._news(text, "accepted"))
+                elif not calls:
+                    text.stage = Stage.ACCEPTED
         for text in mine:
             if calls and text.stage is Stage.ACCEPTED:
                 text.stage, text.deadline = Stage.PENDING, None
