@@ -17,10 +17,15 @@ from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
 from tui.cli.composition import Composition, Workplace
 from tui.cli.options import ModelFlags, resolve
+from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
+from tui.cli.replay_stage import Stage
+from tui.core.recording import read
+from tui.core.turn import BlockKind
 from tui.effects import recorder as recorder_module
-from tui.engine.session import Options
-from tui.settings import Paths, parse
+from tui.engine import intents
+from tui.engine.session import Options, Session
+from tui.settings import Paths, RehearsalSettings, Settings, parse
 
 KEY = "correct-horse-battery-staple"
 HEADER = "extra-header-secret"
@@ -162,3 +167,49 @@ async def test_a_recording_that_fails_warns_once(
             assert [t.severity for t in seat.troubles] == ["warning"]
         finally:
             await composition.close()
+
+
+async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: Path) -> None:
+    """Edits, Esc half-way, another prompt, another role: over the rehearsal, then without it."""
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
+    settings = Settings(rehearsal=RehearsalSettings(fast_tokens_s=400, mistakes=0.0))
+    place = Workplace(
+        ensure(tmp_path / "data"), settings, resolve(settings, ModelFlags(), {}), paths
+    )
+    file = tmp_path / "r.jsonl"
+    composition = Composition(place, Options(), watched=False, record=file)
+    try:
+        seat = Seat(composition.session)
+        session = composition.session
+        session.submit(intents.Prompt("make the cache safe for threads"))
+        await seat.until(lambda: session.workspace.hunks and session.status.busy)
+        session.submit(intents.Interrupt())
+        await seat.idle()
+        await seat.ask("let slug take a max_length")
+        session.submit(intents.Accept())
+        session.submit(intents.Switch("deep"))
+        session.submit(intents.Throttle(10_000))
+        await seat.ask("hello")
+        happened = blocks(session), stages(session)
+    finally:
+        await composition.close()
+    with file.open("rb") as opened:
+        stage = Stage(read(opened), 0)
+    try:
+        seat = Seat(stage.session)
+        await stage.play()
+        await seat.idle()
+        assert (blocks(stage.session), stages(stage.session)) == happened
+        assert [kind for kind, *_ in happened[0]].count("user") == 3
+    finally:
+        await stage.close()
+
+
+def blocks(session: Session) -> list[tuple[str, str, str]]:
+    """The conversation without its figures."""
+    kept = [block for block in session.transcript.blocks if block.kind is not BlockKind.NOTE]
+    return [(block.kind.value, block.state, block.text) for block in kept]
+
+
+def stages(session: Session) -> list[tuple[str, str]]:
+    return [(hunk.path, hunk.stage.value) for hunk in session.workspace.hunks]

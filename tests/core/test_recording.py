@@ -145,6 +145,9 @@ def test_the_prompt_is_what_the_user_typed_last() -> None:
     assert prompt_of({"input": [{"role": "user", "content": "easy"}, None, 5]}) == "easy"
     assert prompt_of({"input": [{"role": "user", "content": "easy"}]}) == "easy"
     assert prompt_of({}) == ""
+    cut = user_item("Your last answer was interrupted by the user after 3 characters.")
+    steered = [user_item("one"), cut, files, user_item("two"), user_item("and three")]
+    assert prompt_of({"input": steered}) == "two\n\nand three"
 
 
 def test_files_are_found_in_messages_and_in_outputs() -> None:

@@ -279,19 +279,25 @@ def _unnamed(frame: Mapping[str, Any]) -> str:
 
 
 def prompt_of(request: Mapping[str, Any]) -> str:
-    """What the user typed last, unless the model has answered it; empty if there is nothing."""
+    """What the user typed last, unless the model has answered it; empty if there is nothing.
+
+    Messages without anything between them (a prompt, and what was to steer it) belong together.
+    """
     items = request.get("input")
     if isinstance(items, str):
         return items
+    typed: list[str] = []
     for item in reversed(items) if isinstance(items, list) else ():
         if not isinstance(item, dict) or item.get("role") in ("developer", "system"):
             continue
         if item.get("type", "message") != "message" or item.get("role") != "user":
-            return ""
+            break
         text = "\n".join(_texts([item]))
         if text and not _TOLD.match(text):
-            return text
-    return ""
+            typed.insert(0, text)
+        elif typed:
+            break
+    return "\n\n".join(typed)
 
 
 def quoted_files(request: Mapping[str, Any]) -> Iterator[FileBlock]:
