@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
+from tui.core.address import Address
+from tui.effects.clock import MonotonicClock
+from tui.effects.wire import ConnectionOptions, Endpoint, trust
+from tui.effects.wire.dial import deflates, dial
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -19,7 +28,9 @@ def answering(status: HTTPStatus, body: str, **headers: str) -> Any:
     def answer(socket: ServerConnection, request: Request) -> Response:
         response = socket.respond(status, body)
         for name, value in headers.items():
+            response.headers.pop(name, None)
             response.headers[name] = value
+            response.headers[name] = value  # twice, as some proxies do
         return response
 
     return answer
@@ -110,3 +121,214 @@ async def test_a_dial_that_is_given_up_leaves_nothing_behind() -> None:
     await connection.close()
     assert connection.state == "closed"
     server.close()
+
+
+async def test_retry_after_is_handed_on_in_seconds_or_as_a_date() -> None:
+    date = {"Date": "Sat, 21 Nov 2026 09:00:00 GMT"}
+    for said, seconds in (
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "Sat, 21 Nov 2026 09:01:30 GMT", **date}, 90.0),
+        ({"Retry-After": "soon"}, None),
+        ({}, None),
+    ):
+        refuse = answering(HTTPStatus.SERVICE_UNAVAILABLE, "", **said)
+        async with serving(idle, process_request=refuse) as url:
+            connection, _ = connection_to(url)
+            with pytest.raises(EndpointError) as raised:
+                await connection.open()
+            assert raised.value.retry_after_s == seconds
+            assert raised.value.transient
+            await connection.close()
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 429, 500, 501, 503])
+async def test_an_error_says_what_may_help(status: int) -> None:
+    transient, http = status in (429, 500, 503), status in (400, 404, 501)
+    refuse = answering(HTTPStatus(status), "", Location="/elsewhere")
+    async with serving(idle, process_request=refuse) as url:
+        connection, _ = connection_to(url)
+        with pytest.raises(EndpointError) as raised:
+            await connection.open()
+        assert (raised.value.transient, raised.value.http_may_work) == (transient, http)
+        await connection.close()
+
+
+async def test_a_server_that_hangs_up_on_the_upgrade_may_still_speak_http() -> None:
+    async def curt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(curt, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        connection, _ = connection_to(f"ws://127.0.0.1:{port}/")
+        with pytest.raises(EndpointError, match="closed the connection instead") as raised:
+            await connection.open()
+        assert raised.value.transient
+        assert raised.value.http_may_work
+        await connection.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit_bytes", "offered"),
+    [(None, 2**20, False), (True, 2**20, True), (False, 2**20, False), (True, 0, False)],
+)
+async def test_compression_is_offered_where_it_was_asked_for(
+    asked: bool | None, limit_bytes: int, offered: bool
+) -> None:
+    seen: list[str] = []
+
+    def look(socket: ServerConnection, request: Request) -> None:
+        seen.append(request.headers.get("Sec-WebSocket-Extensions", ""))
+
+    async with serving(idle, process_request=look) as url:
+        options = ConnectionOptions(max_message_bytes=limit_bytes)
+        socket = await dial(Address(url, compression=asked), options)
+        await socket.close()
+    assert ("permessage-deflate" in seen[0]) is offered
+
+
+def test_beyond_this_machine_compression_is_offered() -> None:
+    options = ConnectionOptions()
+    assert deflates(Address("wss://model.example/"), options, nearby=False)
+    assert not deflates(Address("wss://model.example/", compression=False), options, nearby=False)
+
+
+@asynccontextmanager
+async def proxied(
+    monkeypatch: pytest.MonkeyPatch, status: str = "200 OK"
+) -> AsyncIterator[list[bytes]]:
+    """An HTTP proxy on loopback that leads every host to the port in its name."""
+    asked: list[bytes] = []
+
+    async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.append(head)
+        writer.write(f"HTTP/1.1 {status}\r\n\r\n".encode())
+        if not status.startswith("200"):
+            writer.close()
+            return
+        port = int(head.split()[1].rsplit(b":", 1)[1])
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+
+        async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            while data := await source.read(65536):
+                sink.write(data)
+            sink.close()
+
+        await asyncio.gather(pump(reader, back), pump(there, writer), return_exceptions=True)
+
+    for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    async with await asyncio.start_server(lead, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        monkeypatch.setenv("HTTPS_PROXY", f"http://joe:s3cret@127.0.0.1:{port}")
+        monkeypatch.setenv("https_proxy", f"http://joe:s3cret@127.0.0.1:{port}")
+        yield asked
+
+
+async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with serving(idle) as url, proxied(monkeypatch) as asked:
+        connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
+        await connection.open()
+        assert asked[0].startswith(b"CONNECT model.example:")
+        assert b"Proxy-Authorization: Basic" in asked[0]
+        await connection.close()
+        nearby, _ = connection_to(url)
+        await nearby.open()
+        assert len(asked) == 1
+        await nearby.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("407 No", "a user and a password"), ("502 Bad", "HTTP 502")]
+)
+async def test_a_proxy_that_refuses_is_named(
+    monkeypatch: pytest.MonkeyPatch, status: str, words: str
+) -> None:
+    async with proxied(monkeypatch, status):
+        connection, _ = connection_to("ws://model.example/")
+        with pytest.raises(
+            EndpointError, match=r"The proxy on the way to model\.example"
+        ) as raised:
+            await connection.open()
+        assert words in str(raised.value)
+        assert raised.value.transient == ("502" in status)
+        await connection.close()
+
+
+async def test_a_proxy_that_is_not_there_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with proxied(monkeypatch):
+        pass
+    connection, _ = connection_to("ws://model.example/")
+    with pytest.raises(EndpointError, match=r"Nothing listens at the proxy 127\.0\.0\.1") as raised:
+        await connection.open()
+    assert "s3cret" not in str(raised.value)
+    await connection.close()
+    for broken in ("gopher://x:s3cret@y", "http://joe:s3cret@/"):
+        monkeypatch.setenv("https_proxy", broken)
+        with pytest.raises(EndpointError, match="its address is not one") as raised:
+            await connection_to("ws://model.example/")[0].open()
+        assert "s3cret" not in str(raised.value)
+
+
+async def test_a_socks_proxy_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with proxied(monkeypatch):
+        monkeypatch.setenv("https_proxy", "socks5h://127.0.0.1:1080")
+        connection, _ = connection_to("ws://model.example/")
+        with pytest.raises(EndpointError, match="python-socks"):
+            await connection.open()
+        await connection.close()
+
+
+@asynccontextmanager
+async def private(tmp_path: Path) -> AsyncIterator[tuple[str, Path]]:
+    """A server whose certificate only its own authority vouches for, and that one's file."""
+    authority = trustme.CA()
+    bundle = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(str(bundle))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    async with serving(idle, ssl=context) as url:
+        yield url.replace("ws://127.0.0.1", "wss://localhost"), bundle
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
+async def test_a_private_authority_is_named_by_a_variable(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for other in (*trust.REPLACING, *trust.ADDING):
+        monkeypatch.delenv(other, raising=False)
+    async with private(tmp_path) as (url, bundle):
+        connection, _ = connection_to(url)
+        with pytest.raises(EndpointError, match=r"is not trusted .* set SSL_CERT_FILE") as raised:
+            await connection.open()
+        assert not raised.value.transient
+        monkeypatch.setenv(name, str(bundle) + ".gone")
+        with pytest.raises(EndpointError, match=rf"{name} names .*gone, which cannot be read"):
+            await connection.open()
+        monkeypatch.setenv(name, str(bundle))
+        await connection.open()
+        await connection.close()
+
+
+async def test_headers_of_the_address_are_sent_as_they_are() -> None:
+    seen: list[Any] = []
+
+    def look(socket: ServerConnection, request: Request) -> None:
+        seen.append(request)
+
+    async def azure() -> Address:
+        return Address(url + "?api-version=v1", {"api-key": "k-1", "X-Team": "blue"})
+
+    async with serving(idle, process_request=look) as url:
+        lane = Endpoint("azure", azure, MonotonicClock()).lane()
+        await lane.open()
+        await lane.close()
+    assert seen[0].headers["api-key"] == "k-1"
+    assert seen[0].headers["X-Team"] == "blue"
+    assert "Authorization" not in seen[0].headers
+    assert seen[0].path.endswith("?api-version=v1")

@@ -18,6 +18,8 @@ from websockets.exceptions import (
     InvalidURI,
     ProxyError,
 )
+from websockets.proxy import get_proxy
+from websockets.uri import parse_uri
 
 from tui.core.address import Address, is_loopback, shown
 from tui.core.refusals import refusal, without_secrets
@@ -56,7 +58,7 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
             additional_headers=dict([BETA_HEADER]) | dict(address.headers),
             user_agent_header=options.user_agent,
             proxy=None if nearby else True,
-            compression="deflate" if _deflates(address, options, nearby=nearby) else None,
+            compression="deflate" if deflates(address, options, nearby=nearby) else None,
             open_timeout=options.connect_timeout_s,
             close_timeout=options.close_timeout_s,
             ping_interval=None,
@@ -78,7 +80,7 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     return connected
 
 
-def _deflates(address: Address, options: ConnectionOptions, *, nearby: bool) -> bool:
+def deflates(address: Address, options: ConnectionOptions, *, nearby: bool) -> bool:
     """Whether compression is offered: never without a limit on what a frame unpacks to."""
     wanted = not nearby if address.compression is None else address.compression
     return wanted and options.max_message_bytes > 0
@@ -115,8 +117,9 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         return _proxy_failed(error, host)
     if isinstance(error, InvalidStatus):
         response = error.response
-        body = bytes(response.body or b"")
-        return refusal(address, response.status_code, body, response.headers)
+        # A header that comes twice is an error to the library's mapping: the first one counts.
+        headers = {name.title(): value for name, value in reversed([*response.headers.raw_items()])}
+        return refusal(address, response.status_code, bytes(response.body or b""), headers)
     if isinstance(error, InvalidMessage | EOFError):
         return _no_answer(error, place)
     if isinstance(error, InvalidHandshake | InvalidURI):
@@ -132,8 +135,21 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
     if isinstance(error, ssl.SSLError):
         return _tls_failed(error, host, place)
     if f"[Errno {errno.ECONNREFUSED}]" in str(error):  # or the sum of them, one per address
+        via = _proxy_place(address)
+        if via:
+            return EndpointError(f"Nothing listens at the proxy {via}: check HTTPS_PROXY.")
         return EndpointError(f"Nothing listens at {place}: is the server running?")
     return EndpointError(f"Cannot connect to {place} ({error}): check the network.", transient=True)
+
+
+def _proxy_place(address: Address) -> str:
+    """Host and port of the proxy that leads to this address; empty: there is none."""
+    parsed = parse_uri(address.url)
+    found = None if is_loopback(parsed.host) else get_proxy(parsed)
+    if not found:
+        return ""
+    parts = urlsplit(found)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
 def _proxy_failed(error: Exception, host: str) -> EndpointError:
