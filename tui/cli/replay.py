@@ -123,7 +123,8 @@ async def _printed_till_told(stage: Stage) -> int:
     """As `_printed`; a signal ends it, and the scratch workspace goes all the same."""
     printing = asyncio.create_task(_printed(stage))
     for name in ("SIGTERM", "SIGHUP"):
-        with contextlib.suppress(NotImplementedError, AttributeError):  # Windows
+        # Windows has none of this, and only the main thread may
+        with contextlib.suppress(NotImplementedError, AttributeError, RuntimeError, ValueError):
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(getattr(signal, name), printing.cancel)
     await asyncio.wait({printing})
