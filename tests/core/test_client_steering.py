@@ -342,43 +342,6 @@ def test_the_successor_that_cannot_be_made_gives_the_texts_back() -> None:
     assert side.state() is LaneState.IDLE
 
 
-def test_a_late_acceptance_after_the_text_came_back_is_answered_unseen() -> None:
-    side = steered()
-    side.completed()
-    side.wait(STEER_S)
-    side.ask(previous_response_id="resp_1", input="smaller")
-    assert side.accepted("steer_a") == []
-    assert side.known.steer == {"m": True}
-    assert side.created("resp_ghost") == []
-    assert side.delta() == []
-    assert side.item(type="message") == []
-    assert side.completed("resp_ghost") == []
-    assert side.state() is LaneState.SENT
-    assert kinds(side.created("resp_2")) == ["Created"]
-    assert side.delta()
-    assert kinds(side.completed("resp_2")) == ["Completed"]
-
-
-def test_a_late_acceptance_at_rest_loses_the_lane_to_the_unseen_answer() -> None:
-    side = steered()
-    side.completed()
-    side.wait(STEER_S)
-    side.accepted("steer_a")
-    assert side.state() is LaneState.ABANDONED
-    assert side.steer_failed("successor_creation_failed", name="steer_a") == []
-    assert side.state() is LaneState.IDLE
-
-
-def test_a_late_refusal_does_not_hit_the_next_turn() -> None:
-    side = steered()
-    side.completed()
-    side.wait(STEER_S)
-    side.ask()
-    assert side.say("error", **UNKNOWN_EVENT) == []
-    assert side.state() is LaneState.SENT
-    assert kinds(side.say("error", **UNKNOWN_EVENT)) == ["ErrorEvent"]
-
-
 def test_there_is_nothing_to_steer_at_rest_in_a_prewarm_or_after_a_stop() -> None:
     side = ClientSide()
     assert side.client.steer("x", None, 0.0) is None
