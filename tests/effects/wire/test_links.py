@@ -56,7 +56,7 @@ async def test_without_an_echo_each_lane_gets_a_socket_unseen() -> None:
         await desk.endpoint.close()
 
 
-async def test_a_create_that_moves_can_be_interrupted_and_fails_with_its_dial() -> None:
+async def test_a_create_that_moves_can_be_interrupted_or_dropped() -> None:
     async with hosting(echo=False) as host:
         desk = Desk(host)
         (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
@@ -64,7 +64,6 @@ async def test_a_create_that_moves_can_be_interrupted_and_fails_with_its_dial() 
         await asyncio.gather(one.open(), two.open(), three.open())
         for lane in (one, two, three):
             lane.create({"model": "slow"})
-        host.refusal = 503
         await first.has(events.Created)
         assert two.busy
         assert two.link is None
@@ -72,10 +71,27 @@ async def test_a_create_that_moves_can_be_interrupted_and_fails_with_its_dial() 
         assert not two.busy
         assert isinstance(second.events[-1], events.Incomplete)
         assert second.events[-1].reason == "interrupted"
-        assert "HTTP 503" in await third.closed()
+        three.drop()
+        assert three.state == "closed"
+        assert not three.busy
+        assert "dropped" in await third.closed()
         assert states(first) == ["connecting", "open"]
-        host.refusal = None
         await desk.ask(two, second)
+        assert [event["model"] for _, event in host.asked] == ["slow", "m"]
+        await desk.endpoint.close()
+
+
+async def test_a_create_that_moves_is_lost_with_its_dial() -> None:
+    async with hosting(echo=False) as host:
+        desk = Desk(host)
+        (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
+        await asyncio.gather(one.open(), two.open())
+        one.create({"model": "m"})
+        two.create({"model": "m"})
+        host.refusal = 503
+        assert "HTTP 503" in await second.closed()
+        assert not two.busy
+        assert states(first) == ["connecting", "open"]
         await desk.endpoint.close()
 
 

@@ -33,6 +33,7 @@ _SHARED = ""
 AGED = "renewed before the server's time limit"
 SLEPT = "renewed after a pause"
 BACK = "the WebSocket works again"
+OTHER_WAY = "continued by HTTP"
 NO_LANES = "this endpoint has one conversation a connection"
 FULL = "this connection takes no more lanes"
 _Where = Callable[[], Awaitable[Address]]
@@ -182,13 +183,14 @@ class Endpoint:
 
     def _leave_stale(self, lane: EndpointLane) -> None:
         """Part an idle lane from a link that is not to take another request of it."""
+        for one in tuple(self._links):
+            if one.pulse.slept() and not one.busy:
+                one.close(SLEPT)
         link = lane.link
         if link is None:
             return
-        if link.pulse.slept() and not link.busy:
-            link.close(SLEPT)
-        elif link.transport != self.transport:
-            link.retire(BACK)
+        if link.transport != self.transport:
+            link.retire(BACK if self.transport == "websocket" else OTHER_WAY)
         elif link.state != "open" or link.age_s > self._limit_s():
             link.retire(AGED)
         elif not link.protocol.takes(lane.wire_name):
@@ -206,7 +208,7 @@ class Endpoint:
         return None
 
     def _limit_s(self) -> float:
-        known_s = self.capabilities.max_age_s
+        known_s = self.known.max_age_s
         return self.options.max_age_s if known_s is None else MARGIN * known_s
 
     def _dialling(self, lane: EndpointLane) -> asyncio.Task[Link]:
@@ -285,7 +287,10 @@ class Endpoint:
         except DuettoError as error:
             lane.unlinked(str(error), None)
             return
-        lane.arrive(link)
+        if lane.finished or lane.state != "open":
+            link.close("no longer wanted")
+        else:
+            lane.arrive(link)
 
     def _idle(self) -> bool:
         return not any(lane.busy for lane in self._lanes.values())

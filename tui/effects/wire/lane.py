@@ -108,6 +108,8 @@ class EndpointLane:
         """Leave the socket at once: it is aborted, unless other lanes are busy on it."""
         link = self.link
         if link is None:
+            if self._moving is not None:
+                self.unlinked(DROPPED, None)
             return
         if any(rider.busy for rider in link.riders if rider is not self):
             link.leave(self)
