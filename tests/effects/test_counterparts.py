@@ -101,7 +101,7 @@ async def test_the_ladder_against_every_manner_of_recserver(
             await heard.closed()
         assert not any(isinstance(event, events.Delta) for event in heard.events[seen:])
         assert connection.state == ("open" if stays_open else "closed")
-        assert (connection.capabilities.no_interrupt == set()) == capable
+        assert connection.abilities("m").interrupt is capable
         await connection.open()
         connection.create({"model": "m", "input": "hello"})
         await heard.has(events.Completed)
