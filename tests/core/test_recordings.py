@@ -84,6 +84,8 @@ class ServerPlayback:
     runs: dict[str, Run] = field(default_factory=dict)
     """Recorded response id -> ours."""
     new: deque[Run] = field(default_factory=deque)
+    begun: list[Run] = field(default_factory=list)
+    """All of them, in order."""
     ids: dict[str, str] = field(default_factory=dict)
     prewarmed: deque[str] = field(default_factory=deque)
     answers: list[dict[str, Any]] = field(default_factory=list)
@@ -92,11 +94,40 @@ class ServerPlayback:
         for key in ("previous_response_id", "response_id"):
             if body.get(key) in self.ids:
                 body = {**body, key: self.ids[body[key]]}
+        said, running = len(self.answers), {run.response_id for run in self.server.running()}
+        ended = {run.response_id for run in self.begun} - running
+        waiting = len(self.server._waiting)
         self.server.receive_text(json.dumps(body))
         self.work()
+        answers = [answer["type"] for answer in self.answers[said:]]
+        match body.get("type"):
+            case "response.create":
+                held = len(self.server._waiting) - waiting
+                assert (answers[:1] in (["response.created"], ["error"])) != bool(held)
+                assert held in (0, 1)
+            case "response.interrupt" if body["response_id"] in running:
+                assert answers == ["response.interrupt.accepted"]
+            case "response.interrupt":
+                unknown = running and body["response_id"] not in ended
+                assert answers == (["response.interrupt.failed"] if unknown else [])
+            case "response.steer":
+                assert answers == ["response.steer.failed"]
+            case _:
+                assert answers == ["error"]
+        self.check()
+
+    def check(self) -> None:
+        """What runs has begun and not ended, one a lane."""
+        running = self.server.running()
+        assert len({run.lane for run in running}) == len(running)
+        assert [run for run in self.begun if not run.done] == running
+        free = {run.lane for run in running}
+        assert all(create.stream_id in free for create in self.server._waiting)
 
     def work(self) -> None:
-        self.new += self.server.accept()
+        runs = self.server.accept()
+        self.new += runs
+        self.begun += runs
         for text in self.server.data_to_send():
             answer = json.loads(text)
             self.answers.append(answer)
@@ -125,6 +156,7 @@ class ServerPlayback:
         elif kind == "error" and self.new:
             self.new.popleft().refuse(400, "as_recorded", "as recorded")
         self.work()
+        self.check()
 
     def match(self, recorded_id: str, lane: str | None) -> None:
         """Ours is the oldest unmatched one of that lane."""
@@ -139,7 +171,7 @@ class ServerPlayback:
 
 
 @pytest.mark.parametrize("recorded", CONNECTIONS, ids=lambda pair: pair.name)
-def test_the_server_follows_every_recording(recorded: RecordedConnection) -> None:
+def test_the_server_is_in_the_right_state_after_every_frame(recorded: RecordedConnection) -> None:
     playback = ServerPlayback()
     for frame in recorded.frames:
         if frame.meta in GONE:
