@@ -21,6 +21,7 @@ METHOD = (
     "the event that the engine gets. The client is alone in its process.",
     "TTFT: from the call that sends to the first text that is handed on. Overhead: TTFT beyond one "
     "round trip. Sent: TCP payload of a turn from the client, counted by the proxy, with TLS.",
+    "Tokens: every event is a TLS record of its own; without pace they come in full segments.",
     "Idle: a tool of 400 ms between two turns whose answers last 500 ms; CPU up to the first text "
     "there. All figures are medians; the transports take turns, in blocks or one by one.",
 )

@@ -8,13 +8,15 @@ and how long the answer lasts is said in the request's metadata.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import random
+import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,8 +26,6 @@ from tui.cli.bench_transport.worker import answer_questions
 
 PATH = "/v1/responses"
 REQUEST_BYTES = 64 << 20
-TRAIN_TOKENS = 1
-"""So many events leave in one write where there is no pace: a model that is ahead of the way."""
 ITEM_ID = "msg_0000000000000000000000000000abcd"
 
 Encode = Callable[[Mapping[str, Any]], bytes]
@@ -85,6 +85,24 @@ def named(lane: str | None) -> dict[str, str]:
     return {} if lane is None else {"stream_id": lane}
 
 
+@contextlib.contextmanager
+def in_trains(transport: asyncio.WriteTransport) -> Iterator[None]:
+    """Let the system send full segments only, as on a busy link.
+
+    A client that is faster than this process would else sleep and wake for every event: that is
+    the paced case. Each event stays a TLS record of its own. Only Linux has this.
+    """
+    socket_now, option = transport.get_extra_info("socket"), getattr(socket, "TCP_CORK", None)
+    if option is None:
+        yield
+        return
+    socket_now.setsockopt(socket.IPPROTO_TCP, option, 1)
+    try:
+        yield
+    finally:
+        socket_now.setsockopt(socket.IPPROTO_TCP, option, 0)
+
+
 class Answer:
     """One response, written event by event."""
 
@@ -107,8 +125,9 @@ class Answer:
         if self._rate:
             await self._paced(transport, events)
         else:
-            for start in range(0, len(events), TRAIN_TOKENS):
-                transport.write(b"".join(events[start : start + TRAIN_TOKENS]))
+            with in_trains(transport):
+                for event in events:
+                    transport.write(event)
         if self._lasts_s:
             await asyncio.sleep(self._lasts_s)
         transport.write(self._tail())
@@ -157,17 +176,17 @@ class Server:
         return port
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(compress=False, max_msg_size=REQUEST_BYTES)
-        await socket.prepare(request)
+        answers = web.WebSocketResponse(compress=False, max_msg_size=REQUEST_BYTES)
+        await answers.prepare(request)
         assert request.transport is not None
-        async for message in socket:
+        async for message in answers:
             if message.type is not WSMsgType.TEXT:
                 break
             asked = json.loads(message.data)
             if asked.get("type") == "response.create":
                 answer = Answer(asked, next(self._numbers), websocket_frame)
                 await answer.write(request.transport)
-        return socket
+        return answers
 
     async def _sse(self, request: web.Request) -> web.StreamResponse:
         asked = json.loads(await request.read())
