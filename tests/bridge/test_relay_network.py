@@ -30,7 +30,7 @@ from tests.support.sse_upstream import (
 from tui.bridge import stage
 from tui.bridge.relay.upstream import proxy_for, retry_after
 from tui.bridge.server import Bridge
-from tui.core.address import Address
+from tui.core.wire.address import Address
 from tui.errors import EndpointError
 
 

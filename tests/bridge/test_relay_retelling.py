@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tui.bridge.relay.retelling import Retelling
 from tui.bridge.relay.sse import Message
-from tui.core.address import Address
-from tui.core.run import Run, Task
+from tui.core.wire.address import Address
+from tui.core.wire.server.run import Run, Task
 
 KEY = "sk-0123456789"
 ENDS = ("response.completed", "response.incomplete", "response.failed", "error")

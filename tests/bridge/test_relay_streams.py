@@ -27,7 +27,7 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tui.bridge.server import Bridge
-from tui.core.address import Address
+from tui.core.wire.address import Address
 
 
 async def test_an_interrupt_closes_the_request(bridge: Bridge) -> None:

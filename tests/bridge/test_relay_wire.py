@@ -24,9 +24,9 @@ from tests.support.sse_upstream import (
     serving,
     stream,
 )
-from tui.core import events
-from tui.core.address import Address
-from tui.core.capabilities import Capabilities
+from tui.core.wire import events
+from tui.core.wire.address import Address
+from tui.core.wire.capabilities import Capabilities
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint

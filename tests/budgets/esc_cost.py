@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.support.fakes import FakeRunner, MemoryFiles
 from tests.support.sources import ROOT
-from tui.core.address import Address
-from tui.core.capabilities import Capabilities
-from tui.core.events import Delta, Event
+from tui.core.wire.address import Address
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.events import Delta, Event
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
 from tui.engine import intents

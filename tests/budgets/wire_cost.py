@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from websockets.asyncio.client import connect
 
 from tests.budgets.esc_cost import lane_server
-from tui.core.address import Address
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import Completed, Delta, Event, decode_server
-from tui.core.protocol import ServerProtocol
+from tui.core.wire.address import Address
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.events import Completed, Delta, Event, decode_server
+from tui.core.wire.server.protocol import ServerProtocol
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
 

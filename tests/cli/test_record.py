@@ -20,8 +20,8 @@ from tui.cli.options import ModelFlags, resolve
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
 from tui.cli.replay_stage import Stage
-from tui.core.recording import read
 from tui.core.turn import BlockKind
+from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module
 from tui.engine import intents
 from tui.engine.session import Options, Session

@@ -39,8 +39,8 @@ from tui.cli.replay import replay_command
 from tui.cli.replay_stage import Stage
 from tui.core.file_block import file_block
 from tui.core.history import user_item
-from tui.core.recording import read
 from tui.core.turn import BlockKind
+from tui.core.wire.recording import read
 from tui.engine import intents
 
 OPEN = "Open files, as they stand in the editor now:\n"

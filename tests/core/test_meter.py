@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.events import Usage
 from tui.core.meter import Meter, scale
+from tui.core.wire.events import Usage
 
 
 def streamed(meter: Meter, *, count: int, every_s: float, chars: int = 4) -> float:

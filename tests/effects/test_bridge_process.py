@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.sse_upstream import completed, message, saying, serving
-from tui.core.address import Address
+from tui.core.wire.address import Address
 from tui.effects import bridge_process
 from tui.effects.bridge_process import BridgeProcess
 from tui.errors import EndpointError

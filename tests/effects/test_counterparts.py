@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.other_servers import running
 from tests.support.sockets import connection_to
-from tui.core import events
+from tui.core.wire import events
 from tui.errors import EndpointError, KeyRefused
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.capabilities import Capabilities
+from tui.core.wire.capabilities import Capabilities
 from tui.effects.known_endpoints import DOUBT_S, KnownEndpoints
 
 URL = "wss://user:pw@model.example/v1/responses?key=sk-secret"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tui.core.masking import Mask
+from tui.core.wire.masking import Mask
 from tui.effects import recorder as module
 from tui.effects.recorder import Recorder
 from tui.errors import FileRefused

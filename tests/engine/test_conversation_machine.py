@@ -23,8 +23,9 @@ from hypothesis.stateful import (
 
 from tests.support.fakes import World, settle
 from tests.support.memory_wire import MemoryWire
-from tui.core.protocol import Run, ServerProtocol
 from tui.core.turn import BlockKind
+from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import Run
 from tui.engine import intents
 
 TOKEN = re.compile(r"<\w+>")

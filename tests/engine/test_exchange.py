@@ -9,8 +9,8 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, begun, notes, outputs, texts
-from tui.core import events
 from tui.core.turn import BlockKind
+from tui.core.wire import events
 from tui.engine import exchange, intents
 from tui.engine.session import Options
 

@@ -7,9 +7,9 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
-from tui.core import events
 from tui.core.file_read import FileRead
 from tui.core.turn import BlockKind
+from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import RoleSpec
 

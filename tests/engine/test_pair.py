@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
-from tui.core import events
 from tui.core.turn import BlockKind
+from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, KeyRefused

@@ -7,7 +7,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import begun, texts
-from tui.core import events
+from tui.core.wire import events
 from tui.engine import intents, prewarm
 from tui.engine.ports import Abilities, RoleSpec
 from tui.errors import EndpointError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.core.events import ErrorEvent, Failed
+from tui.core.wire.events import ErrorEvent, Failed
 from tui.engine.recovery import LONGEST_WAIT_S, MAX_TRIES, Remedy, Tries, backoff_s
 from tui.errors import EndpointError, KeyRefused
 

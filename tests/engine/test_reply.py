@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fakes import World
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
-from tui.core import events
 from tui.core.turn import BlockKind
+from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import RoleSpec
 

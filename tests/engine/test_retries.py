@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, notes, texts
-from tui.core import events
+from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.recovery import MAX_TRIES
 from tui.errors import EndpointError, KeyRefused

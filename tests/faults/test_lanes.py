@@ -13,8 +13,8 @@ from tests.support.lines import Party, party
 from tests.support.nasty_server import Interrupts, Nasty
 from tests.support.nasty_steps import Close, Gate, Step, Storm
 from tests.support.server_words import completed, created, delta, error, spoken, turn
-from tui.core import events
-from tui.core.capabilities import Capabilities
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
 
 TWO = ("main", "helper")
 

@@ -19,8 +19,8 @@ from tests.support.server_words import (
     spoken,
     turn,
 )
-from tui.core import steers
 from tui.core.turn import BlockKind
+from tui.core.wire.client import steers
 from tui.engine import intents
 
 ONE = spoken("one", "msg_one")

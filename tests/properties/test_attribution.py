@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.memory_wire import MemoryWire
-from tui.core import events
-from tui.core.protocol import Run
+from tui.core.wire import events
+from tui.core.wire.server.run import Run
 from tui.errors import WireError
 
 STEPS = st.lists(

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.mischief import FACTS, LANES, STEPS, Play, Step
-from tui.core import events
-from tui.core.client_protocol import ClientProtocol
-from tui.core.lane import LaneState
+from tui.core.wire import events
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
 
 Facts = dict[str, Any]
 

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.memory_wire import MemoryWire
-from tui.core import events
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import decode_client, decode_server
-from tui.core.lane import LaneState
-from tui.core.protocol import Run, ServerProtocol
-from tui.core.surrogates import HalfCharacter
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.events import decode_client, decode_server
+from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import Run
+from tui.core.wire.surrogates import HalfCharacter
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import exercise, scripted_app
 from tests.support.scripted_session import ScriptedSession
 from tui.core.hunk import Stage
-from tui.core.traffic import SocketView
+from tui.core.wire.traffic import SocketView
 from tui.engine.notices import Ask
 from tui.engine.ports import Abilities
 from tui.ui.theme import theme_names

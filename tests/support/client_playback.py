@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.recordings import RecordedFrame
-from tui.core import events
-from tui.core.client_protocol import ClientProtocol
-from tui.core.lane import LaneState
+from tui.core.wire import events
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 GONE = ("connection_closed", "abrupt_tcp_abort", "client_closed_while_server_was_streaming")

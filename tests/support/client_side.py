@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tui.core import events
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.lane import LaneState
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
 
 MODEL = "m"
 UNKNOWN_EVENT: dict[str, Any] = {

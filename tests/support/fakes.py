@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.command_run import RunResult
-from tui.core.events import (
+from tui.core.wire.events import (
     Completed,
     Created,
     ErrorEvent,

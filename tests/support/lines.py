@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.support.fault_stand import QUICK
 from tests.support.nasty_server import Nasty, nasty
-from tui.core import events
-from tui.core.address import Address
-from tui.core.capabilities import Capabilities
+from tui.core.wire import events
+from tui.core.wire.address import Address
+from tui.core.wire.capabilities import Capabilities
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 

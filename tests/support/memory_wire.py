@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import Event
-from tui.core.lane import LaneState
-from tui.core.protocol import Run, ServerProtocol
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.events import Event
+from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import Run
 from tui.engine.ports import Abilities
 from tui.errors import WireError
 

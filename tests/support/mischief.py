@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.support.client_side import fates
-from tui.core import events
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.lane import LaneState
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.lane import LaneState
+from tui.core.wire.client.protocol import ClientProtocol
 from tui.errors import WireError
 
 LANES = (None, "a", "b")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from tui.core.buffer import Buffer, Change, Mark, Position
-from tui.core.events import Usage
 from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.core.meter import Meter
-from tui.core.traffic import SocketView
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
+from tui.core.wire.events import Usage
+from tui.core.wire.traffic import SocketView
 from tui.core.workspace import Workspace
 from tui.engine.board import Board
 from tui.engine.intents import (

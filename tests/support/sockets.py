@@ -10,8 +10,8 @@ from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
 
-from tui.core import events
-from tui.core.address import Address
+from tui.core.wire import events
+from tui.core.wire.address import Address
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
 

@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from tui.core.address import Address
+from tui.core.wire.address import Address
 
 KEY = "sk-very-secret-0123456789"
 Answer = Callable[[web.Request, "SseUpstream"], Awaitable[web.StreamResponse]]

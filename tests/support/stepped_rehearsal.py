@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from tests.support.fakes import FakeWire
-from tui.core import events
+from tui.core.wire import events
 
 
 class SteppedRehearsal:

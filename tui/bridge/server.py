@@ -18,7 +18,7 @@ from tui.bridge.models import DEEP, FAST, Rehearsal
 from tui.bridge.rehearsal.performer import RehearsalPerformer
 from tui.bridge.relay.endpoints import endpoint_at, path_of
 from tui.bridge.stage import Performer, Stage
-from tui.core.address import Address
+from tui.core.wire.address import Address
 
 if TYPE_CHECKING:
     from tui.bridge.relay.upstream import Upstream

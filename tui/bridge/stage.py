@@ -15,8 +15,8 @@ from typing import Protocol
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from tui.core.run import Run
-from tui.core.server_protocol import ServerProtocol
+from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import Run
 
 KEEP_ALIVE_S = 15.0
 """A run that says nothing for so long (at most twice as long) repeats that it is in progress: some

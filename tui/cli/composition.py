@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl, urlsplit
 import tui
 from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedModels
-from tui.core.address import Address, shown
-from tui.core.capabilities import Capabilities
-from tui.core.masking import Mask
-from tui.core.traffic import SocketView
+from tui.core.wire.address import Address, shown
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.masking import Mask
+from tui.core.wire.traffic import SocketView
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tui.cli.replay_wire import ReplayWire
-from tui.core.recording import Act, Exchange, prompt_of
+from tui.core.wire.recording import Act, Exchange, prompt_of
 from tui.engine.intents import Interrupt, Prompt, Role, Steer, Switch
 from tui.engine.ports import Clock
 from tui.engine.session import Session

@@ -11,7 +11,7 @@ from tui.cli.composition import Network, Workplace
 from tui.cli.finding import Finding
 from tui.cli.options import REHEARSAL
 from tui.cli.probing import Probing
-from tui.core.address import shown
+from tui.core.wire.address import shown
 from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Fact
 from tui.engine.ports import Wire

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TextIO
 
 from tui.cli.inert_text import PROSE, inert
-from tui.core.events import Usage
 from tui.core.hunk import OPEN, Hunk
 from tui.core.meter import MeterView
 from tui.core.turn import BlockKind
+from tui.core.wire.events import Usage
 from tui.engine.notices import Trouble
 from tui.engine.session import Session
 from tui.errors import EXIT_INTERRUPTED

@@ -25,7 +25,7 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import click
 import msgspec
 
-from tui.core.address import Address, checked, is_loopback
+from tui.core.wire.address import Address, checked, is_loopback
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, UsageError

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from tui.core.events import Delta, Event, ItemAdded, SteerNews
 from tui.core.history import user_item
+from tui.core.wire.events import Delta, Event, ItemAdded, SteerNews
 from tui.engine.ports import Wire, WireState
 
 STEP_S = 20.0

@@ -19,7 +19,7 @@ from tui.cli.options import ROLES
 from tui.cli.replay_wire import ReplayWire
 from tui.core.command_run import RunResult
 from tui.core.file_block import FileBlock
-from tui.core.recording import Exchange, Recording, exchanges, foreground, quoted_files
+from tui.core.wire.recording import Exchange, Recording, exchanges, foreground, quoted_files
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing

@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import Event
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.events import Event
 from tui.engine.ports import Abilities, Clock, Transport, WireState
 from tui.errors import WireError
 

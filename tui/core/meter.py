@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tui.core.events import Usage
+from tui.core.wire.events import Usage
 
 CHARS_PER_TOKEN = 4.0
 """Until a model's own ratio is known."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tui.core.address import Address, checked
+from tui.core.wire.address import Address, checked
 from tui.errors import EndpointError
 
 READY_DEADLINE_S = 10.0

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from tui.core.address import shown
-from tui.core.capabilities import Capabilities
+from tui.core.wire.address import shown
+from tui.core.wire.capabilities import Capabilities
 
 DOUBT_S = 7 * 24 * 3600.0
 """A refusal older than this is unknown again: servers learn."""

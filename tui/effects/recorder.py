@@ -21,7 +21,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
-from tui.core.masking import Mask
+from tui.core.wire.masking import Mask
 from tui.errors import FileRefused
 
 Direction = Literal["c2s", "s2c"]

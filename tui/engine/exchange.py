@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from tui.core import events
+from tui.core.wire import events
 from tui.engine.bench import Bench
 from tui.engine.countdown import Countdown
 from tui.engine.errand import Errand, Outcome

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tui.core.events import Event
 from tui.core.turn import Block, BlockKind
+from tui.core.wire.events import Event
 from tui.engine import intents
 from tui.engine.errand import Errand, Outcome
 from tui.engine.exchange import Exchange

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from tui.core.capabilities import Abilities as Abilities
 from tui.core.command_run import RunResult as RunResult
-from tui.core.events import Event
-from tui.core.traffic import SocketView as SocketView
 from tui.core.unsaved import Unsaved
+from tui.core.wire.capabilities import Abilities as Abilities
+from tui.core.wire.events import Event
+from tui.core.wire.traffic import SocketView as SocketView
 from tui.core.workspace import FileRead
 from tui.engine.intents import Effort, Role
 

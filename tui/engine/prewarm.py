@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 
-from tui.core.events import Completed, ErrorEvent, Event, Failed, Incomplete
 from tui.core.history import History
+from tui.core.wire.events import Completed, ErrorEvent, Event, Failed, Incomplete
 from tui.engine.intents import Effort
 from tui.engine.kit import Kit
 from tui.engine.ports import RoleSpec, Wire

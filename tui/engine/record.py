@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tui.core import events
 from tui.core.context import Cut
 from tui.core.edit_stream import Channel
+from tui.core.wire import events
 from tui.engine.bench import Bench
 from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit

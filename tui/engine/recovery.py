@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tui.core.events import ErrorEvent, Failed
-from tui.core.refusals import HOPELESS_CLOSES
+from tui.core.wire.events import ErrorEvent, Failed
+from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.engine.notices import Trouble
 from tui.errors import EndpointError, KeyRefused
 

@@ -11,7 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.edit_stream import Channel
-from tui.core.events import (
+from tui.core.history import CALL_OUTPUTS, Item
+from tui.core.hunk import PLACED
+from tui.core.meter import Meter
+from tui.core.turn import Block, BlockKind
+from tui.core.wire.events import (
     ArgumentsDelta,
     Event,
     InputDelta,
@@ -22,10 +26,6 @@ from tui.core.events import (
     RefusalDelta,
     TextDelta,
 )
-from tui.core.history import CALL_OUTPUTS, Item
-from tui.core.hunk import PLACED
-from tui.core.meter import Meter
-from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
 from tui.engine.catalogue import NOT_KNOWN
 from tui.engine.items import (

@@ -14,9 +14,9 @@ from typing import Literal
 
 from tui.core.buffer import Position
 from tui.core.meter import Meter
-from tui.core.traffic import SocketView
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
+from tui.core.wire.traffic import SocketView
 from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.backlog import Backlog

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.core.events import SteerNews
 from tui.core.turn import Block, BlockKind
+from tui.core.wire.events import SteerNews
 from tui.engine.kit import Kit
 from tui.engine.notices import SteerFate
 from tui.engine.ports import Wire

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tui.core.events import Event
+from tui.core.wire.events import Event
 from tui.engine.kit import Kit
 from tui.engine.ports import MAIN_LANE, RoleSpec, Wire, WireState
 from tui.engine.prewarm import Prewarm

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tui.core.file_block import file_block
 from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
-from tui.core.mending import mended_json
+from tui.core.wire.mending import mended_json
 from tui.core.workspace import Workspace
 from tui.engine.call_error import CallError as CallError
 from tui.engine.catalogue import Catalogue

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from tui.core.traffic import SocketView
+from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Role
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities

@@ -11,8 +11,8 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection, serve
 
 from tests.support.sockets import Heard, at
-from tui.core import events
-from tui.core.capabilities import Capabilities
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
 from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
 
 LANES = {"lanes": True}

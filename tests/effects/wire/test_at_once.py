@@ -14,7 +14,7 @@ from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key, apply_mask
 
 from tests.support.sockets import Heard, at
-from tui.core import events
+from tui.core.wire import events
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint, EndpointLane
 

@@ -17,7 +17,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
-from tui.core.address import Address
+from tui.core.wire.address import Address
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint, trust
 from tui.effects.wire.dial import deflates, dial

@@ -13,7 +13,7 @@ from websockets.http11 import Request
 from websockets.utils import accept_key
 
 from tests.support.sockets import COMPLETED, CREATED, DELTA, connection_to, idle, say, serving
-from tui.core import events
+from tui.core.wire import events
 from tui.effects.clock import MonotonicClock
 from tui.engine.ports import Wire
 from tui.engine.recovery import HOPELESS_CLOSES

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.effects.wire.host import LANES, Desk, hosting, states, words
-from tui.core import events
+from tui.core.wire import events
 from tui.errors import EndpointError, WireError
 
 

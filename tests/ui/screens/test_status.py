@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
-from tui.core.traffic import SocketView
+from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Interrupt
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities

@@ -12,9 +12,9 @@ from tui.bridge.models import NoSuchModelError, Rehearsal
 from tui.bridge.rehearsal.director import answer
 from tui.bridge.rehearsal.player import Player
 from tui.bridge.stage import Part
-from tui.core.run import Run
-from tui.core.steering import required_outputs
-from tui.core.usage import Usage
+from tui.core.wire.server.run import Run
+from tui.core.wire.server.steering import required_outputs
+from tui.core.wire.usage import Usage
 
 _CHARS_PER_TOKEN = 4
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from tui.core.address import Address, checked
+from tui.core.wire.address import Address, checked
 from tui.errors import EndpointError
 
 _BEFORE, _BEHIND = "/v1/endpoints/", "/responses"

@@ -13,7 +13,7 @@ from tui.bridge.relay.retelling import Retelling
 from tui.bridge.relay.sse import MAX_MESSAGE_BYTES, OversizeError, SseParser
 from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream, retry_after
 from tui.bridge.stage import Part
-from tui.core.address import Address
+from tui.core.wire.address import Address
 from tui.errors import EndpointError
 
 _DONE = b"[DONE]"

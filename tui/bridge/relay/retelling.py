@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from tui.bridge.relay.sse import Message
-from tui.core.address import Address
-from tui.core.run import FinishStatus, Run
+from tui.core.wire.address import Address
+from tui.core.wire.server.run import FinishStatus, Run
 
 _ENDS: dict[str, FinishStatus] = {
     "response.completed": "completed",

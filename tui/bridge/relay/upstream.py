@@ -17,7 +17,7 @@ import msgspec
 from multidict import CIMultiDict
 
 from tui import __version__
-from tui.core.address import Address, is_loopback
+from tui.core.wire.address import Address, is_loopback
 from tui.errors import EndpointError
 
 CONNECT_S = 15.0

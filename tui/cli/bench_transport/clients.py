@@ -23,8 +23,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tui.cli.bench_transport import plan
 from tui.cli.bench_transport.worker import answer_questions
-from tui.core.address import Address
-from tui.core.events import Completed, Delta, Event
+from tui.core.wire.address import Address
+from tui.core.wire.events import Completed, Delta, Event
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
 from tui.errors import DuettoError

@@ -18,7 +18,7 @@ from tui.core.edit_stream.wrapping import (
     is_begin,
     may_be_special,
 )
-from tui.core.mending import mended
+from tui.core.wire.mending import mended
 
 
 class PatchParser:

@@ -21,8 +21,8 @@ from websockets.exceptions import (
 from websockets.proxy import get_proxy
 from websockets.uri import parse_uri
 
-from tui.core.address import Address, is_loopback, shown
-from tui.core.refusals import refusal, without_secrets
+from tui.core.wire.address import Address, is_loopback, shown
+from tui.core.wire.refusals import refusal, without_secrets
 from tui.effects.wire import trust
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions

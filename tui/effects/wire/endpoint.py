@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from tui.core.address import Address, checked, shown
-from tui.core.capabilities import Capabilities
-from tui.core.client_protocol import ClientProtocol
-from tui.core.refusals import HOPELESS_CLOSES
-from tui.core.traffic import SocketView
+from tui.core.wire.address import Address, checked, shown
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.refusals import HOPELESS_CLOSES
+from tui.core.wire.traffic import SocketView
 from tui.effects.wire.ages import MARGIN, Ages
 from tui.effects.wire.dial import dial
 from tui.effects.wire.lane import EndpointLane

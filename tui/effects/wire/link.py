@@ -15,11 +15,11 @@ from typing import Any, Literal, Protocol
 
 from websockets.exceptions import InvalidState
 
-from tui.core.address import Address, shown
-from tui.core.client_protocol import ClientProtocol
-from tui.core.events import ErrorEvent, Event
-from tui.core.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words
-from tui.core.traffic import SocketView
+from tui.core.wire.address import Address, shown
+from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.events import ErrorEvent, Event
+from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words
+from tui.core.wire.traffic import SocketView
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
 from tui.effects.wire.pulse import Pulse

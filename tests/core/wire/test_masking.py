@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tui.core.file_block import file_block, file_blocks
+from tui.core.wire.masking import MASK, Mask
+
+KEY = 'correct-horse/battery"staple'
+
+
+def frame(mask: Mask, value: object) -> dict[str, object]:
+    line = mask.frame(json.dumps(value))
+    assert "\n" not in line
+    decoded = json.loads(line)
+    assert isinstance(decoded, dict)
+    return decoded
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"type": "error", "error": {"message": f"bad key {KEY}!"}}),
+        json.dumps({"a": [{"b": KEY}]}),
+        json.dumps({KEY: 1}),
+        json.dumps({"a": KEY}).replace("/", "\\/"),
+        json.dumps({"a": KEY}).replace("c", "\\u0063"),
+        json.dumps({"a": f"?k={KEY}".replace("/", "%2F").replace('"', "%22")}),
+        json.dumps({"a": KEY}, indent=2),
+        f"no json at all {KEY}",
+        f'["{KEY[:13]}", 1, "correct-horse/battery\\"staple"]',
+    ],
+)
+def test_a_key_is_masked_however_it_is_written(text: str) -> None:
+    masked = Mask([KEY]).frame(text)
+    for form in (KEY, json.dumps(KEY)[1:-1], "battery", "correct-horse%2F"):
+        assert form not in masked
+    assert MASK in masked
+    assert "\n" not in masked
+    assert isinstance(json.loads(masked), dict)
+
+
+def test_what_holds_no_key_stays_byte_for_byte() -> None:
+    mask = Mask([KEY])
+    for text in ('{"type": "x",  "n":1.50}', '{"delta":"token = read(token)"}', "{}"):
+        assert mask.frame(text) == text
+    assert json.loads(mask.frame("no")) == {"_raw": "no"}
+    assert json.loads(mask.frame("[1]")) == {"_raw": "[1]"}
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("use sk-proj-abc123def456 now", "abc123"),
+        ("Authorization: Bearer eyJhbGciOi.JIUzI1NiJ9.x", "eyJ"),
+        ("ghp_0123456789abcdefghij", "0123"),
+        ("the task-force, a desk-lamp-holder", ""),
+        ("Bearer authentication is used", ""),
+        ("class sk-toggleable__label", ""),
+    ],
+)
+def test_what_looks_like_a_key(text: str, hidden: str) -> None:
+    masked = str(frame(Mask(), {"text": text})["text"])
+    assert len(masked) == len(text)
+    assert (masked == text) == (not hidden)
+    assert not hidden or hidden not in masked
+
+
+def test_a_quoted_file_can_still_be_read_back() -> None:
+    quoted = file_block("a.py", f"KEY = '{KEY}'\nprint(KEY)\n")
+    masked = frame(Mask([KEY]), {"input": quoted})["input"]
+    (block,) = file_blocks(str(masked))
+    assert block.path == "a.py"
+    assert block.text.endswith("\nprint(KEY)\n")
+    assert KEY not in block.text
+
+
+def test_headers_are_masked_by_their_names_and_addresses_too() -> None:
+    meta = {
+        "_meta": "handshake",
+        "path": "/v1/responses?api-version=2&api-key=abc&x=longer-secret",
+        "headers": {"api-key": "abc", "X-Team": "blue", "Cookie": "a=b", "X-Own": "longer-secret"},
+    }
+    masked = json.loads(Mask(["longer-secret"]).meta(meta))
+    assert masked["path"] == "/v1/responses?api-version=2&api-key=[key]&x=[key]********"
+    assert masked["headers"]["api-key"] == masked["headers"]["Cookie"] == MASK
+    assert masked["headers"]["X-Team"] == "blue"
+    assert "longer" not in json.dumps(masked)
+    pairs = {"headers": [["Authorization", "Bearer x"], ["Host", "h"], "odd"]}
+    masked = json.loads(Mask().meta(pairs))
+    assert masked["headers"] == [["Authorization", MASK], ["Host", "h"], "odd"]
+
+
+def test_short_secrets_and_deep_frames() -> None:
+    assert frame(Mask(["blue", ""]), {"a": "blue"}) == {"a": "blue"}
+    deep = '{"a":' + "[" * 100_000
+    assert json.loads(Mask([KEY]).frame(deep)) == {"_raw": deep}
+    assert "\\ud800" in Mask([KEY]).frame('{"a":"\\ud800' + KEY.replace('"', '\\"') + '"}')

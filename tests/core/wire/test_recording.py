@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.recordings import FOLDER, names
+from tui.core.file_block import file_block
+from tui.core.history import user_item
+from tui.core.wire.recording import Exchange, exchanges, foreground, prompt_of, quoted_files, read
+
+
+def line(direction: str, t: object, frame: dict[str, Any], connection: int = 1) -> bytes:
+    return json.dumps({"dir": direction, "t": t, "conn": connection, "frame": frame}).encode()
+
+
+def create(text: str, lane: str | None = None, **fields: Any) -> dict[str, Any]:
+    named = {"stream_id": lane} if lane else {}
+    return {"type": "response.create", "model": "m", "input": [user_item(text)], **named, **fields}
+
+
+def event(kind: str, response_id: str = "", lane: str | None = None, **fields: Any) -> Any:
+    named = {"stream_id": lane} if lane else {}
+    whole = {"response": {"id": response_id}} if response_id else {}
+    return {"type": f"response.{kind}", **whole, **named, **fields}
+
+
+def played(*lines: bytes) -> list[Exchange]:
+    return exchanges(read(lines).entries)
+
+
+def kinds(exchange: Exchange) -> list[str]:
+    return [json.loads(a.text)["type"] if a.kind == "frame" else a.kind for a in exchange.acts]
+
+
+def test_broken_lines_are_counted_and_time_never_runs_back() -> None:
+    frame = event("created", "r")
+    recording = read(
+        [
+            b"",
+            b"not json\n",
+            b"[1]",
+            b'{"dir":"c2s"}',
+            b'{"dir":"up","frame":{}}',
+            b"\xff\xfe",
+            b"[" * 100_000,
+            line("c2s", 2.0, create("hi")),
+            line("s2c", 1.0, frame),
+            line("s2c", "soon", frame),
+            line("s2c", float("nan"), frame),
+            b'{"dir":"s2c","frame":{"type":"x"}}',
+        ]
+    )
+    assert recording.broken == 6
+    assert [entry.t for entry in recording.entries] == [2.0] * 5
+    assert recording.entries[-1].connection == 0
+    assert recording.about == {}
+
+
+def test_lanes_that_interleave_are_told_apart() -> None:
+    found = played(
+        line("c2s", 0, create("one", "a")),
+        line("c2s", 0, create("two", "b")),
+        line("s2c", 1, event("created", "r2", "b")),
+        line("s2c", 1, event("created", "r1", "a")),
+        line("s2c", 2, event("output_text.delta", lane="a", delta="x")),
+        line("s2c", 2, event("completed", "r2", "b")),
+        line("s2c", 2, event("completed", "r1", "a")),
+    )
+    assert [(e.prompt, kinds(e)) for e in found] == [
+        ("one", ["response.created", "response.output_text.delta", "response.completed"]),
+        ("two", ["response.created", "response.completed"]),
+    ]
+    assert all('"stream_id"' not in act.text for exchange in found for act in exchange.acts)
+
+
+def test_a_steered_successor_belongs_to_its_request() -> None:
+    steer = {"type": "response.steer", "previous_response_id": "r1", "input": "shorter"}
+    (found,) = played(
+        line("c2s", 0, create("story")),
+        line("s2c", 1, event("created", "r1")),
+        line("c2s", 2, steer),
+        line("s2c", 3, event("incomplete", "r1")),
+        line("s2c", 3, event("created", "r2")),
+        line("c2s", 4, {"type": "response.interrupt", "response_id": "r2"}),
+        line("s2c", 5, event("incomplete", "r2")),
+    )
+    assert kinds(found)[1:] == [
+        "steer",
+        "response.incomplete",
+        "response.created",
+        "interrupt",
+        "response.incomplete",
+    ]
+    assert found.acts[1].text == "shorter"
+
+
+@pytest.mark.parametrize(
+    ("meta", "code", "by_user"),
+    [
+        ({"_meta": "close", "code": 1011, "reason": "oops"}, 1011, False),
+        ({"_meta": "abrupt_tcp_abort"}, None, False),
+        ({"_meta": "close", "code": None, "reason": "stopped: no answer"}, None, True),
+    ],
+)
+def test_what_is_open_on_a_socket_is_lost_with_it(
+    meta: dict[str, Any], code: int | None, by_user: bool
+) -> None:
+    first, second = played(
+        line("c2s", 0, create("one")),
+        line("s2c", 1, event("created", "r1")),
+        line("s2c", 2, meta),
+        line("c2s", 3, create("one"), 2),
+        line("s2c", 4, event("created", "r2"), 2),
+        line("s2c", 5, event("completed", "r2"), 2),
+        line("s2c", 6, meta, 2),
+    )
+    assert kinds(first) == ["response.created", "lost"]
+    assert (first.acts[-1].code, first.acts[-1].by_user) == (code, by_user)
+    assert kinds(second) == ["response.created", "response.completed"]
+
+
+def test_titles_and_prewarms_are_not_the_conversation() -> None:
+    found = played(
+        line("c2s", 0, create("", generate=False, prompt_cache_key="a")),
+        line("c2s", 1, create("hello", prompt_cache_key="a")),
+        line("c2s", 2, create("a title", prompt_cache_key="b"), 2),
+        line("c2s", 3, create("more")),
+    )
+    kept, elsewhere = foreground(found)
+    assert [exchange.prompt for exchange in kept] == ["hello", "more"]
+    assert elsewhere == 1
+
+
+def test_the_prompt_is_what_the_user_typed_last() -> None:
+    output = {"type": "function_call_output", "call_id": "c", "output": "done"}
+    answer = {"type": "message", "role": "assistant", "content": []}
+    files = user_item("Open files, as they stand in the editor now:\n...")
+    assert prompt_of({"input": "plain"}) == "plain"
+    assert prompt_of({"input": [user_item("one"), answer, files, user_item("two")]}) == "two"
+    assert prompt_of({"input": [user_item("one"), output]}) == ""
+    assert prompt_of({"input": [output, user_item("The user edited meanwhile:\n-a")]}) == ""
+    assert prompt_of({"input": [user_item("one"), answer]}) == ""
+    assert prompt_of({"input": [{"role": "user", "content": "easy"}, None, 5]}) == "easy"
+    assert prompt_of({"input": [{"role": "user", "content": "easy"}]}) == "easy"
+    assert prompt_of({}) == ""
+    cut = user_item("Your last answer was interrupted by the user after 3 characters.")
+    steered = [user_item("one"), cut, files, user_item("two"), user_item("and three")]
+    assert prompt_of({"input": steered}) == "two\n\nand three"
+
+
+def test_files_are_found_in_messages_and_in_outputs() -> None:
+    whole = file_block("a.py", "one\n", state="active")
+    part = file_block("b.py", "two\n", from_="3", to="4")
+    output = {"type": "function_call_output", "output": file_block("c.py", "three\n")}
+    request = {"input": [user_item(f"{whole}\n{part}"), output]}
+    assert [block.path for block in quoted_files(request)] == ["a.py", "c.py"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_recording_of_other_clients_is_understood(name: str) -> None:
+    recording = read((FOLDER / name).read_bytes().splitlines())
+    assert recording.broken == 0
+    kept, _ = foreground(exchanges(recording.entries))
+    assert bool(kept) != ("handshake_4" in name or "handshake_5" in name)
+    assert all(exchange.ended for exchange in kept)
+    assert kept == [] or kept[0].prompt

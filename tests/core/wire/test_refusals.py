@@ -1,0 +1,108 @@
+"""What servers say when they say no."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.core.wire.address import Address
+from tui.core.wire.events import ErrorEvent, Failed
+from tui.core.wire.refusals import (
+    UNUSABLE_CODE,
+    close_words,
+    discreet,
+    lost_code,
+    lost_words,
+    refusal,
+)
+from tui.errors import EXIT_UNREACHABLE, KeyRefused
+
+ADDRESS = Address("wss://h.example/v1/responses", {"Authorization": "Bearer sk-secret"})
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_its_own_error(status: int) -> None:
+    error = refusal(ADDRESS, status, b'{"error":{"message":"Incorrect key sk-secret"}}', {})
+    assert isinstance(error, KeyRefused)
+    assert error.exit_code == EXIT_UNREACHABLE
+    assert str(error).endswith('It says: "Incorrect key ..."')
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (200, "not a Responses WebSocket endpoint"),
+        (404, "/v1/responses"),
+        (405, "/v1/responses"),
+        (426, "another protocol"),
+        (429, "try again"),
+        (500, "try again"),
+    ],
+)
+def test_other_statuses_say_what_came_back_and_what_to_do(status: int, words: str) -> None:
+    text = str(refusal(ADDRESS, status, b"", {}))
+    assert f"HTTP {status}" in text
+    assert words in text
+    assert "It says" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"plain words", "plain words"),
+        (b'{"detail":"x"}', '{"detail":"x"}'),
+        (b'{"error":"just words"}', "just words"),
+        (b'"text"', "text"),
+        (b"<html>a page</html>", ""),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"a\x1b[31m\nb", "a [31m b"),
+        (b"[" * 4000, "[" * 160),
+    ],
+)
+def test_what_it_says_is_short_and_inert(body: bytes, said: str) -> None:
+    text = str(refusal(ADDRESS, 400, body, {}))
+    assert (f'It says: "{said}"' in text) if said else ("It says" not in text)
+
+
+def test_a_redirect_names_its_goal_without_its_query() -> None:
+    text = str(refusal(ADDRESS, 307, b"", {"Location": "wss://other.example/v1?token=1"}))
+    assert "wss://other.example/v1 " in text
+    assert "token" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "words"),
+    [
+        (1000, "", "the server closed the connection"),
+        (1011, "keepalive ping timeout", "an internal error (keepalive ping timeout)"),
+        (1009, "", "too big"),
+        (4000, "a\x1b[0m", "code 4000 (a[0m)"),
+    ],
+)
+def test_closes_are_put_in_words(code: int, reason: str, words: str) -> None:
+    assert close_words(code, reason).endswith(words) or words in close_words(code, reason)
+
+
+def test_a_wait_that_the_server_asks_for_is_told() -> None:
+    assert "try again in 30 s" in str(refusal(ADDRESS, 429, b"", {"Retry-After": "30"}))
+    later = {"Retry-After": "Wed, 21 Oct"}
+    assert "try again in a moment" in str(refusal(ADDRESS, 503, b"", later))
+
+
+def test_no_error_repeats_the_key() -> None:
+    event = discreet(ErrorEvent(401, "invalid_api_key", "Incorrect key sk-secret"), ADDRESS)
+    assert isinstance(event, ErrorEvent)
+    assert event.message == "Incorrect key ..."
+    error = {"code": "server_error", "message": "for sk-secret"}
+    end = discreet(Failed({"id": "r", "error": error}), ADDRESS)
+    assert isinstance(end, Failed)
+    assert (end.response_id, end.code, end.message) == ("r", "server_error", "for ...")
+    assert "sk-secret" not in lost_words((1008, "bad sk-secret"), None, ADDRESS)
+
+
+def test_who_found_fault_with_a_socket() -> None:
+    assert lost_code(1011, 1011) == 1011
+    assert lost_code(None, 1009) == UNUSABLE_CODE
+    assert lost_code(None, None) is None
+    assert "too big" in lost_words(None, 1009, ADDRESS)
+    assert "broke the WebSocket protocol" in lost_words(None, 1007, ADDRESS)
+    assert lost_words(None, None, ADDRESS) == "the connection broke"

@@ -1,0 +1,1 @@
+"""The client's side: `protocol.ClientProtocol` is its door."""

@@ -1,0 +1,55 @@
+"""What an `error` event complains about; hardly two servers say it alike (PROTOCOL section 4)."""
+
+from __future__ import annotations
+
+from tui.core.wire.events import ErrorEvent, Failed
+
+LIMIT_REACHED = "websocket_connection_limit_reached"
+"""The connection is too old; may come at any time."""
+STREAM_LIMIT = "websocket_stream_limit_reached"
+"""One lane name too many for this connection."""
+
+_BAD_REQUEST = frozenset({None, 400, 404, 405, 422, 501})
+_PASSING = frozenset(
+    {LIMIT_REACHED, STREAM_LIMIT, "rate_limit_exceeded", "websocket_queue_full"}
+    | {"previous_response_not_found", "invalid_api_key"}
+)
+_UNKNOWN_EVENT = frozenset({"unknown_event", "invalid_event", "unsupported_event", "unknown_type"})
+
+
+def is_refusal(event: ErrorEvent) -> bool:
+    """A status that says: I do not know this, or I do not do this."""
+    return event.status in _BAD_REQUEST
+
+
+def about_lane_names(event: ErrorEvent) -> bool:
+    """The server does not want a `stream_id`."""
+    if event.code == STREAM_LIMIT or not is_refusal(event):
+        return False
+    return event.code == "invalid_stream_id" or "stream_id" in event.param + event.message
+
+
+def names(event: ErrorEvent, word: str) -> bool:
+    """It says this very word: ``interrupt`` or ``steer``."""
+    return word in f"{event.code} {event.param} {event.message}".lower()
+
+
+def about_event_type(event: ErrorEvent, word: str) -> bool:
+    """The server does not know a control event; ``word``: ``interrupt`` or ``steer``."""
+    if not is_refusal(event):
+        return False
+    message = event.message.lower()
+    unknown = any(hint in message for hint in ("unknown", "unsupported", "invalid", "not support"))
+    return (
+        event.code in _UNKNOWN_EVENT
+        or event.code == "response_not_found"
+        or names(event, word)
+        or ("event" in message and unknown)
+    )
+
+
+def refuses_prewarm(event: ErrorEvent | Failed) -> bool:
+    """Whether a prewarm that ended like this is refused for good, not only for now."""
+    if event.code in _PASSING:
+        return False
+    return isinstance(event, Failed) or is_refusal(event)

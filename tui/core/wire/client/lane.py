@@ -1,0 +1,307 @@
+"""One lane of a client: which response is in flight, and the gate that an interrupt shuts.
+
+::
+
+    IDLE --create--> HELD --its turn--> SENT
+    SENT --created--> CREATED --first output--> STREAMING --terminal--> IDLE
+              SENT, CREATED or STREAMING --interrupt--> INTERRUPTING --terminal--> IDLE
+              INTERRUPTING --refused or silent, others busy--> ABANDONED --terminal--> IDLE
+              terminal, a steering text is out --> STEERING --successor created--> CREATED
+
+Events carry no response id, so the state decides what a frame belongs to: a delta that comes
+while no response is known to run is late, and is dropped; a response that nobody asked for runs
+unseen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import StrEnum
+from typing import Any
+
+from tui.core.wire.client.ghosts import Ghosts
+from tui.core.wire.client.steers import Steers
+from tui.core.wire.client.stopping import ACCEPTED_S as ACCEPTED_S
+from tui.core.wire.client.stopping import GRACE_S as GRACE_S
+from tui.core.wire.client.stopping import Stopping
+from tui.core.wire.events import (
+    Completed,
+    Created,
+    Delta,
+    ErrorEvent,
+    Event,
+    Failed,
+    Incomplete,
+    InProgress,
+    InterruptAccepted,
+    InterruptFailed,
+    ItemAdded,
+    ItemDone,
+    ItemInterrupted,
+    Progress,
+    Queued,
+)
+from tui.core.wire.surrogates import HalfCharacter
+
+ENDED_IDS = 8
+"""So many ended responses of a lane are known by their ids."""
+
+End = Completed | Incomplete | Failed
+_OUTPUT = (Delta, ItemAdded, ItemDone)
+_BEGUN = (InProgress, *_OUTPUT)
+_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "apply_patch_call", "shell_call", "local_shell_call"}
+    | {"computer_call"}
+)
+"""Items that the client answers; hosted tools answer themselves."""
+
+
+class LaneState(StrEnum):
+    """What a lane is doing."""
+
+    IDLE = "idle"
+    HELD = "held"
+    SENT = "sent"
+    CREATED = "created"
+    STREAMING = "streaming"
+    INTERRUPTING = "interrupting"
+    STEERING = "steering"
+    ABANDONED = "abandoned"
+
+
+_FRESH = (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
+_RUNNING = (*_FRESH, LaneState.INTERRUPTING)
+_NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
+
+
+class Lane:
+    """The state of one `stream_id`; None is the default lane."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+        self.state = LaneState.IDLE
+        self.request: dict[str, Any] = {}
+        """Of the response that is asked for; empty once it was created."""
+        self.model = ""
+        """Of the response in flight."""
+        self.parent = ""
+        """`previous_response_id` of the last create."""
+        self.response_id = ""
+        """Of the response in flight, then of the last one; empty until the server has named it."""
+        self.prewarm = False
+        """The response in flight is not to generate anything."""
+        self.generated = False
+        """A prewarm that generates all the same."""
+        self.begun = False
+        """The response works: its parent has been read, so the parent's lane may go on."""
+        self.calls = False
+        """The response has called a tool of the client."""
+        self.stopping = False
+        """The user wants the successor that is awaited stopped."""
+        self.flowing = False
+        """Deltas may pass: the short cut of the hot path."""
+        self.half = HalfCharacter()
+        self.stop = Stopping()
+        self.steers = Steers(name)
+        self.ghosts = Ghosts()
+        self._ended: deque[str] = deque(maxlen=ENDED_IDS)
+        self._used = False
+        """A response has ended on this lane: a delta may be a late one of it."""
+        self._runs = False
+        """An abandoned response has not ended yet."""
+
+    @property
+    def busy(self) -> bool:
+        """A response is awaited or in flight, and someone waits for it."""
+        return self.state not in (LaneState.IDLE, LaneState.ABANDONED)
+
+    @property
+    def in_flight(self) -> bool:
+        """Something may come from the server on this lane: it takes no new create."""
+        return self.state not in (LaneState.IDLE, LaneState.HELD)
+
+    @property
+    def working(self) -> bool:
+        """The server works for this lane, or is about to."""
+        return self._runs or self.state in _RUNNING or self.state is LaneState.STEERING
+
+    def hold(self, request: dict[str, Any]) -> None:
+        """A create is asked for; it has not gone out."""
+        self.state, self.request, self.response_id = LaneState.HELD, request, ""
+        self.model = str(request.get("model", ""))
+        self.parent = str(request.get("previous_response_id") or "")
+        self.prewarm = request.get("generate") is False
+        self.generated = self.calls = self.begun = False
+        self.stop.renew()
+
+    def sent(self) -> None:
+        """The create goes out."""
+        self.state = LaneState.SENT
+
+    def release(self) -> None:
+        """The create will not go out on this lane; or no successor comes any more."""
+        self.state, self.request, self.stopping = LaneState.IDLE, {}, False
+        self.stop.ended()
+
+    def interrupt(self, now: float) -> bool:
+        """Shut the gate; False if there is nothing to interrupt, or it is being done."""
+        if self.state is LaneState.STEERING and not self.stopping:
+            self.stopping = True
+        elif self.state in _FRESH:
+            self.state, self.flowing = LaneState.INTERRUPTING, False
+        else:
+            return False
+        self.stop.wish(now)
+        return True
+
+    def await_successor(self, now: float, *, stopping: bool) -> None:
+        """The response ended, and its steering texts let expect another one unasked."""
+        self.state, self.stopping = LaneState.STEERING, stopping
+        self.stop.renew()
+        if stopping:
+            self.stop.wish(now)
+        self.steers.await_successor(now)
+
+    def abandon(self, *, owed: bool = False) -> None:
+        """Let the response run on unseen until its end; ``owed``: a successor may follow."""
+        runs = self.state in _RUNNING
+        self._rest()
+        self._runs, self.state = runs, LaneState.ABANDONED
+        if owed:
+            self.ghosts.expect()
+
+    def haunt(self) -> None:
+        """A text that was given back will have a successor all the same."""
+        self.ghosts.expect()
+        if self.state is LaneState.IDLE:
+            self.state = LaneState.ABANDONED
+
+    def unhaunt(self) -> None:
+        """It will not."""
+        self.ghosts.gone()
+        if self.state is LaneState.ABANDONED and not (self._runs or self.ghosts.expected):
+            self.state = LaneState.IDLE
+
+    def lost(self) -> None:
+        """The socket is gone."""
+        self._rest()
+        self._runs = False
+        self.ghosts.clear()
+
+    def knew(self, response_id: str) -> bool:
+        """A response of this id has ended here not long ago."""
+        return response_id in self._ended
+
+    def receive(self, event: Event, now: float) -> bool:
+        """Follow an event of a response; True if it is to be handed on."""
+        if self.ghosts.present and self.ghosts.hides(event):
+            return False
+        if isinstance(event, _BEGUN):
+            self.begun = True
+        if self.prewarm and isinstance(event, _OUTPUT) and self.working:
+            self.generated = True
+            return False
+        if isinstance(event, Delta):
+            return self._delta()
+        if isinstance(event, Created):
+            return self._created(event)
+        if isinstance(event, Completed | Incomplete | Failed):
+            return self._terminal(event)
+        return self._step(event, now)
+
+    def error(self, event: ErrorEvent) -> bool:
+        """Follow an error of this lane; True if it is to be handed on."""
+        idle = self.state is LaneState.IDLE
+        if (idle or self.state is LaneState.SENT) and self.stop.belated(event, idle=idle):
+            return False
+        if self.state is LaneState.INTERRUPTING and self.stop.refused(event):
+            return False
+        if self.state in _RUNNING or self._runs:
+            return self._end(self.response_id, succeeded=False)
+        if self.state is LaneState.ABANDONED:
+            self.unhaunt()
+        return idle
+
+    def answered(self, event: InterruptAccepted | InterruptFailed, now: float) -> bool:
+        """Follow the answer to an interrupt; True if it is to be handed on."""
+        if self.state is not LaneState.INTERRUPTING:
+            self.stop.settled()
+            return False
+        self.stop.answered(event, now)
+        return True
+
+    def _delta(self) -> bool:
+        early = self.state is LaneState.SENT and not self._used
+        if early or self.state is LaneState.CREATED:
+            self.state, self.flowing = LaneState.STREAMING, True
+        return self.flowing
+
+    def _step(self, event: Event, now: float) -> bool:
+        """Follow what neither begins nor ends a response."""
+        if self.state is LaneState.INTERRUPTING:
+            self.stop.alive(now)
+        if isinstance(event, ItemAdded) and self.state is LaneState.CREATED:
+            self.state, self.flowing = LaneState.STREAMING, True
+        if isinstance(event, ItemDone) and event.item.get("type") in _CALLS:
+            self.calls = True
+        if isinstance(event, ItemAdded | InProgress | Queued | Progress):
+            return self.state in _FRESH
+        if isinstance(event, ItemDone | ItemInterrupted):
+            return self.state in _RUNNING
+        return True
+
+    def _created(self, event: Created) -> bool:
+        name = event.response_id
+        if self.state in (LaneState.IDLE, LaneState.ABANDONED):
+            if not self._runs or self.response_id:
+                self.ghosts.gone()
+            self.state, self._runs, self.response_id = LaneState.ABANDONED, True, name
+            return False
+        if self.state is LaneState.HELD or (self.ghosts.expected and self.state is LaneState.SENT):
+            self.ghosts.appears(name)
+            return False
+        if name and name == self.response_id and self.state in _NAMED:
+            return False
+        if self.state is LaneState.STEERING:
+            # All texts of one response share their successor.
+            self.ghosts.clear()
+        if name in self._ended:
+            # Some servers use one id twice (LiteLLM, where its upstream does).
+            self._ended.remove(name)
+        wanted = not self.stopping and self.state is not LaneState.INTERRUPTING
+        self.response_id, self.request, self.calls, self.stopping = name, {}, False, False
+        self.state, self.flowing = LaneState.CREATED, False
+        deadline = self.stop.deadline
+        self.stop.renew()
+        if not wanted:
+            self.state, self.stop.deadline = LaneState.INTERRUPTING, deadline
+        return True
+
+    def _terminal(self, event: End) -> bool:
+        name = event.response_id
+        known = name == self.response_id if self.response_id else name not in self._ended
+        if (name and not known) or not (self._runs or self.state in _RUNNING):
+            return False
+        output = event.response.get("output")
+        for item in output if isinstance(output, list) else ():
+            self.calls |= isinstance(item, dict) and item.get("type") in _CALLS
+        return self._end(name or self.response_id, succeeded=not isinstance(event, Failed))
+
+    def _end(self, name: str, *, succeeded: bool) -> bool:
+        """The response is over; True if someone waits for it."""
+        shown = self.state is not LaneState.ABANDONED
+        self._rest()
+        self._runs = False
+        if name:
+            self._ended.append(name)
+            self.response_id = name
+        if not succeeded or self.calls:
+            self.ghosts.clear()
+        if self.ghosts.expected:
+            self.state = LaneState.ABANDONED
+        return shown
+
+    def _rest(self) -> None:
+        self.state, self.flowing, self.request, self.stopping = LaneState.IDLE, False, {}, False
+        self._used, self.half = True, HalfCharacter()
+        self.stop.ended()

@@ -1,0 +1,247 @@
+"""The client's ledger of steering texts on one lane (PROTOCOL section 7).
+
+::
+
+    WAITING --id known--> SENT --accepted--> ACCEPTED --tool calls--> PENDING
+    WAITING, SENT, ACCEPTED, PENDING --> used or returned, once
+
+A text is on the wire at most once, and exactly one of ``used`` and ``returned`` is told of it:
+only the successor's `response.created` proves use, everything else that ends the wait gives the
+text back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from tui.core.wire.events import SteerAccepted, SteerFailed, SteerNews, SteerPending
+
+Fate = Literal["accepted", "pending", "used", "returned"]
+
+STEER_S = 2.0
+"""How long a steer may go without an answer; then the server does not know it (section 7)."""
+SUCCESSOR_S = 10.0
+"""How long the successor of an accepted steer may take to begin after its parent's end."""
+REMEMBERED = 16
+"""Returned texts without an answer so far whose late answer would still be understood."""
+
+NO_ANSWER = "the server did not answer to it"
+NO_SUCCESSOR = "the server accepted it, but no answer to it began"
+
+
+class Stage(StrEnum):
+    """How far a text has come."""
+
+    WAITING = "waiting"
+    SENT = "sent"
+    ACCEPTED = "accepted"
+    PENDING = "pending"
+
+
+@dataclass(slots=True)
+class SteerText:
+    """One text that is neither used nor returned."""
+
+    number: int
+    text: str
+    stage: Stage = Stage.WAITING
+    parent: str = ""
+    """The response it was sent to; empty while it waits for an id."""
+    id: str = ""
+    """The server's name for it."""
+    deadline: float | None = None
+
+
+class Steers:
+    """The texts of one lane, oldest first."""
+
+    def __init__(self, lane: str | None) -> None:
+        self._lane = lane
+        self._texts: list[SteerText] = []
+        self._unanswered: deque[str] = deque(maxlen=REMEMBERED)
+        """Parents of texts that were returned before the server had answered."""
+        self._stalled = ""
+        """The response that ended with tool calls: its texts go with the next create."""
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    @property
+    def undecided(self) -> bool:
+        """A text is on the wire without an answer."""
+        return any(text.stage is Stage.SENT for text in self._texts)
+
+    @property
+    def deadline(self) -> float | None:
+        """When `expire` is due, in seconds; None: never."""
+        times = [text.deadline for text in self._texts if text.deadline is not None]
+        return min(times, default=None)
+
+    def owed(self, parent: str) -> bool:
+        """The server may begin a successor of this ended response by itself."""
+        waits = (Stage.SENT, Stage.ACCEPTED)
+        return parent != self._stalled and any(
+            text.parent == parent and text.stage in waits for text in self._texts
+        )
+
+    def promised(self, parent: str) -> bool:
+        """The server has said that it will begin one."""
+        return any(t.parent == parent and t.stage is Stage.ACCEPTED for t in self._texts)
+
+    def add(self, number: int, text: str) -> None:
+        """Take a text in charge."""
+        self._texts.append(SteerText(number, text))
+
+    def send(self, parent: str, now: float) -> list[dict[str, Any]]:
+        """The events that send the waiting texts to this response."""
+        events: list[dict[str, Any]] = []
+        for text in self._texts:
+            if text.stage is Stage.WAITING:
+                text.stage, text.parent, text.deadline = Stage.SENT, parent, now + STEER_S
+                events.append(
+                    {
+                        "type": "response.steer",
+                        "previous_response_id": parent,
+                        "input": text.text,
+                    }
+                )
+        return events
+
+    def knows(self, response_id: str) -> bool:
+        """A text was sent to this response."""
+        return any(text.parent == response_id for text in self._texts if text.parent)
+
+    def answered(
+        self, event: SteerAccepted | SteerPending | SteerFailed, current: str, now: float
+    ) -> list[SteerNews]:
+        """The server's word about a text; ``current``: the response that runs, or none."""
+        text = self._meant(event.steer)
+        if text is None:
+            return []
+        text.id = text.id or _name(event.steer, "id")
+        if isinstance(event, SteerFailed):
+            why = event.error.get("message") or event.error.get("code")
+            return [self._give(text, str(why or "the server did not take it"))]
+        news: list[SteerNews] = []
+        if text.stage is Stage.SENT:
+            running = bool(current) and text.parent == current
+            text.stage = Stage.ACCEPTED
+            text.deadline = None if running else now + SUCCESSOR_S
+            news.append(self._news(text, "accepted"))
+        if text.stage is Stage.ACCEPTED and (
+            isinstance(event, SteerPending) or self.stalled(text.parent)
+        ):
+            text.stage, text.deadline = Stage.PENDING, None
+            news.append(self._news(text, "pending"))
+        return news
+
+    def refused(self, why: str) -> list[SteerNews]:
+        """An `error` that can only mean the oldest text without an answer."""
+        for text in self._texts:
+            if text.stage is Stage.SENT:
+                return [self._give(text, why)]
+        return []
+
+    def ended(self, parent: str, *, steered: bool, calls: bool) -> list[SteerNews]:
+        """A response ended well; ``steered``: cut for a text, ``calls``: tool calls wait."""
+        news: list[SteerNews] = []
+        self._stalled = parent if calls else ""
+        mine = [text for text in self._texts if text.parent == parent]
+        if steered and not any(text.stage is Stage.ACCEPTED for text in mine):
+            # The cut is proof enough where the acknowledgement was lost.
+            for text in mine:
+                if text.stage is Stage.SENT:
+                    text.stage, text.deadline = Stage.ACCEPTED, None
+                    news.append(self._news(text, "accepted"))
+                elif not calls:
+                    text.stage = Stage.ACCEPTED
+        for text in mine:
+            if calls and text.stage is Stage.ACCEPTED:
+                text.stage, text.deadline = Stage.PENDING, None
+                news.append(self._news(text, "pending"))
+        return news + self.give_back("the answer was over before it could be sent", Stage.WAITING)
+
+    def await_successor(self, now: float) -> None:
+        """From now on the server has `SUCCESSOR_S` to begin it."""
+        for text in self._texts:
+            if text.stage is Stage.ACCEPTED and text.deadline is None:
+                text.deadline = now + SUCCESSOR_S
+
+    def succeeded(self, parent: str) -> list[SteerNews]:
+        """The successor of this response began: the texts it owned are used."""
+        mine = [text for text in self._texts if text.parent == parent]
+        used = [text for text in mine if text.stage in (Stage.ACCEPTED, Stage.PENDING)]
+        if parent != self._stalled:
+            # It came unasked: that it came at all proves the texts without an answer.
+            used = used or [text for text in mine if text.stage is Stage.SENT]
+        self._stalled = ""
+        return [self._drop(text, self._news(text, "used")) for text in used]
+
+    def strand(self, parent: str) -> list[SteerNews]:
+        """A create with this parent goes out: texts that wait for another one's come back."""
+        why = "the conversation went on without it"
+        lost = [t for t in self._texts if t.stage is Stage.PENDING and t.parent != parent]
+        return [self._give(text, why) for text in lost]
+
+    def expire(self, now: float) -> list[SteerNews]:
+        """Texts whose time is up."""
+        late = [t for t in self._texts if t.deadline is not None and now >= t.deadline]
+        return [
+            self._give(text, NO_ANSWER if text.stage is Stage.SENT else NO_SUCCESSOR)
+            for text in late
+        ]
+
+    def give_back(self, why: str, stage: Stage | None = None) -> list[SteerNews]:
+        """Return all texts, or those of one stage."""
+        chosen = [text for text in self._texts if stage is None or text.stage is stage]
+        return [self._give(text, why) for text in chosen]
+
+    def belated(self, parent: str = "") -> bool:
+        """An answer to a text that was returned without one; each is good for one answer."""
+        if parent not in self._unanswered and (parent or not self._unanswered):
+            return False
+        self._unanswered.remove(parent or self._unanswered[0])
+        return True
+
+    def stalled(self, parent: str) -> bool:
+        """This response ended with tool calls: its texts go with the next create."""
+        return parent != "" and parent == self._stalled
+
+    def _meant(self, steer: dict[str, Any]) -> SteerText | None:
+        """By the server's id once it is known, else the oldest undecided of that parent."""
+        name, parent = _name(steer, "id"), _name(steer, "previous_response_id")
+        for text in self._texts:
+            if name and text.id == name:
+                return text
+        if parent in self._unanswered:
+            # Answers come in order: this one is for a text that was given back already.
+            return None
+        fresh = [text for text in self._texts if text.stage is Stage.SENT]
+        same = [text for text in fresh if text.parent == parent]
+        if not same and not name:
+            # A failure without an id may also come after the acceptance.
+            same = [text for text in self._texts if text.parent and text.parent == parent]
+        # A relay that rewrites ids does not always map them back.
+        same = same or fresh
+        exact = [text for text in same if text.text == steer.get("input")]
+        return next(iter(exact or same), None)
+
+    def _give(self, text: SteerText, why: str) -> SteerNews:
+        if text.stage is Stage.SENT:
+            self._unanswered.append(text.parent)
+        return self._drop(text, self._news(text, "returned", why))
+
+    def _drop(self, text: SteerText, news: SteerNews) -> SteerNews:
+        self._texts.remove(text)
+        return news
+
+    def _news(self, text: SteerText, fate: Fate, why: str = "") -> SteerNews:
+        return SteerNews(text.number, fate, text.text, why, self._lane)
+
+
+def _name(steer: dict[str, Any], key: str) -> str:
+    value = steer.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,361 @@
+"""What a server says over the socket, as typed frozen structs, and the decoder for it.
+
+The order of the fields is the order of use; `stream_id` names the lane, None the default one.
+A delta is decoded in one pass of msgspec's tagged union. Everything else that a server may say
+(an `error`, a type of tomorrow, a field of the wrong kind) takes a slower, lenient road: no text
+whatever makes the decoder raise, and an unknown event survives as `Unknown`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import msgspec
+
+from tui.core.wire.client_events import ClientEvent as ClientEvent
+from tui.core.wire.client_events import Create as Create
+from tui.core.wire.client_events import Interrupt as Interrupt
+from tui.core.wire.client_events import Invalid as Invalid
+from tui.core.wire.client_events import Steer as Steer
+from tui.core.wire.client_events import UnknownClient as UnknownClient
+from tui.core.wire.client_events import decode_client as decode_client
+from tui.core.wire.deltas import ArgumentsDelta as ArgumentsDelta
+from tui.core.wire.deltas import Delta as Delta
+from tui.core.wire.deltas import InputDelta as InputDelta
+from tui.core.wire.deltas import PatchDelta as PatchDelta
+from tui.core.wire.deltas import ReasoningDelta as ReasoningDelta
+from tui.core.wire.deltas import RefusalDelta as RefusalDelta
+from tui.core.wire.deltas import SummaryDelta as SummaryDelta
+from tui.core.wire.deltas import TextDelta as TextDelta
+from tui.core.wire.mending import mended_json
+from tui.core.wire.usage import Usage as Usage
+from tui.core.wire.usage import usage_of as usage_of
+
+
+class _Whole(msgspec.Struct, frozen=True, tag_field="type"):
+    """An event that carries the response object."""
+
+    response: dict[str, Any] = {}
+    stream_id: str | None = None
+
+    @property
+    def response_id(self) -> str:
+        """The response's id, empty if the server gave none."""
+        value = self.response.get("id")
+        return value if isinstance(value, str) else ""
+
+
+class Created(_Whole, frozen=True, tag="response.created"):
+    """A response began; with steering it may come unasked."""
+
+
+class InProgress(_Whole, frozen=True, tag="response.in_progress"):
+    """The model works; repeated by some servers as a sign of life."""
+
+
+class Queued(_Whole, frozen=True, tag="response.queued"):
+    """The response waits for its turn."""
+
+
+class Completed(_Whole, frozen=True, tag="response.completed"):
+    """Terminal: the response is whole."""
+
+
+class Incomplete(_Whole, frozen=True, tag="response.incomplete"):
+    """Terminal: cut short."""
+
+    @property
+    def reason(self) -> str:
+        """``interrupted``, ``steered``, ``max_output_tokens``, ...; empty if not said."""
+        return _text_at(self.response, "incomplete_details", "reason")
+
+
+class Failed(_Whole, frozen=True, tag="response.failed"):
+    """Terminal: the server gave up."""
+
+    @property
+    def code(self) -> str:
+        """The server's code, such as ``server_error``; empty if not said."""
+        return _text_at(self.response, "error", "code")
+
+    @property
+    def message(self) -> str:
+        """The reason in the server's words; empty if not said."""
+        return _text_at(self.response, "error", "message")
+
+
+class ItemAdded(msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.added"):
+    """An output item began; its text is still empty."""
+
+    output_index: int = 0
+    item: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class ItemDone(msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.done"):
+    """An output item is finished: the authoritative text, to be kept in the history."""
+
+    output_index: int = 0
+    item: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class ItemInterrupted(
+    msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.interrupted"
+):
+    """An open item was discarded by an interrupt."""
+
+    item_id: str = ""
+    response_id: str = ""
+    output_index: int = 0
+    stream_id: str | None = None
+
+
+class InterruptAccepted(
+    msgspec.Struct, frozen=True, tag_field="type", tag="response.interrupt.accepted"
+):
+    """The server stops the response; its terminal event follows."""
+
+    response_id: str = ""
+    stream_id: str | None = None
+
+
+class InterruptFailed(
+    msgspec.Struct, frozen=True, tag_field="type", tag="response.interrupt.failed"
+):
+    """The server will not stop the response; the stream goes on."""
+
+    response_id: str = ""
+    error: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class SteerAccepted(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.accepted"):
+    """The server owns the steering text now."""
+
+    steer: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class SteerPending(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.pending"):
+    """The steering text waits for tool outputs."""
+
+    steer: dict[str, Any] = {}
+    reason: str = ""
+    required_input: list[Any] = []
+    stream_id: str | None = None
+
+
+class SteerFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.steer.failed"):
+    """The server gives the steering text back."""
+
+    steer: dict[str, Any] = {}
+    error: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class InjectCreated(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.created"):
+    """Multi-agent beta (PROTOCOL section 9): injected outputs were taken."""
+
+    response_id: str = ""
+    stream_id: str | None = None
+
+
+class InjectFailed(msgspec.Struct, frozen=True, tag_field="type", tag="response.inject.failed"):
+    """Injected outputs were not taken, and come back."""
+
+    response_id: str = ""
+    input: list[Any] = []
+    error: dict[str, Any] = {}
+    stream_id: str | None = None
+
+
+class SteerNews(msgspec.Struct, frozen=True):
+    """What became of a steering text: ours, not of the wire, made by the client's protocol."""
+
+    number: int
+    """As `steer` gave it."""
+    fate: Literal["accepted", "pending", "used", "returned"]
+    """``accepted``: the server has it; ``pending``: it goes with the next tool outputs; ``used``:
+    its successor began, it is part of the conversation; ``returned``: send it some other way."""
+    text: str
+    why: str = ""
+    """Of ``returned``, in words."""
+    stream_id: str | None = None
+
+
+class ErrorEvent(msgspec.Struct, frozen=True):
+    """An `error` frame in any of its shapes; terminal for its lane, see PROTOCOL section 4."""
+
+    status: int | None = None
+    code: str = ""
+    message: str = ""
+    param: str = ""
+    headers: dict[str, str] = {}
+    stream_id: str | None = None
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """How long the server wants to be left alone, in seconds; None if it does not say."""
+        try:
+            seconds = float(self.headers.get("retry-after", ""))
+        except ValueError:
+            return None
+        return seconds if 0 <= seconds < float("inf") else None
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """A known event that repeats or decorates what others say: a sign of life."""
+
+    type: str
+    item_id: str = ""
+    stream_id: str | None = None
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """An event that we do not know, or a known one with a field of the wrong kind."""
+
+    type: str
+    raw: dict[str, Any]
+    stream_id: str | None = None
+
+
+_Told = (
+    TextDelta
+    | InputDelta
+    | ArgumentsDelta
+    | PatchDelta
+    | RefusalDelta
+    | ReasoningDelta
+    | Created
+    | InProgress
+    | Queued
+    | ItemAdded
+    | ItemDone
+    | Completed
+    | Incomplete
+    | Failed
+    | InterruptAccepted
+    | InterruptFailed
+    | ItemInterrupted
+    | SteerAccepted
+    | SteerPending
+    | SteerFailed
+    | InjectCreated
+    | InjectFailed
+)
+_Typed = _Told | SummaryDelta
+Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
+
+_PROGRESS = (
+    "response.content_part.",
+    "response.output_text.",
+    "response.refusal.",
+    "response.reasoning",
+    "response.function_call_arguments.",
+    "response.custom_tool_call_input.",
+    "response.apply_patch_call",
+    "response.compaction.",
+    "response.web_search_call.",
+    "response.file_search_call.",
+    "response.code_interpreter_call",
+    "response.image_generation_call.",
+    "response.mcp_",
+    "response.shell_call",
+    "response.local_shell_call",
+    "response.audio.",
+)
+
+_TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
+    "response.completed": Completed,
+    "response.incomplete": Incomplete,
+    "response.failed": Failed,
+}
+
+decode_typed = msgspec.json.Decoder(_Typed).decode
+"""What `decode_server` tries first; raises `UNUSUAL` for what needs `decode_unusual`."""
+UNUSUAL = (msgspec.DecodeError, UnicodeError, RecursionError)
+
+
+def decode_server(data: str | bytes) -> Event | None:
+    """Decode one text frame; None if it is not a JSON object. Never raises."""
+    try:
+        event = decode_typed(data)
+    except UNUSUAL:
+        return decode_unusual(data)
+    return event.told if isinstance(event, SummaryDelta) else event
+
+
+def decode_unusual(data: str | bytes) -> Event | None:
+    """Any frame that the tagged union refuses; None as of `decode_server`. Never raises."""
+    try:
+        text = data if isinstance(data, str) else str(data, "utf-8", "replace")
+        # The standard library's decoder also takes half a surrogate pair: a server that cuts
+        # its deltas in UTF-16 sends such halves.
+        raw = json.loads(text)
+        if not isinstance(raw, dict):
+            return None
+        kind = _text_at(raw, "type")
+        if not kind.endswith(".delta"):
+            raw = mended_json(raw)
+    except (ValueError, RecursionError):
+        return None
+    lane = _text_at(raw, "stream_id") or None
+    if kind == "error":
+        return _error(raw, lane)
+    try:
+        event = msgspec.convert(
+            {key: value for key, value in raw.items() if value is not None}, _Typed, strict=False
+        )
+    except (msgspec.ValidationError, UnicodeError, RecursionError):
+        return _unusable(kind, raw, lane)
+    return event.told if isinstance(event, SummaryDelta) else event
+
+
+def _unusable(kind: str, raw: dict[str, Any], lane: str | None) -> Event:
+    """An unknown type, or a known one that is broken; a broken end is an end all the same."""
+    whole = _TERMINAL.get(kind)
+    if whole is not None:
+        return whole({}, lane)
+    if kind.startswith(_PROGRESS):
+        return Progress(kind, _text_at(raw, "item_id"), lane)
+    return Unknown(kind, raw, lane)
+
+
+def _error(raw: dict[str, Any], lane: str | None) -> ErrorEvent:
+    """The nested form of the socket, the flat one of SSE, or whatever lies between."""
+    nested = raw.get("error")
+    error: dict[str, Any] = nested if isinstance(nested, dict) else raw
+    headers: dict[str, str] = {}
+    for found in (error.get("headers"), raw.get("headers")):
+        if isinstance(found, dict):
+            headers.update({str(name).lower(): str(value) for name, value in found.items()})
+    code = _text_at(error, "code") or ("" if error is raw else _text_at(error, "type"))
+    return ErrorEvent(
+        status=_status(raw.get("status"), raw.get("status_code"), error.get("code")),
+        code=code,
+        message=_text_at(error, "message")
+        or (nested if isinstance(nested, str) else _text_at(raw, "message")),
+        param=_text_at(error, "param"),
+        headers=headers,
+        stream_id=lane,
+    )
+
+
+def _status(*values: object) -> int | None:
+    """The first of these that is an HTTP status, be it in digits."""
+    for value in values:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
+
+
+def _text_at(source: dict[str, Any], *path: str) -> str:
+    """The string at a path of keys; empty if it is missing or of another kind."""
+    value: Any = source
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,144 @@
+"""What servers say when they say no, in words for the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+
+from tui.core.wire.address import Address, shown
+from tui.core.wire.events import ErrorEvent, Event, Failed
+from tui.errors import EndpointError, KeyRefused
+
+NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
+"""What a server answers to an upgrade that it does not know: HTTP+SSE may work there."""
+HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
+"""Close codes after which the same request would end the same way (1009: it is too big)."""
+_PASSING = frozenset({408, 409, 425, 429})
+_CLOSES = {
+    1000: "the server closed the connection",
+    1001: "the server is going away",
+    1008: "the server refuses to go on",
+    1009: "the request was too big for the server",
+    1011: "the server had an internal error",
+    1012: "the server restarts",
+    1013: "the server is overloaded",
+}
+
+
+def refusal(
+    address: Address, status: int, body: bytes, headers: Mapping[str, str]
+) -> EndpointError:
+    """The error for an upgrade that was answered with ``status``, other than HTTP 101.
+
+    Its fields say what may help (PROTOCOL sections 1 and 4).
+    """
+    location, wait_s = headers.get("Location"), retry_after_s(headers)
+    where = shown(address.url)
+    said = _excerpt(body, address)
+    said = f' It says: "{said}"' if said else ""
+    if status in (401, 403):
+        return KeyRefused(f"{where} refused the key (HTTP {status}): check the key.{said}")
+    if location and 300 <= status < 400:
+        return EndpointError(
+            f"{where} redirects to {shown(location)} (HTTP {status}), which is not followed: "
+            "name the final address."
+        )
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+        advice = "there is no WebSocket here; the path usually ends in /v1/responses"
+    elif status == HTTPStatus.UPGRADE_REQUIRED:
+        advice = "it wants another protocol than this WebSocket"
+    elif status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
+        advice = "try again in a moment" if wait_s is None else f"try again in {wait_s:.0f} s"
+    else:
+        advice = "it is not a Responses WebSocket endpoint, or it wants something else"
+    return EndpointError(
+        f"{where} answered HTTP {status}: {advice}.{said}",
+        transient=status in _PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
+        http_may_work=status in NO_WEBSOCKET,
+        retry_after_s=wait_s,
+    )
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long a ``Retry-After`` header asks to wait, in seconds; None: it does not say.
+
+    A date is measured against the server's own ``Date``: clocks differ.
+    """
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime  # 10 ms, and rarely asked for
+
+    try:
+        until = parsedate_to_datetime(text)
+        return max(0.0, (until - parsedate_to_datetime(headers.get("Date", ""))).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def close_words(code: int, reason: str) -> str:
+    """Why a server closed the socket, by its close frame."""
+    words = _CLOSES.get(code, f"the server closed the connection with code {code}")
+    said = "".join(char for char in reason if char.isprintable())[:120]
+    return f"{words} ({said})" if said else words
+
+
+UNUSABLE_CODE = 1003
+"""RFC 6455: data that this side does not take; it would be refused again."""
+
+
+def lost_code(received: int | None, sent: int | None) -> int | None:
+    """Why a socket was closed, by whoever found fault: the code received, the one sent."""
+    if received is not None:
+        return received
+    return UNUSABLE_CODE if sent in (1002, 1007, 1009) else None
+
+
+def lost_words(received: tuple[int, str] | None, sent: int | None, address: Address) -> str:
+    """Why a socket was closed: code and reason of the server's close frame, our own code."""
+    if received is not None:
+        return without_secrets(close_words(*received), address)
+    if sent == 1009:
+        return "the server sent a message that is too big"
+    if sent in (1002, 1007):
+        return "the server broke the WebSocket protocol"
+    return "the connection broke"
+
+
+def without_secrets(text: str, address: Address) -> str:
+    """What a server says, should it repeat the key."""
+    for value in address.headers.values():
+        secret = value.rsplit(" ", 1)[-1]
+        if len(secret) > 5 and secret in text:
+            text = text.replace(secret, "...")
+    return text
+
+
+def discreet(event: Event, address: Address) -> Event:
+    """An event whose error, if it tells of one, does not repeat the key."""
+    if isinstance(event, ErrorEvent):
+        return msgspec.structs.replace(event, message=without_secrets(event.message, address))
+    if isinstance(event, Failed):
+        error = {"code": event.code, "message": without_secrets(event.message, address)}
+        return msgspec.structs.replace(event, response={**event.response, "error": error})
+    return event
+
+
+def _excerpt(body: bytes, address: Address) -> str:
+    """What a refusal says, short, inert and without the key."""
+    text = body[:4000].decode("utf-8", "replace")
+    try:
+        said = json.loads(text)
+        said = said.get("error", said) if isinstance(said, dict) else said
+        said = said.get("message", text) if isinstance(said, dict) else said
+        text = said if isinstance(said, str) else text
+    except (ValueError, RecursionError):
+        pass
+    text = without_secrets(text, address)
+    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return "" if text.startswith("<") else text[:160]

@@ -1,0 +1,1 @@
+"""The server's side: `protocol.ServerProtocol` is its door."""
