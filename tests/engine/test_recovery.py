@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.engine.recovery import LONGEST_WAIT_S, MAX_TRIES, Remedy, Tries, backoff_s
+from tui.engine.recovery import (
+    LONGEST_WAIT_S,
+    MAX_TRIES,
+    TOO_BIG,
+    Remedy,
+    Tries,
+    backoff_s,
+    led,
+)
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -123,8 +131,47 @@ def test_another_way_is_for_what_the_socket_is_to_blame_for() -> None:
     assert tries(MAX_TRIES).unreachable(EndpointError("x", transient=True), reached=True).other_way
     assert tries().unreachable(EndpointError("x", http_may_work=True), reached=False).other_way
     assert tries().lost("too big", 1009, heard=False).other_way
-    assert not tries(MAX_TRIES).failed(ErrorEvent(500, "server_error")).other_way
+    assert tries(MAX_TRIES).failed(ErrorEvent(500, "server_error")).other_way
+    assert not tries(MAX_TRIES).failed(ErrorEvent(429, "rate_limit_exceeded")).other_way
+    assert not tries().failed(ErrorEvent(400, "invalid_prompt")).other_way
     assert not tries().unreachable(EndpointError("nobody listens"), reached=False).other_way
+
+
+def test_a_reason_that_is_a_sentence_does_not_end_before_the_colon() -> None:
+    assert led("It closed the connection before it had answered.", "trying again") == (
+        "It closed the connection before it had answered: trying again"
+    )
+    assert led("gone", "trying again") == "gone: trying again"
+    oops = tries(MAX_TRIES).failed(ErrorEvent(500, "server_error", "Oops."))
+    assert oops.why == "Oops (tried 6 times)"
+
+
+def test_when_both_ways_fail_the_better_advice_is_given() -> None:
+    attempts = tries()
+    attempts.detour(attempts.lost("the request was too big", 1009, heard=False))
+    last = attempts.last(attempts.failed(ErrorEvent(404, "http_404", "HTTP status 404.")))
+    assert last.next_step == TOO_BIG
+    assert last.why == "the request was too big; then over HTTP: HTTP status 404."
+    attempts.over()
+    again = attempts.failed(ErrorEvent(404, "http_404", "HTTP status 404."))
+    assert attempts.last(again) == again, "a response was whole since"
+
+
+def test_a_refused_key_is_the_better_advice() -> None:
+    attempts = tries(MAX_TRIES)
+    attempts.detour(attempts.lost("gone", 1006, heard=True))
+    last = attempts.last(attempts.failed(ErrorEvent(401, "invalid_api_key", "no")))
+    assert (last.why, last.what) == ("no", "The server refused the key")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [ErrorEvent(413), ErrorEvent(400, "context_length_exceeded", "too long")],
+    ids=["413", "context"],
+)
+def test_what_is_too_big_is_said_to_be_by_whatever_way(event: ErrorEvent) -> None:
+    remedy = tries().failed(event)
+    assert (remedy.action, remedy.next_step) == ("give up", TOO_BIG)
 
 
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008])

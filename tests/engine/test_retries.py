@@ -85,8 +85,8 @@ async def test_five_tries_then_http_then_five_more(quick_retries: None) -> None:
         world.wire.lose()
     await settle()
     assert any("going on over HTTP" in note for note in notes(world))
-    assert world.session.status.transport == "http"
     assert world.session.status.outcome == "failed"
+    assert world.wire.transport == "websocket", "HTTP is no better: the next turn asks again"
     assert world.session.status.unsent == "hello"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fault_stand import FINE, stand
 from tests.support.nasty_server import Nasty, Refusal, nasty
-from tests.support.nasty_steps import Close, Ending, Fin, Reset
+from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
 from tests.support.server_words import created, spoken, turn
 from tui.core.turn import BlockKind
 from tui.engine import intents
@@ -99,6 +99,31 @@ async def test_a_message_too_big_for_the_websocket_goes_over_http() -> None:
         await at.seat.ask("go")
         assert (at.whole, at.troubles) == (["fine"], [])
         assert (len(server.requests), len(relay.requests)) == (1, 1)
+
+
+async def test_what_is_too_big_for_both_ways_is_told_with_the_advice() -> None:
+    words = {"message": "No such path.", "code": "http_404"}
+    missing: Step = {"type": "error", "status": 404, "error": words}
+    server, relay = Nasty([[Close(1009)]], echo=True), Nasty([[missing]], echo=True)
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert at.session.status.outcome == "failed"
+        assert "/clear" in at.seat.troubles[0].next_step
+        await at.goes_on()
+        assert at.session.status.transport == "websocket"
+        assert len(relay.requests) == 1
+
+
+async def test_a_model_that_fails_again_and_again_is_asked_over_http() -> None:
+    words = {"message": "It broke.", "code": "server_error"}
+    broken: Step = {"type": "error", "status": 500, "error": words}
+    server, relay = Nasty([[broken]] * 6, echo=True), Nasty([FINE], echo=True)
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["fine"], [])
+        assert (len(server.requests), len(relay.requests)) == (6, 1)
+        assert "It broke (tried 6 times): going on over HTTP" in at.notes
+        assert "It broke: trying again (2 of 5)" in at.notes
 
 
 async def test_esc_ends_the_wait_for_a_retry() -> None:

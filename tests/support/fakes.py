@@ -138,6 +138,9 @@ class FakeWire:
         self.transport = "http"
         return True
 
+    def come_back(self) -> None:
+        self.transport = "websocket"
+
     def lose(self, why: str = "the connection broke") -> None:
         """The socket breaks."""
         self.state = "closed"

@@ -215,6 +215,9 @@ class MemoryWire:
         self.fallbacks += 1
         return False
 
+    def come_back(self) -> None:
+        """There is nothing to come back from."""
+
     async def close(self) -> None:
         """Close."""
         self.lose("closed")

@@ -93,6 +93,9 @@ class ReplayWire:
         """There is nothing to fall back to."""
         return False
 
+    def come_back(self) -> None:
+        """There is nothing to come back from."""
+
     async def close(self) -> None:
         """Be closed for good."""
         self.state = "closed"

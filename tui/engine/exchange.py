@@ -17,7 +17,7 @@ from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.engine.record import Record
-from tui.engine.recovery import MAX_TRIES, Remedy, Tries
+from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
 from tui.engine.steering import Steering
 from tui.engine.switchboard import Line
@@ -302,10 +302,11 @@ class Exchange:
         """Ask once more, after a while; ``broken``: half of an answer is on the screen."""
         if remedy.action == "give up":
             if not (remedy.other_way and self.wire.fall_back()):
-                self._fail(remedy.trouble())
+                self.wire.come_back()
+                self._fail(self._tries.last(remedy).trouble())
                 return
-            self._tries.over()
-            self._kit.board.note(self.errand.number, f"{remedy.why}: going on over HTTP")
+            self._tries.detour(remedy)
+            self._kit.board.note(self.errand.number, led(remedy.why, "going on over HTTP"))
             remedy = Remedy("redial", silent=True, free=True)
         self._resuming = True
         self._record.broke()
@@ -314,7 +315,7 @@ class Exchange:
         shown = not remedy.silent
         if shown or (broken and not remedy.free):
             again = f"trying again{_in_words(remedy.wait_s)} ({self._tries.count} of {MAX_TRIES})"
-            self._kit.board.note(self.errand.number, f"{remedy.why}: {again}")
+            self._kit.board.note(self.errand.number, led(remedy.why, again))
         if remedy.wait_s:
             pause = self._pause(remedy.wait_s, shown=shown)
             self._task = self._kit.supervisor.start(pause, "the retry", self._broken)

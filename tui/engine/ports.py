@@ -101,6 +101,9 @@ class Wire(Protocol):
     def fall_back(self) -> bool:
         """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
 
+    def come_back(self) -> None:
+        """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
+
     async def close(self) -> None:
         """Close for good."""
 

@@ -20,7 +20,11 @@ SPREAD = 0.1
 """Back-off varies by so much of itself, either way."""
 
 TOO_BIG_CLOSE = 1009
+TOO_BIG_STATUS = 413
+_TOO_BIG_CODES = frozenset({"context_length_exceeded", "request_too_large"})
 TOO_BIG = "begin a new conversation with /clear, or close large files"
+
+KEY_REFUSED = "The server refused the key"
 
 Action = Literal["resend", "redial", "give up"]
 
@@ -55,6 +59,15 @@ class Remedy:
         )
 
 
+def led(why: str, rest: str) -> str:
+    """A reason, and what is done about it: a server's sentence may have ended before the colon."""
+    return f"{_open_ended(why)}: {rest}"
+
+
+def _open_ended(sentence: str) -> str:
+    return sentence.rstrip(". \n")
+
+
 def backoff_s(tries: int, jitter: float = 0.5) -> float:
     """Seconds before try number ``tries`` (from 1): 0.2, 0.4, 0.8, ...; ``jitter`` is 0 to 1."""
     wait_s = min(FIRST_WAIT_S * 2.0 ** max(tries - 1, 0), LONGEST_WAIT_S)
@@ -71,10 +84,27 @@ class Tries:
         self._jitter = jitter
         self._resent = False
         """The last failure was one of those that cost no attempt: not twice in a row."""
+        self._first: Remedy | None = None
+        """Why another way was taken."""
 
     def over(self) -> None:
-        """A response is whole, or another way is taken: all attempts are there again."""
-        self.count, self._resent = 0, False
+        """A response is whole: all attempts are there again."""
+        self.count, self._resent, self._first = 0, False, None
+
+    def detour(self, remedy: Remedy) -> None:
+        """Another way is taken, with all attempts; if it fails too, both reasons are told."""
+        self.over()
+        self._first = remedy
+
+    def last(self, remedy: Remedy) -> Remedy:
+        """The end of it: what failed now, with what failed before and the better advice."""
+        first = self._first
+        if first is None or remedy.what == KEY_REFUSED:
+            return remedy
+        big = TOO_BIG in (first.next_step, remedy.next_step)
+        step = TOO_BIG if big else remedy.next_step or first.next_step
+        why = f"{_open_ended(first.why)}; then over HTTP: {remedy.why}"
+        return replace(remedy, why=why, next_step=step)
 
     def lost(self, why: str, close_code: int | None, *, heard: bool) -> Remedy:
         """The socket broke under a request; ``heard`` if anything of its answer had come."""
@@ -127,11 +157,14 @@ class Tries:
             return _key_refused(why)
         action = _transient(status, event.code)
         if action is None:
-            return give_up
+            big = status == TOO_BIG_STATUS or event.code in _TOO_BIG_CODES
+            return replace(give_up, next_step=TOO_BIG) if big else give_up
         self.count += 1
         if self.count > MAX_TRIES:
-            words = f"{why} (tried {self.count} times)"
-            return replace(give_up, why=words, unreachable=not self.heard)
+            words = f"{_open_ended(why)} (tried {self.count} times)"
+            # a limit is the same by HTTP
+            other_way, gone = action == "redial", not self.heard
+            return replace(give_up, why=words, unreachable=gone, other_way=other_way)
         retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
         return self._after(action, retry_s, give_up)
 
@@ -153,8 +186,11 @@ _FREE: dict[str, Action] = {
 
 def _key_refused(why: str) -> Remedy:
     step = "check the key, or name another variable with --key-env"
-    what = "The server refused the key"
-    return Remedy("give up", why=why, what=what, next_step=step, retryable=False, unreachable=True)
+    return replace(
+        Remedy("give up", why=why, what=KEY_REFUSED, next_step=step),
+        retryable=False,
+        unreachable=True,
+    )
 
 
 def _transient(status: int | None, code: str) -> Action | None:

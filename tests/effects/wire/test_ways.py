@@ -80,6 +80,34 @@ async def test_what_kept_breaking_goes_by_http_from_the_next_open_on() -> None:
         await desk.endpoint.close()
 
 
+async def test_when_http_fails_too_the_websocket_is_next() -> None:
+    async with hosting() as host, hosting() as relay:
+        desk = Desk(host, relay)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        assert lane.fall_back()
+        await desk.ask(lane, heard)
+        lane.come_back()
+        await desk.ask(lane, heard)
+        assert lane.transport == "websocket"
+        assert (len(host.asked), len(relay.asked)) == (2, 1)
+        await desk.endpoint.close()
+
+
+@pytest.mark.parametrize("today", [True, False])
+async def test_a_websocket_that_was_refused_is_not_come_back_to(today: bool) -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426 if today else None
+        desk = Desk(host, relay, known={} if today else {"websocket": False})
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        assert lane.transport == "http"
+        lane.come_back()
+        await desk.ask(lane, heard)
+        assert lane.transport == ("http" if today else "websocket")
+        await desk.endpoint.close()
+
+
 async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426

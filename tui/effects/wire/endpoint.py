@@ -73,6 +73,8 @@ class Endpoint:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ages = Ages()
         self._probe = Probe(self.options.probe_s, self._idle, self._try_websocket)
+        self._refused = False
+        """The server does not take a WebSocket, it said so in this run."""
         self._shown = ""
         """The address last dialled, for the screen."""
         self._tally = Tally(self.name)
@@ -101,6 +103,15 @@ class Endpoint:
         self.transport = "http"
         self._probe.postpone()
         return True
+
+    def come_back(self) -> None:
+        """Take the way by WebSocket from the next `EndpointLane.open` on, unless it was refused.
+
+        What was remembered of it from an earlier run is no refusal of today.
+        """
+        if self.transport == "http" and self.options.transport == "auto" and not self._refused:
+            self.transport = "websocket"
+            self._probe.stop()
 
     async def close(self) -> None:
         """Close everything for good, with close frames, waiting a second at most."""
@@ -251,6 +262,7 @@ class Endpoint:
                 refused = error.http_may_work and not error.transient
                 if not refused or not self.fall_back():
                     raise
+                self._refused = True
                 self._learn_websocket(False)
         assert self.fallback is not None
         return await self._connected("http")
@@ -272,6 +284,7 @@ class Endpoint:
         self._links.append(link)
         self._tally.opened()
         if transport == "websocket":
+            self._refused = False
             self._learn_websocket(True)
         return link
 

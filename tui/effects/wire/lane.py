@@ -121,6 +121,10 @@ class EndpointLane:
         """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
         return self._endpoint.fall_back()
 
+    def come_back(self) -> None:
+        """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
+        self._endpoint.come_back()
+
     async def close(self) -> None:
         """Close for good; the socket too, with a close frame, if no other lane uses it."""
         if not self.finished:
