@@ -124,3 +124,30 @@ def test_esc_then_enter_are_two_keys() -> None:
 
 def test_shift_enter_from_a_terminal_that_tells_it_by_number() -> None:
     assert [key for key, _ in typed(b"\x1b[27;2;13~")] == ["shift+enter"]
+
+
+def test_alt_with_a_letter_is_alt_whatever_was_typed_behind_it() -> None:
+    """Over a slow line several keys come in one read."""
+    for behind, then in ((b"\x1b[A", "up"), (b"d", "d"), (b"\x1bv", "alt+v"), (b"\r", "enter")):
+        assert [key for key, _ in typed(b"\x1bq" + behind)] == ["alt+q", then], behind
+
+
+def test_alt_b_and_alt_f_move_by_words_whatever_comes_behind() -> None:
+    assert [key for key, _ in typed(b"\x1bb\x1bf\x1bb\x1b[A")] == [
+        "ctrl+left",
+        "ctrl+right",
+        "ctrl+left",
+        "up",
+    ]
+
+
+def test_alt_with_a_letter_may_come_in_two_reads() -> None:
+    driver, parser = Recorder(0), _new_parser()
+    for chunk, open_esc in (("\x1b", False), ("qd", True)):
+        for message in parser.feed(spelled(chunk, open_esc=open_esc)):
+            driver.process_message(message)
+    assert [key for key, _ in driver.keys] == ["alt+q", "d"]
+
+
+def test_esc_twice_is_esc_twice() -> None:
+    assert [key for key, _ in typed(b"\x1b\x1b")] == ["escape", "escape"]

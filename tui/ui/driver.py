@@ -42,8 +42,9 @@ _POLL_S = 0.1
 """How soon the thread sees that the app has ended."""
 _CHUNK_BYTES = 4096
 _ESC = "\x1b"
-_ALT = re.compile(r"\x1b([0-9.,\r])")
-_OPEN_ALT = re.compile(r"\A[0-9.,\r]")
+_ALT = re.compile(r"\x1b([0-9ac-eg-z.,\r])")
+"""Not b and f: terminals send those for Alt with an arrow, and Textual knows them."""
+_OPEN_ALT = re.compile(r"\A[0-9ac-eg-z.,\r]")
 _MODIFIED = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """What xterm's modifyOtherKeys and tmux's extended-keys send for a key with modifiers."""
 
@@ -136,10 +137,11 @@ def wait_after(text: str) -> float:
 
 
 def spelled(text: str, *, open_esc: bool = False) -> str:
-    """Input with Alt+Enter, Alt+digit, Alt+. and Alt+, in the long form.
+    """Input with Alt+Enter, Alt+letter, Alt+digit, Alt+. and Alt+, in the long form.
 
     Textual takes the short form, ESC and the character, for a Mac's option key or for the
-    character alone: Alt+Enter would be Enter, which stops the answer. ``open_esc``: the ESC
+    character alone: Alt+Enter would be Enter, which stops the answer. Alt+letter it knows only
+    when nothing comes behind it, but over a slow line several keys come at once. ``open_esc``: the ESC
     came with the input before this one, which is so over slow lines.
     """
     if open_esc:
