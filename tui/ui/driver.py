@@ -141,8 +141,8 @@ def spelled(text: str, *, open_esc: bool = False) -> str:
 
     Textual takes the short form, ESC and the character, for a Mac's option key or for the
     character alone: Alt+Enter would be Enter, which stops the answer. Alt+letter it knows only
-    when nothing comes behind it, but over a slow line several keys come at once. ``open_esc``: the ESC
-    came with the input before this one, which is so over slow lines.
+    when nothing comes behind it, but over a slow line several keys come at once. ``open_esc``: the
+    ESC came with the input before this one, which is so over slow lines.
     """
     if open_esc:
         text = _OPEN_ALT.sub(lambda match: f"[{ord(match[0])};3u", text)
