@@ -192,3 +192,24 @@ def test_requests_add_up_to_the_conversation(plan: list[tuple[int, bool, bool, b
             history.answer(item, "done")
         if broken:
             history.break_chain()
+
+
+def test_a_prewarm_that_ends_late_is_no_parent_of_what_was_sent_meanwhile() -> None:
+    history = History()
+    history.warm({"model": "a"}, "one\ta")
+    history.prompt("hello")
+    history.request({"model": "b"}, "two\tb")
+    history.warmed("resp_warm")
+    assert not history.continues({"model": "b"}, "two\tb")
+    assert not history.continues({"model": "a"}, "one\ta")
+
+
+def test_a_chain_ends_with_its_own_endpoint() -> None:
+    history = History()
+    history.prompt("hello")
+    history.request({"model": "a"}, "one\ta")
+    history.ended("resp_1", chainable=True)
+    history.lost("two")
+    assert history.continues({"model": "a"}, "one\ta")
+    history.lost("one")
+    assert not history.continues({"model": "a"}, "one\ta")

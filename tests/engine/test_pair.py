@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fakes import World, settle
+from tests.support.fakes import FakeWire, World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.turn import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
+from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, KeyRefused
 
@@ -217,3 +219,55 @@ async def test_a_role_without_a_model_is_explained() -> None:
     assert world.session.status.role == "deep"
     world.session.submit(intents.Switch("fast"))
     assert "No fast model" in world.session.drain().troubles[0].what
+
+
+TWO_ENDPOINTS: dict[Role, RoleSpec] = {
+    "fast": RoleSpec("fast", "quick-1", "near"),
+    "deep": RoleSpec("deep", "slow-1", "far"),
+}
+
+
+async def test_a_socket_that_breaks_while_another_endpoint_is_dialled_ends_its_chain() -> None:
+    world = World(roles=TWO_ENDPOINTS)
+    near, far = world.ports.wires("near"), world.ports.wires("far")
+    assert isinstance(near, FakeWire)
+    assert isinstance(far, FakeWire)
+    world.session.submit(intents.Prompt("one"))
+    await near.request(1)
+    model = SteppedRehearsal(near)
+    model.begin()
+    model.text("first")
+    model.complete()
+    far.refusals = [KeyRefused("no")]
+    world.session.submit(intents.Switch("deep"))
+    world.session.submit(intents.Prompt("two"))
+    near.lose()
+    await settle()
+    assert world.session.status.outcome == "failed"
+    world.session.submit(intents.Switch("fast"))
+    world.session.submit(intents.Prompt("three"))
+    request = await near.request(2)
+    assert "previous_response_id" not in request
+    assert texts(request) == ["one", "three"]
+
+
+async def test_another_endpoint_that_breaks_does_not_end_the_chain() -> None:
+    world = World(roles=TWO_ENDPOINTS)
+    near, far = world.ports.wires("near"), world.ports.wires("far")
+    assert isinstance(near, FakeWire)
+    assert isinstance(far, FakeWire)
+    world.session.submit(intents.Switch("deep"))
+    world.session.submit(intents.Prewarm())
+    await settle()
+    far.give(events.ErrorEvent(400, "invalid_request"))
+    world.session.submit(intents.Switch("fast"))
+    world.session.submit(intents.Prompt("one"))
+    await near.request(1)
+    model = SteppedRehearsal(near)
+    model.begin()
+    model.text("first")
+    model.complete()
+    far.lose()
+    world.session.submit(intents.Prompt("two"))
+    request = await near.request(2)
+    assert request["previous_response_id"] == "resp_1"

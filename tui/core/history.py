@@ -23,6 +23,7 @@ CALL_OUTPUTS = {
 """Kinds of calls that a client answers, and the type of the answer."""
 _UNCOMPARED = frozenset({"client_metadata", "prompt_cache_key"})
 """Members of a request that may change on a chain."""
+_BEHIND_FAMILY = "\t"
 
 
 @dataclass(slots=True)
@@ -61,6 +62,8 @@ class History:
         """Entries that the parent saw or said."""
         self._signature = ""
         self._sent_signature = ""
+        self._warm_signature = ""
+        """Of the prewarm under way; empty once anything else was sent."""
 
     def prompt(self, text: str) -> None:
         """The user says something."""
@@ -114,14 +117,14 @@ class History:
         Its input is empty: a server that forgets a prewarm's input loses nothing.
         """
         self.break_chain()
-        self._sent_signature = _signature(head, origin)
+        self._warm_signature = _signature(head, origin)
         return {**head, "input": [], "generate": False}
 
     def warmed(self, response_id: str) -> None:
         """The server is prepared: what is said next continues from there."""
-        if response_id and not self._parent:
+        if response_id and self._warm_signature:
             self._parent, self._covered = response_id, 0
-            self._signature = self._sent_signature
+            self._signature, self._warm_signature = self._warm_signature, ""
 
     def continues(self, head: Mapping[str, object], origin: str) -> bool:
         """True if a request with these members beside the input may be a continuation."""
@@ -139,10 +142,17 @@ class History:
     def break_chain(self) -> None:
         """The server no longer holds what was said."""
         self._parent, self._covered = "", 0
+        self._warm_signature = ""
+
+    def lost(self, endpoint: str) -> None:
+        """The connection to this endpoint is gone, and what it held with it."""
+        if self._signature.startswith(f"{endpoint}{_BEHIND_FAMILY}"):
+            self.break_chain()
 
     def request(self, head: Mapping[str, object], origin: str) -> dict[str, object]:
         """The next request: a continuation where that is allowed."""
         request = dict(head)
+        self._warm_signature = ""
         self._sent_signature = _signature(head, origin)
         if self.continues(head, origin):
             request["previous_response_id"] = self._parent
@@ -179,7 +189,7 @@ def answer_item(call: Item, output: str, *, failed: bool = False) -> Item:
 def _signature(head: Mapping[str, object], origin: str) -> str:
     """What must be equal on a chain: the endpoint, too, for only it knows the parent."""
     kept = {name: value for name, value in head.items() if name not in _UNCOMPARED}
-    return _family(origin) + json.dumps(kept, sort_keys=True)
+    return _family(origin) + _BEHIND_FAMILY + json.dumps(kept, sort_keys=True)
 
 
 def _family(origin: str) -> str:

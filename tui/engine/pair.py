@@ -327,10 +327,10 @@ class Pair:
 
     def _closed(self, line: Line, why: str) -> None:
         exchange = self._exchange
-        if exchange is None:
-            self._kit.requests.history.break_chain()
-        elif exchange.wire is line.wire:
+        if exchange is not None and exchange.wire is line.wire:
             exchange.lost(why or "the connection was lost")
+        else:
+            self._kit.requests.history.lost(line.endpoint)
 
     def _frame(self) -> None:
         """Once a frame."""
