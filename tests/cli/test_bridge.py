@@ -8,12 +8,17 @@ from tui.bridge.models import Rehearsal
 from tui.cli.bridge import bridge_command
 
 
+AGES: list[float | None] = []
+"""What the last servers were told of the age of connections."""
+
+
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rehearsal, int]]:
     calls: list[tuple[Rehearsal, int]] = []
 
-    def fake(rehearsal: Rehearsal, port: int = 0) -> int:
+    def fake(rehearsal: Rehearsal, port: int = 0, *, max_age_s: float | None = None) -> int:
         calls.append((rehearsal, port))
+        AGES.append(max_age_s)
         return 1 if port == 1 else 0
 
     monkeypatch.setattr(bridge_main, "serve", fake)
@@ -38,6 +43,12 @@ def test_flags_reach_the_rehearsal(served: list[tuple[Rehearsal, int]]) -> None:
     assert served == [(rehearsal, 8123)]
     assert CliRunner().invoke(bridge_command, []).exit_code == 0
     assert served[1] == (Rehearsal(), 0)
+    assert AGES[-1] is None
+
+
+def test_the_age_of_connections(served: list[tuple[Rehearsal, int]]) -> None:
+    assert CliRunner().invoke(bridge_command, ["--max-age", "2.5"]).exit_code == 0
+    assert AGES[-1] == 2.5
 
 
 def test_a_failure_to_listen_is_an_exit_code(served: list[tuple[Rehearsal, int]]) -> None:
@@ -45,7 +56,14 @@ def test_a_failure_to_listen_is_an_exit_code(served: list[tuple[Rehearsal, int]]
 
 
 @pytest.mark.parametrize(
-    "flags", [["--port", "70000"], ["--fast-rate", "0"], ["--mistakes", "2"], ["--what"]]
+    "flags",
+    [
+        ["--port", "70000"],
+        ["--fast-rate", "0"],
+        ["--mistakes", "2"],
+        ["--max-age", "0"],
+        ["--what"],
+    ],
 )
 def test_wrong_flags_are_usage_errors(
     served: list[tuple[Rehearsal, int]], flags: list[str]

@@ -49,7 +49,13 @@ class Number(click.FloatRange):
     is_flag=True,
     help="Requests for any other model are played by the deep one.",
 )
-def bridge_command(port: int, **given: Any) -> None:
+@click.option(
+    "--max-age",
+    type=Number(0, 1_000_000, min_open=True),
+    metavar="SECONDS",
+    help="End each connection when it is so old, as services do: tests a client's recovery.",
+)
+def bridge_command(port: int, max_age: float | None, **given: Any) -> None:
     """Serve the rehearsal model over Responses WebSocket mode, on loopback.
 
     Prints one JSON line with the url and the bearer token, and serves until its stdin closes or
@@ -61,6 +67,6 @@ def bridge_command(port: int, **given: Any) -> None:
     names = {"fast_rate": "fast_tokens_s", "deep_rate": "deep_tokens_s"}
     chosen = {names.get(key, key): value for key, value in given.items() if value is not None}
     rehearsal = replace(Rehearsal(), **chosen)
-    code = serve(rehearsal, port)
+    code = serve(rehearsal, port, max_age_s=max_age)
     if code:
         sys.exit(code)
