@@ -155,6 +155,15 @@ ROWS = [
     Row("no response objects", [[{"type": "response.created"}, *spoken("fine"),
         {"type": "response.completed", "response": None}]]),
     Row("two ends", [[*turn(1, *called(READ)), completed("resp_1")], FINE], requests=2),
+    Row("another id at the end", [[created(), *called(READ), completed("other")], FINE],
+        requests=2),
+    Row("no beginning", [[*spoken("fine"), completed()]]),
+    Row("no beginning later", [turn(1, *called(READ)), [*spoken("fine"), completed("resp_2")]],
+        requests=2),
+    Row("ids nowhere", [[{"type": "response.created"}, *called(READ), {"type":
+        "response.completed"}], [{"type": "response.created"}, *spoken("fine"), {"type":
+        "response.completed"}]], requests=2),
+    Row("begins twice", [[created("own_1"), created(), *spoken("fine"), completed("own_1")]]),
     Row("output at the end only", [[created(), completed(output=[message("fine")])]]),
     Row("calls at the end only", [[created(), completed(output=[READ])], FINE], requests=2),
     Row("a patch at the end only", [[created(), completed(output=[patch_call(PATCH)])], FINE],

@@ -32,7 +32,7 @@ class Ghosts:
 
     def hides(self, event: Event) -> bool:
         """Whether this event is the ghost's; its terminal, or another response, ends it."""
-        if isinstance(event, Created):
+        if isinstance(event, Created) and event.response_id != self._name:
             self._name = ""
             return False
         if isinstance(event, Completed | Incomplete | Failed):

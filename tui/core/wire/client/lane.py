@@ -15,10 +15,10 @@ unseen.
 
 from __future__ import annotations
 
-from collections import deque
 from enum import StrEnum
 from typing import Any
 
+from tui.core.wire.client.bygones import Bygones
 from tui.core.wire.client.ghosts import Ghosts
 from tui.core.wire.client.steers import Steers
 from tui.core.wire.client.stopping import ACCEPTED_S as ACCEPTED_S
@@ -42,9 +42,6 @@ from tui.core.wire.events import (
     Queued,
 )
 from tui.core.wire.surrogates import HalfCharacter
-
-ENDED_IDS = 8
-"""So many ended responses of a lane are known by their ids."""
 
 End = Completed | Incomplete | Failed
 _OUTPUT = (Delta, ItemAdded, ItemDone)
@@ -104,9 +101,9 @@ class Lane:
         self.stop = Stopping()
         self.steers = Steers(name)
         self.ghosts = Ghosts()
-        self._ended: deque[str] = deque(maxlen=ENDED_IDS)
-        self._used = False
-        """A response has ended on this lane: a delta may be a late one of it."""
+        self.bygones = Bygones()
+        self._aliases: set[str] = set()
+        """Other ids that the response in flight began with."""
         self._runs = False
         """An abandoned response has not ended yet."""
 
@@ -190,7 +187,11 @@ class Lane:
 
     def knew(self, response_id: str) -> bool:
         """A response of this id has ended here not long ago."""
-        return response_id in self._ended
+        return self.bygones.knows(response_id)
+
+    def began_as(self, response_id: str) -> bool:
+        """The newest response here began under this id."""
+        return response_id == self.response_id or response_id in self._aliases
 
     def receive(self, event: Event, now: float) -> bool:
         """Follow an event of a response; True if it is to be handed on."""
@@ -198,11 +199,10 @@ class Lane:
             return False
         if isinstance(event, _BEGUN):
             self.begun = True
-        if self.prewarm and isinstance(event, _OUTPUT) and self.working:
-            self.generated = True
+        if isinstance(event, _OUTPUT) and not self._is_output(event):
             return False
         if isinstance(event, Delta):
-            return self._delta()
+            return self.flowing
         if isinstance(event, Created):
             return self._created(event)
         if isinstance(event, Completed | Incomplete | Failed):
@@ -230,18 +230,26 @@ class Lane:
         self.stop.answered(event, now)
         return True
 
-    def _delta(self) -> bool:
-        early = self.state is LaneState.SENT and not self._used
-        if early or self.state is LaneState.CREATED:
+    def _is_output(self, event: Delta | ItemAdded | ItemDone) -> bool:
+        """Whether it is output that someone wants; the first one opens the gate."""
+        name = event.item_id if isinstance(event, Delta) else event.item.get("id")
+        name = name if isinstance(name, str) else ""
+        begins = not isinstance(event, Delta)
+        if self.state is LaneState.SENT and self.bygones.late(name, begins=begins):
+            return False
+        if self.working:
+            self.bygones.note(name)
+            if self.prewarm:
+                self.generated = True
+                return False
+        if self.state in (LaneState.SENT, LaneState.CREATED):
             self.state, self.flowing = LaneState.STREAMING, True
-        return self.flowing
+        return True
 
     def _step(self, event: Event, now: float) -> bool:
         """Follow what neither begins nor ends a response."""
         if self.state is LaneState.INTERRUPTING:
             self.stop.alive(now)
-        if isinstance(event, ItemAdded) and self.state is LaneState.CREATED:
-            self.state, self.flowing = LaneState.STREAMING, True
         if isinstance(event, ItemDone) and event.item.get("type") in _CALLS:
             self.calls = True
         if isinstance(event, ItemAdded | InProgress | Queued | Progress):
@@ -252,6 +260,7 @@ class Lane:
 
     def _created(self, event: Created) -> bool:
         name = event.response_id
+        self.bygones.announced = True
         if self.state in (LaneState.IDLE, LaneState.ABANDONED):
             if not self._runs or self.response_id:
                 self.ghosts.gone()
@@ -259,17 +268,16 @@ class Lane:
             return False
         if self.state is LaneState.HELD or (self.ghosts.expected and self.state is LaneState.SENT):
             self.ghosts.appears(name)
+            self.bygones.ended(name)
             return False
-        if name and name == self.response_id and self.state in _NAMED:
+        if name and self.began_as(name) and self.state in _NAMED:
             return False
         if self.state is LaneState.STEERING:
             # All texts of one response share their successor.
             self.ghosts.clear()
-        if name in self._ended:
-            # Some servers use one id twice (LiteLLM, where its upstream does).
-            self._ended.remove(name)
+        self._rename(name)
         wanted = not self.stopping and self.state is not LaneState.INTERRUPTING
-        self.response_id, self.request, self.calls, self.stopping = name, {}, False, False
+        self.request, self.calls, self.stopping = {}, False, False
         self.state, self.flowing = LaneState.CREATED, False
         deadline = self.stop.deadline
         self.stop.renew()
@@ -279,21 +287,44 @@ class Lane:
 
     def _terminal(self, event: End) -> bool:
         name = event.response_id
-        known = name == self.response_id if self.response_id else name not in self._ended
-        if (name and not known) or not (self._runs or self.state in _RUNNING):
+        if not (self._runs or self.state in _RUNNING) or not self._is_ours(name, event):
             return False
         output = event.response.get("output")
         for item in output if isinstance(output, list) else ():
             self.calls |= isinstance(item, dict) and item.get("type") in _CALLS
         return self._end(name or self.response_id, succeeded=not isinstance(event, Failed))
 
+    def _rename(self, name: str) -> None:
+        """The response in flight is this one from now on."""
+        before = self.response_id if self.state in _NAMED else ""
+        if self.state is LaneState.CREATED and not self.steers:
+            # Said twice, by a relay and by whom it asked: either id may be in the end.
+            self._aliases |= {before} - {""}
+        else:
+            self.bygones.ended(before, *self._aliases)
+            self._aliases.clear()
+        self.bygones.revive(name)
+        self.response_id = name
+
+    def _is_ours(self, name: str, event: End) -> bool:
+        """Whether an end is that of the response in flight; relays may give it another id."""
+        if not name:
+            # An end said twice must not be the end of a response that has not begun.
+            fresh = self.state is LaneState.SENT and self.bygones.announced
+            return not fresh or isinstance(event, Failed)
+        if self.began_as(name):
+            return True
+        return not (self.bygones.knows(name) or self.ghosts.expected)
+
     def _end(self, name: str, *, succeeded: bool) -> bool:
         """The response is over; True if someone waits for it."""
         shown = self.state is not LaneState.ABANDONED
         self._rest()
         self._runs = False
+        self.bygones.ended(name, self.response_id, *self._aliases)
+        self._aliases.clear()
         if name:
-            self._ended.append(name)
+            self.steers.rename(self.response_id, name)
             self.response_id = name
         if not succeeded or self.calls:
             self.ghosts.clear()
@@ -303,5 +334,6 @@ class Lane:
 
     def _rest(self) -> None:
         self.state, self.flowing, self.request, self.stopping = LaneState.IDLE, False, {}, False
-        self._used, self.half = True, HalfCharacter()
+        self.half = HalfCharacter()
+        self.bygones.close()
         self.stop.ended()

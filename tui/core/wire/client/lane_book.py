@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tui.core.wire.client.lane import Lane, LaneState
+from tui.core.wire.client.lane import End, Lane, LaneState
 from tui.core.wire.client.lessons import Lessons
-from tui.core.wire.events import Created
+from tui.core.wire.events import Created, Event
 from tui.errors import WireError
 
 MAX_IN_FLIGHT = 16
@@ -33,6 +33,7 @@ class LaneBook:
         self.lanes: dict[str | None, Lane] = {}
         self.unnamed = self.lane(None)
         """Whose the events without a name are."""
+        self.default = self.unnamed
         self._lessons = lessons
         self._names: set[str] = set()
         self._held: list[Lane] = []
@@ -40,7 +41,7 @@ class LaneBook:
         """A fork whose response has not begun yet, and the lane that waits for that."""
         self._sole: Lane | None = None
         """The only lane of a socket without names."""
-        self._echoed = False
+        self.echoed = False
         """This very socket has echoed a name."""
         self._full = False
         """The server wants no more names."""
@@ -69,6 +70,14 @@ class LaneBook:
         if lane is None:
             lane = self.lanes[name] = Lane(name)
         return lane
+
+    def called(self, name: str | None) -> Lane | None:
+        """Whose the events with this name are; None: nobody's.
+
+        An unknown name is as good as none, unless this server says the right ones.
+        """
+        lane = self.lanes.get(name) if name else self.unnamed
+        return self.unnamed if lane is None and not self.shared else lane
 
     def takes(self, name: str | None) -> bool:
         """A create on this lane could go out on this socket."""
@@ -147,7 +156,7 @@ class LaneBook:
 
     def echo(self) -> None:
         """An event of a named lane bore its name."""
-        self._echoed = True
+        self.echoed = True
         if self.unproven:
             self._lessons.lanes(True)
 
@@ -160,9 +169,9 @@ class LaneBook:
 
     def claimants(self, event: Created) -> list[Lane]:
         """Named lanes that an unnamed beginning may belong to; none where names are echoed."""
-        if event.stream_id or self._echoed or self._sole is not None:
+        if event.stream_id in self.names or self._sole is not None:
             return []
-        if self.unnamed.name is None and self.unnamed.state is LaneState.SENT:
+        if self.default.state is LaneState.SENT or self.by_response(event.response_id):
             return []
         return [lane for lane in self if lane.name and lane.working and not lane.response_id]
 
@@ -170,10 +179,30 @@ class LaneBook:
         """A create of this lane says its name."""
         return lane.name is not None and lane is not self._sole
 
+    def owner(self, event: End) -> Lane | None:
+        """Whose end this is; None: nobody's.
+
+        Relays rewrite ids, and some servers leave the name out: either alone is enough, but not
+        against the other.
+        """
+        name, lane = event.response_id, self.called(event.stream_id)
+        if not name or lane is None or lane.began_as(name):
+            return lane
+        other = next((one for one in self if one.in_flight and one.began_as(name)), None)
+        if other is not None:
+            return None if event.stream_id in self.names else other
+        return None if any(one.knew(name) for one in self) else lane
+
+    def ambiguous(self, event: Event, lane: Lane) -> bool:
+        """The event is of one of several responses, and the server does not say of which."""
+        if event.stream_id in self.names or lane is not self.default or lane.working:
+            return False
+        return self.shared and sum(one.working for one in self) > 1
+
     def alone(self, lane: Lane) -> bool:
         """Nobody else is in flight, and no name was ever echoed on this socket."""
         others = any(other.working for other in self if other is not lane)
-        return not others and not self._echoed
+        return not others and not self.echoed
 
     def _barred(self, lane: Lane) -> bool:
         others = [other for other in self if other is not lane and other.working]
@@ -191,18 +220,17 @@ class LaneBook:
     @property
     def _nameless(self) -> bool:
         """The endpoint does not echo names, as far as this socket has shown."""
-        return self._lessons.capabilities.lanes is False and not self._echoed
+        return self._lessons.capabilities.lanes is False and not self.echoed
 
     def _in_use(self) -> bool:
         return any(lane.state is not LaneState.IDLE or lane.response_id for lane in self)
 
     def _settle(self) -> None:
         """Find out whose the events without a name are."""
-        default = self.lanes[None]
-        self.unnamed = default
+        self.unnamed = self.default
         if self._sole is not None:
             self.unnamed = self._sole
-        elif self.unproven and not default.working:
+        elif not self.default.working:
             named = [lane for lane in self if lane.working]
             if len(named) == 1:
                 self.unnamed = named[0]

@@ -151,14 +151,13 @@ class ClientProtocol:
             event = decode_unusual(data)
         if isinstance(event, Delta):
             name = event.stream_id
-            if name:
-                lane = self._lanes.get(name)
-            else:
-                lane = self._book.unnamed
-                if lane.name is not name:
-                    force_setattr(event, "stream_id", lane.name)
+            lane = self._lanes.get(name) if name else self._book.unnamed
             if lane is None:
-                return
+                lane = self._book.called(name)
+                if lane is None:
+                    return
+            if lane.name is not name and lane.name != name:
+                force_setattr(event, "stream_id", lane.name)
             if lane.flowing and not lane.half.waiting and event.delta.isascii():
                 self._board.events.append(event)
             else:

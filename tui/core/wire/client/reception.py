@@ -22,8 +22,11 @@ from tui.core.wire.events import (
     Incomplete,
     InjectCreated,
     InjectFailed,
+    InProgress,
     InterruptAccepted,
     InterruptFailed,
+    Progress,
+    Queued,
     SteerAccepted,
     SteerFailed,
     SteerPending,
@@ -59,6 +62,10 @@ class Reception:
     def take_delta(self, lane: Lane, event: AnyDelta, now: float) -> None:
         """Take a piece of text that the short cut does not take."""
         begun = lane.begun
+        if self._board.book.ambiguous(event, lane):
+            self._board.part()
+            self._board.care = True
+            return
         if lane.receive(event, now):
             whole = event if lane.half.clean(event.delta) else lane.half.join(event)
             if whole is not None:
@@ -88,12 +95,10 @@ class Reception:
 
     def _response(self, event: Event, now: float) -> None:
         """An event of a response."""
-        lane = self._board.lane_of(event)
-        if isinstance(event, Created):
-            lane = self._claimed(event, lane)
+        lane = self._lane_of(event)
         if lane is None:
             return
-        if event.stream_id and lane.name is not None:
+        if event.stream_id and event.stream_id == lane.name:
             self._board.book.echo()
         parent = lane.response_id or lane.parent
         stopping = lane.state is LaneState.INTERRUPTING
@@ -108,17 +113,32 @@ class Reception:
             self._board.hand_on(event, lane)
         self._stop_prewarm(lane, now)
 
+    def _lane_of(self, event: Event) -> Lane | None:
+        """Whose event of a response this is; None: nobody's."""
+        board = self._board
+        lane = board.lane_of(event)
+        if isinstance(event, Created):
+            lane = self._claimed(event, lane)
+        elif isinstance(event, Completed | Incomplete | Failed):
+            lane = board.book.owner(event)
+        elif isinstance(event, InProgress | Queued | Progress):
+            return lane
+        if lane is not None and board.book.ambiguous(event, lane):
+            board.part()
+            return None
+        return lane
+
     def _claimed(self, event: Created, lane: Lane | None) -> Lane | None:
         """Whose response this is; a missing echo is noticed here (PROTOCOL section 6)."""
         book = self._board.book
         claimants = book.claimants(event)
         if not claimants:
             return lane
-        if len(claimants) == 1 and book.alone(claimants[0]):
-            book.adopt(claimants[0])
+        if len(claimants) == 1 and (book.echoed or book.alone(claimants[0])):
+            if not book.echoed:
+                book.adopt(claimants[0])
             return claimants[0]
-        self._board.lessons.lanes(False)
-        self._board.drop_reason = "the server does not say which of several requests it answers"
+        self._board.part()
         return None
 
     def _created(self, lane: Lane, event: Created, now: float, *, parent: str) -> None:

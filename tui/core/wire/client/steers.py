@@ -114,6 +114,12 @@ class Steers:
         """A text was sent to this response."""
         return any(text.parent == response_id for text in self._texts if text.parent)
 
+    def rename(self, old: str, new: str) -> None:
+        """A response ended under another id than it began with (relays)."""
+        for text in self._texts:
+            if old and text.parent == old:
+                text.parent = new
+
     def answered(
         self, event: SteerAccepted | SteerPending | SteerFailed, current: str, now: float
     ) -> list[SteerNews]:

@@ -42,9 +42,7 @@ class Switchboard:
 
     def lane_of(self, event: Event) -> Lane | None:
         """By its name, or the one that events without a name belong to."""
-        if not event.stream_id:
-            return self.book.unnamed
-        return self.book.lanes.get(event.stream_id)
+        return self.book.called(event.stream_id)
 
     def hand_on(self, event: Event, lane: Lane) -> None:
         """Hand an event on with its lane's name, whether or not the server said it."""
@@ -71,6 +69,11 @@ class Switchboard:
             lane.abandon(owed=True)
         else:
             lane.release()
+
+    def part(self) -> None:
+        """The lanes cannot be told apart here: each is to have a connection of its own."""
+        self.lessons.lanes(False)
+        self.drop_reason = "the server does not say which of several requests it answers"
 
     def send_create(self, lane: Lane) -> None:
         """Write the create that the lane holds."""

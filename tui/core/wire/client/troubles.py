@@ -32,11 +32,12 @@ class Troubles:
         if event.code == LIMIT_REACHED:
             self._limit(event)
             return
-        lane = board.lane_of(event) if event.stream_id else self._blamed(event)
+        named = event.stream_id in board.book.names
+        lane = board.lane_of(event) if named else self._blamed(event)
         if lane is None:
             board.events.append(event)
             return
-        if event.stream_id and lane.name is not None:
+        if named:
             board.book.echo()
         if self._unnameable(lane, event) or self._about_steering(lane, event):
             return
@@ -54,7 +55,7 @@ class Troubles:
             return book.unnamed
         asked = [lane for lane in book if lane.busy and lane.stop.unanswered]
         steered = [lane for lane in book if lane.steers.undecided]
-        starting = book.unnamed.state is LaneState.SENT
+        starting = book.default.state is LaneState.SENT
         words = ("steer", "interrupt")
         about_it = any(about_event_type(event, word) for word in words)
         if is_refusal(event) and (about_it or not starting):
@@ -62,8 +63,8 @@ class Troubles:
             chosen = (asked or steered) if stop else (steered or asked)
             if chosen:
                 return chosen[0]
-        if book.unnamed.working:
-            return book.unnamed
+        if book.default.working:
+            return book.default
         waiting = [lane for lane in book if lane.state is LaneState.SENT]
         return waiting[0] if len(waiting) == 1 else None
 
