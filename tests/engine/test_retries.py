@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, notes, texts
+from tui.core.turn import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.recovery import MAX_TRIES
@@ -169,3 +172,60 @@ async def test_an_idle_socket_that_grew_too_old_is_not_a_loss() -> None:
     request = await world.wire.request(2)
     assert "previous_response_id" not in request
     assert texts(request) == ["one", "two"]
+
+
+@pytest.mark.parametrize("close_code", [None, 1000, 1001, 1005, 1006, 1008, 1011, 1012, 1013])
+async def test_however_a_socket_at_rest_ends_it_is_not_a_loss(close_code: int | None) -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    model.complete()
+    world.wire.close_code = close_code
+    world.wire.lose("the server restarts")
+    assert world.session.status.connection == "offline"
+    assert world.session.drain().troubles == []
+
+
+async def test_a_socket_that_esc_had_to_drop_is_not_a_loss() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    world.session.submit(intents.Interrupt())
+    world.wire.lose("no answer to the interrupt")
+    await settle()
+    status = world.session.status
+    assert (status.busy, status.connection) == (False, "offline")
+
+
+async def test_a_connection_that_does_not_come_back_is_a_loss() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("first")
+    world.wire.close_code = 1008
+    world.wire.lose("the server refuses to go on")
+    await settle()
+    status = world.session.status
+    assert (status.busy, status.outcome, status.connection) == (False, "failed", "lost")
+
+
+async def test_what_ends_a_turn_is_said_once_and_stays_in_the_conversation() -> None:
+    world = World()
+    await begun(world, "one")
+    world.wire.give(events.ErrorEvent(401, "invalid_api_key", "no such key"))
+    await settle()
+    (trouble,) = world.session.drain().troubles
+    assert trouble.noted
+    blocks = [block for block in world.session.transcript.blocks if trouble.what in block.text]
+    assert [(block.kind, block.state) for block in blocks] == [(BlockKind.NOTE, "failed")]
+    assert blocks[0].text.endswith(f"\n{trouble.next_step}")
+
+
+async def test_a_key_refused_before_the_first_prompt_is_called_that() -> None:
+    world = World()
+    world.wire.refusals = [KeyRefused("h refused the key (HTTP 401): check the key")]
+    await world.session.run()
+    await settle()
+    (trouble,) = world.session.drain().troubles
+    assert (trouble.what, trouble.severity) == ("The server refused the key", "warning")
+    assert "--key-env" in trouble.next_step
+    assert trouble.unreachable

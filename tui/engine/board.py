@@ -68,9 +68,9 @@ class Board:
         self._changed_from(self.transcript.add(block))
         return block
 
-    def note(self, turn: int, text: str) -> Block:
+    def note(self, turn: int, text: str, state: BlockState = "done") -> Block:
         """Say in the conversation what happened."""
-        return self.add(Block(BlockKind.NOTE, turn, state="done"), text)
+        return self.add(Block(BlockKind.NOTE, turn, state=state), text)
 
     def append(self, block: Block, text: str) -> None:
         """Add text to a block; O(1) for the newest blocks."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tui.core.wire import events
 from tui.engine.bench import Bench
@@ -329,9 +330,11 @@ class Exchange:
 
     def _fail(self, trouble: Trouble) -> None:
         """The turn cannot go on."""
-        self._kit.board.trouble(trouble)
+        self._kit.board.trouble(replace(trouble, noted=True))
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
-        self._kit.board.note(self.errand.number, words)
+        words = "\n".join(filter(None, (words, trouble.next_step)))
+        failed = trouble.severity == "error"
+        self._kit.board.note(self.errand.number, words, "failed" if failed else "cut")
         self._end("failed")
 
     def _broken(self) -> None:

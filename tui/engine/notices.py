@@ -23,6 +23,8 @@ class Trouble:
     severity: Literal["information", "warning", "error"] = "error"
     unreachable: bool = False
     """The endpoint could not be reached, or refused the key."""
+    noted: bool = False
+    """The conversation says it, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.engine.ports import Abilities, RoleSpec
+from tui.engine.recovery import not_reached
 from tui.engine.switchboard import Line, Switchboard
 from tui.errors import DuettoError
 
@@ -125,16 +126,7 @@ class Pair:
         try:
             await self._switchboard.line(spec.endpoint).wire.open()
         except DuettoError as error:
-            self._kit.board.trouble(
-                Trouble(
-                    "The endpoint cannot be reached",
-                    str(error),
-                    "a prompt tries again",
-                    retryable=True,
-                    severity="warning",
-                    unreachable=True,
-                )
-            )
+            self._kit.board.trouble(not_reached(error))
 
     async def close(self) -> None:
         """Drop what streams, close the sockets."""
@@ -269,6 +261,8 @@ class Pair:
         status.busy = status.stopping = False
         status.outcome = outcome
         board.meter.stop(self._kit.ports.clock.now())
+        if outcome != "failed":
+            self._switchboard.rest()
         if outcome == "interrupted":
             status.stopped = self._stop_words()
         self._settle_stop_note()

@@ -9,7 +9,7 @@ from typing import Literal
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.engine.notices import Trouble
-from tui.errors import EndpointError, KeyRefused
+from tui.errors import DuettoError, EndpointError, KeyRefused
 
 MAX_TRIES = 5
 FIRST_WAIT_S = 0.2
@@ -182,6 +182,14 @@ _FREE: dict[str, Action] = {
     "websocket_connection_limit_reached": "redial",
 }
 """The protocol's own business: the next request says all, and nobody is told."""
+
+
+def not_reached(error: DuettoError) -> Trouble:
+    """The words for a dial ahead of the first prompt that failed."""
+    if isinstance(error, KeyRefused):
+        return replace(_key_refused(str(error)).trouble(), severity="warning")
+    what, step = "The endpoint cannot be reached", "send a prompt to try again"
+    return Trouble(what, str(error), step, retryable=True, severity="warning", unreachable=True)
 
 
 def _key_refused(why: str) -> Remedy:

@@ -12,9 +12,6 @@ from tui.engine.prewarm import Prewarm
 
 REHEARSAL = "rehearsal"
 """The endpoint's name of the embedded rehearsal model."""
-_CALM_CLOSES = frozenset({None, 1000, 1001})
-"""A socket at rest that ended so is no loss: we renew it, or the server ends one that is too old,
-or itself (PROTOCOL sections 4 and 10)."""
 
 
 class Line:
@@ -73,6 +70,14 @@ class Switchboard:
             status.can_steer, status.transport = can_steer, transport
             self._kit.board.restated()
 
+    def rest(self) -> None:
+        """Nobody waits for anything: a socket at rest that ends is no loss, however it ends.
+
+        The next request dials anew (PROTOCOL section 11.3).
+        """
+        if self._status.connection == "lost":
+            self._connection("closed", "")
+
     async def close(self) -> None:
         """Close the sockets."""
         for line in self._lines.values():
@@ -85,9 +90,8 @@ class Switchboard:
     def _state(self, line: Line, state: WireState, why: str) -> None:
         if line.endpoint == self._status.endpoint:
             resting = state == "closed" and not self._status.busy
-            calm = resting and line.wire.close_code in _CALM_CLOSES
             self._status.transport = line.wire.transport
-            self._connection(state, "" if calm else why)
+            self._connection(state, "" if resting else why)
         if state == "open":
             line.reached = True
         elif state == "closed":
