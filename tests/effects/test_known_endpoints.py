@@ -55,6 +55,37 @@ def test_a_refusal_is_doubted_after_a_week_and_dated_anew_when_confirmed(tmp_pat
     assert "steer m" not in facts
 
 
+def test_a_limit_is_doubted_after_a_week_too(tmp_path: Path) -> None:
+    clock = WallClock()
+    KnownEndpoints(tmp_path, clock).save(URL, Capabilities(max_age_s=60.0))
+    assert KnownEndpoints(tmp_path, clock).load(URL).max_age_s == 60.0
+    clock.time += DOUBT_S + 1
+    assert KnownEndpoints(tmp_path, clock).load(URL).max_age_s is None
+
+
+def test_what_proved_wrong_is_forgotten(tmp_path: Path) -> None:
+    store = KnownEndpoints(tmp_path, WallClock())
+    known = Capabilities(lanes=True, max_age_s=60.0)
+    store.save(URL, known)
+    known.max_age_s = None
+    store.save(URL, known)
+    assert KnownEndpoints(tmp_path, WallClock()).load(URL) == Capabilities(lanes=True)
+
+
+@pytest.mark.parametrize("value", ["0.5", "-1", "true", "false", "20"])
+def test_a_limit_that_makes_no_sense_is_not_believed(tmp_path: Path, value: str) -> None:
+    fact = f'{{"max_age_s": {{"value": {value}, "since": 1000000}}}}'
+    (tmp_path / "endpoints.json").write_text(PLACE % fact)
+    assert KnownEndpoints(tmp_path, WallClock()).load(URL) == Capabilities()
+
+
+def test_a_fact_from_the_future_is_not_believed(tmp_path: Path) -> None:
+    clock = WallClock()
+    clock.time += 365 * 24 * 3600
+    KnownEndpoints(tmp_path, clock).save(URL, Capabilities(websocket=False))
+    assert KnownEndpoints(tmp_path, WallClock()).load(URL) == Capabilities()
+
+
 def test_processes_do_not_undo_each_other(tmp_path: Path) -> None:
     clock = WallClock()
     first, second = KnownEndpoints(tmp_path, clock), KnownEndpoints(tmp_path, clock)

@@ -13,16 +13,18 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import msgspec
 
 from tui.core.wire.address import shown
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.capabilities import LEAST_AGE_S, Capabilities
 
 DOUBT_S = 7 * 24 * 3600.0
-"""A refusal older than this is unknown again: servers learn."""
+"""A refusal, or a limit, older than this is unknown again: servers learn."""
+AHEAD_S = 24 * 3600.0
+"""A fact from further in the future was dated by a clock that was wrong."""
 MAX_ENDPOINTS = 200
 """The ones heard of last are kept."""
 _SIMPLE = ("lanes", "prewarm", "websocket", "max_age_s")
@@ -76,12 +78,13 @@ class KnownEndpoints:
         place = shown(url)
         before = _facts(self._before.get(place, Capabilities()))
         learnt = {name: value for name, value in _facts(known).items() if before.get(name) != value}
+        gone = before.keys() - _facts(known).keys()
         self._before[place] = copy.deepcopy(known)
-        if not learnt:
+        if not learnt and not gone:
             return
         try:
             with self._locked():
-                self._write(place, learnt)
+                self._write(place, learnt, gone)
         except OSError as error:
             _log.warning("%s cannot be written: %s", self.file, error.strerror)
 
@@ -90,13 +93,10 @@ class KnownEndpoints:
         return {place: facts for place in self._read() if (facts := self._believed(place))}
 
     def _believed(self, place: str) -> Facts:
-        """The facts of an endpoint without the refusals that are too old."""
-        doubtful = self._wall_clock() - DOUBT_S
-        facts = self._read().get(place, {})
+        """The facts of an endpoint without those that are too old, or make no sense."""
+        now, facts = self._wall_clock(), self._read().get(place, {})
         return {
-            name: fact
-            for name, fact in facts.items()
-            if _is_name(name) and not (fact.value is False and fact.since < doubtful)
+            name: fact for name, fact in facts.items() if _is_name(name) and _holds(name, fact, now)
         }
 
     def _read(self) -> dict[str, Facts]:
@@ -105,10 +105,12 @@ class KnownEndpoints:
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 
-    def _write(self, place: str, learnt: dict[str, bool | float]) -> None:
+    def _write(self, place: str, learnt: dict[str, bool | float], gone: Collection[str]) -> None:
         endpoints, now = self._read(), self._wall_clock()
         facts = endpoints.setdefault(place, {})
         facts.update({name: Fact(value, now) for name, value in learnt.items()})
+        for name in gone:
+            facts.pop(name, None)
         heard = {
             one: max((f.since for f in its.values()), default=0) for one, its in endpoints.items()
         }
@@ -142,6 +144,15 @@ def _facts(known: Capabilities) -> dict[str, bool | float]:
     for kind in _BY_MODEL:
         facts |= {f"{kind} {model}": value for model, value in getattr(known, kind).items()}
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _holds(name: str, fact: Fact, now: float) -> bool:
+    """Whether a fact is believed at ``now``, in Unix seconds."""
+    limit = name == "max_age_s"
+    if limit != (not isinstance(fact.value, bool)) or (limit and not fact.value >= LEAST_AGE_S):
+        return False
+    passing = limit or fact.value is False
+    return fact.since <= now + AHEAD_S and not (passing and fact.since < now - DOUBT_S)
 
 
 def _is_name(name: str) -> bool:

@@ -172,6 +172,58 @@ async def test_a_normal_close_without_a_word_counts_when_it_happens_twice() -> N
         await desk.endpoint.close()
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (1000, "idle timeout"),
+        (1000, "Rate limit reached"),
+        (1000, "Session closed: token limit"),
+        (1000, "bye"),
+        (1001, "Session duration limit reached"),
+    ],
+)
+async def test_a_close_that_is_not_for_age_tells_no_limit(code: int, reason: str) -> None:
+    async with hosting() as host:
+        desk = Desk(host)
+        lane, heard = desk.lane("main")
+        for _ in range(2):
+            await desk.ask(lane, heard)
+            lane.link.opened_at -= 300.0
+            await host.sockets[-1].close(code, reason)
+            await heard.closed()
+            heard.states.clear()
+        assert desk.known.max_age_s is None
+        await desk.endpoint.close()
+
+
+async def test_unused_for_the_same_time_is_no_age() -> None:
+    async with hosting() as host:
+        desk = Desk(host)
+        lane, heard = desk.lane("main")
+        for _ in range(3):
+            await desk.ask(lane, heard)
+            lane.link.opened_at -= 300.0
+            lane.link.used_at -= 60.0
+            await host.sockets[-1].close(1000)
+            await heard.closed()
+            heard.states.clear()
+        assert desk.known.max_age_s is None
+        await desk.endpoint.close()
+
+
+async def test_a_limit_that_a_connection_outlives_is_unlearnt() -> None:
+    async with hosting() as host:
+        desk = Desk(host, known=LANES | {"max_age_s": 60.0})
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard, "slow")
+        lane.link.opened_at -= 90.0
+        host.go.set()
+        await heard.has(events.Completed, 1)
+        await heard.closed()
+        assert desk.known.max_age_s is None
+        await desk.endpoint.close()
+
+
 async def test_after_a_pause_an_idle_socket_is_not_trusted() -> None:
     async with hosting() as host:
         desk = Desk(host)

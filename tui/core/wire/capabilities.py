@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+LEAST_AGE_S = 45.0
+"""No server ends connections for their age that are younger: 60 s is the least that can be set."""
+
 
 class Capabilities(msgspec.Struct):
     """What one endpoint can do; None and missing models: not known yet (PROTOCOL section 13)."""

@@ -1,22 +1,29 @@
 """How old a server lets a connection become, learnt from those that it ends (PROTOCOL section 10).
 
 OpenAI says so with an event; LiteLLM closes with 1000 and a reason; others close with 1000 and no
-word, which counts once it happened twice at the same age.
+word, which counts once it happened twice at the same age, unless both had been unused for the same
+time. A machine that slept meanwhile tells nothing: the limit may have been over long before.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tui.core.wire.capabilities import LEAST_AGE_S
+
 if TYPE_CHECKING:
     from tui.effects.wire.link import Link
 
-LEAST_S = 20.0
-"""Younger connections do not die of age."""
 MARGIN = 0.9
 """A connection takes new requests for this part of the known age."""
+UNUSED_S = 20.0
+"""Unused for so long, a connection may be closed for that."""
 _LIKE = 0.05
-_AGE_WORDS = ("limit", "duration", "expired", "lifetime", "too old", "max age", "maximum age")
+_AGE_WORDS = (
+    *("duration", "lifetime", "too old", "max age", "maximum age", "time limit", "session limit"),
+    *("connection limit", "session expired", "connection expired", "60 minutes"),
+)
+_OTHER_WORDS = ("idle", "inactiv", "unused", "rate", "token", "quota", "concurren")
 _NORMAL_CLOSE = 1000
 
 
@@ -24,19 +31,28 @@ class Ages:
     """What the ends of connections say about the server's limit."""
 
     def __init__(self) -> None:
-        self._earlier_s = 0.0
-        """Age of the last connection that ended normally without a word."""
+        self._earlier = (0.0, 0.0)
+        """Age and idle time of the last connection that ended normally without a word."""
 
     def learnt_s(self, link: Link) -> float | None:
         """The limit, if this end of a link tells it; seconds."""
         age_s = link.age_s
-        if age_s < LEAST_S:
+        if age_s < LEAST_AGE_S or link.pulse.has_slept:
             return None
-        if link.limit_reached:
+        if link.protocol.limit_reached:
             return age_s
         if link.close_code != _NORMAL_CLOSE:
             return None
-        if any(word in link.close_reason.lower() for word in _AGE_WORDS):
-            return age_s
-        earlier_s, self._earlier_s = self._earlier_s, age_s
-        return age_s if abs(age_s - earlier_s) < _LIKE * age_s else None
+        said = link.close_reason.lower()
+        if said:
+            other = any(word in said for word in _OTHER_WORDS)
+            return age_s if not other and any(word in said for word in _AGE_WORDS) else None
+        idle_s = link.idle_s
+        (earlier_s, earlier_idle_s), self._earlier = self._earlier, (age_s, idle_s)
+        if idle_s > UNUSED_S and _alike(idle_s, earlier_idle_s):
+            return None
+        return age_s if _alike(age_s, earlier_s) else None
+
+
+def _alike(one_s: float, other_s: float) -> bool:
+    return abs(one_s - other_s) < _LIKE * one_s

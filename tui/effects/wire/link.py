@@ -27,8 +27,6 @@ from tui.effects.wire.pulse import Pulse
 LinkState = Literal["open", "retiring", "closed"]
 Transport = Literal["websocket", "http"]
 INTERNAL_ERROR = "an internal error"
-_LIMIT_WORDS = "time limit"
-"""Of the protocol, when the server said that the connection is too old."""
 _numbers = itertools.count(1)
 _log = logging.getLogger("tui.wire")
 
@@ -102,9 +100,9 @@ class Link:
         self.opened_at = tools.clock.now()
         self.stray_at = self.opened_at
         """When the last message came that was no event of any lane: a sign of life for all."""
+        self.used_at = self.opened_at
+        """When a request went out or something but a delta came."""
         self.close_code: int | None = None
-        self.limit_reached = False
-        """The server said that it closes for its time limit."""
         self.ended_why = ""
         """In words, once it is closed."""
         self.close_reason = ""
@@ -127,6 +125,15 @@ class Link:
     def age_s(self) -> float:
         """Since it was opened."""
         return self._tools.clock.now() - self.opened_at
+
+    def outlived(self, age_s: float) -> bool:
+        """Whether it has worked at a greater age than this, awake, by more than a margin."""
+        return not self.pulse.has_slept and self.used_at - self.opened_at > 1.1 * age_s
+
+    @property
+    def idle_s(self) -> float:
+        """Since it was used."""
+        return self._tools.clock.now() - self.used_at
 
     @property
     def busy(self) -> bool:
@@ -156,7 +163,7 @@ class Link:
         """Ask for a response. Raises WireError."""
         now = self._tools.clock.now()
         self.protocol.create(request, rider.wire_name, now)
-        rider.heard_at = now
+        rider.heard_at = self.used_at = now
         self._tools.owner.sent(request)
         self.serve()
 
@@ -185,6 +192,7 @@ class Link:
         if not events:
             self.stray_at = now
         if protocol.needs_care:
+            self.used_at = now
             for event in events:
                 self._hand(event, now)
             self.serve()
@@ -238,7 +246,6 @@ class Link:
         if creates:
             owner.stranded(self, creates)
         if protocol.should_drop:
-            self.limit_reached = _LIMIT_WORDS in protocol.drop_reason
             self.drop(protocol.drop_reason)
             return
         if self._timer is not None:

@@ -29,6 +29,8 @@ class Pulse:
         self, link: Link, socket: FrameSocket, options: ConnectionOptions, clock: ReadsClock
     ) -> None:
         self.round_trip_s: float | None = None
+        self.has_slept = False
+        """The clock has jumped in this link's life."""
         self._link, self._socket, self._options, self._clock = link, socket, options, clock
         self._look_s = min(LOOK_S, options.ping_interval_s, options.silence_s / 4)
         self._looked_at = clock.now()
@@ -64,6 +66,7 @@ class Pulse:
         self._looked_at = now
         if gap_s <= self._options.gap_s:
             return False
+        self.has_slept = True
         if self._link.busy:
             for rider in self._link.riders:
                 rider.heard_at = now

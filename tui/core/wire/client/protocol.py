@@ -63,6 +63,11 @@ class ClientProtocol:
         return self._board.drop_reason
 
     @property
+    def limit_reached(self) -> bool:
+        """The server ends this connection for its age."""
+        return self._board.limit_reached
+
+    @property
     def needs_care(self) -> bool:
         """Something is to be written, moved, waited for or dropped; `data_to_send` resets it."""
         return self._board.care

@@ -28,6 +28,8 @@ class Switchboard:
         """To be written, in order."""
         self.drop_reason = ""
         """Why the socket is to be dropped, in words; empty: it is not."""
+        self.limit_reached = False
+        """The server ends the connection for its age."""
         self.care = False
         """Something is to be written, waited for, moved or dropped."""
 

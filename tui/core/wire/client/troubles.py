@@ -107,6 +107,7 @@ class Troubles:
     def _limit(self, event: ErrorEvent) -> None:
         """The connection is too old: told to whoever waits, and left."""
         board = self._board
+        board.limit_reached = True
         board.drop_reason = "the server's time limit for one connection was reached"
         board.book.evict_held()
         for lane in board.book:
