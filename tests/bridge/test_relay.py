@@ -27,6 +27,7 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tui.bridge.server import Bridge
+from tui.core.wire.masking import Mask
 
 
 async def test_a_turn_is_the_upstreams_with_our_envelope(bridge: Bridge) -> None:
@@ -146,7 +147,7 @@ async def test_endings_of_the_upstream(bridge: Bridge) -> None:
     assert failed["type"] == "response.failed"
     assert failed["response"]["error"] == {
         "code": "rate_limit_exceeded",
-        "message": "slow down, •••",
+        "message": f"slow down, {Mask([KEY]).text(KEY)}",
     }
     told = opening() + sse("response.failed", response={})
     failed = (await answered(bridge, saying(told)))[-1]

@@ -13,7 +13,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from tests.support.sources import ROOT
 from tui.cli import probing
-from tui.cli.doctor_network import AUTHORITIES, PROXIES
+from tui.cli.doctor_network import AUTHORITIES, PROXIES, surroundings
 from tui.cli.main import run
 
 
@@ -193,6 +193,21 @@ def test_proxies_and_authorities_are_named_without_secrets(
     assert "NO_PROXY=lan.example" in proxies
     assert findings["certificates"]["state"] == "fix"
     assert "SSL_CERT_FILE" in str(findings["certificates"]["advice"])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("http://me:hun#ter2@proxy.example:3128", "http://proxy.example:3128"),
+        ("http://me:12/hunter2@proxy.example", "http://proxy.example"),
+        ("me:hun@ter2://x@proxy.example:1", "http://proxy.example:1"),
+        ("http://me:hun?ter2@[::1]:3128/ter2", "http://[::1]:3128/ter2"),
+        ("socks5://proxy.example", "socks5://proxy.example"),
+    ],
+)
+def test_no_odd_password_of_a_proxy_is_shown(value: str, shown: str) -> None:
+    (finding,) = surroundings({"HTTPS_PROXY": value})
+    assert finding.text == f"HTTPS_PROXY={shown} (never for this machine)"
 
 
 def test_an_unknown_theme_of_the_workspace_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,6 +45,18 @@ def test_keys_are_masked_in_tracebacks_too(paths: Paths, monkeypatch: pytest.Mon
     assert not [s for s in ("very-secret", "other-secret", "abcdefghijkl") if s in text]
 
 
+def test_keys_are_masked_in_every_form(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://joe:pa%2Fss-word@proxy.example:3128")
+    monkeypatch.setenv("SOME_TOKEN", "query/key+long=")
+    logfile.start(paths)
+    log = logging.getLogger("tui.x")
+    log.info("via http://joe:pa%2Fss-word@proxy.example: pa/ss-word")
+    log.info("at ?k=query%2Fkey%2Blong%3D and cXVlcnkva2V5K2xvbmc9 and query\\/key\\u002blong=")
+    text = paths.log_file.read_text()
+    assert text.count("[key]") == 5
+    assert not [s for s in ("ss-word", "%2Fkey", "cXVlcnkva2V5", "/key") if s in text]
+
+
 def test_libraries_are_not_written(paths: Paths) -> None:
     logfile.start(paths, debug=True)
     logging.getLogger("websockets.client").warning("> TEXT a prompt")
@@ -89,4 +101,4 @@ def test_a_secret_that_is_known_later_is_masked(paths: Paths) -> None:
     logfile.start(paths)
     logfile.mask(["correct-horse-battery", "abc"])
     logging.getLogger("tui").info("a correct-horse-battery and abc")
-    assert paths.log_file.read_text().endswith("a [key] and abc\n")
+    assert paths.log_file.read_text().endswith("a [key]**************** and abc\n")

@@ -172,6 +172,7 @@ def test_commands_of_the_workspace_do_not_get_the_keys(tmp_path: Path) -> None:
         "MODEL_PASS": KEY,
         "OTHER_KEY": "other",
         "COPY": f" {KEY} ",
+        "CURL_HEADER": f"Authorization: Bearer {KEY}",
         "EMPTY": "",
         "PATH": "/bin",
         "OPENAI_API_KEY": "not used here",

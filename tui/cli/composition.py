@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
 
 import tui
 from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedModels
-from tui.core.wire.address import Address, shown
+from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.masking import Mask
 from tui.core.wire.traffic import SocketView
@@ -223,24 +222,27 @@ def withheld(workplace: Workplace, environment: Mapping[str, str]) -> dict[str, 
     """The environment without the keys that duetto uses, for commands of the workspace.
 
     Tests and build scripts are a stranger's code; a variable that holds the same key under
-    another name is left out too.
+    another name, alone or as a part of its value, is left out too.
     """
     names = {endpoint.key_env or "" for endpoint in workplace.settings.endpoints.values()}
     names |= {endpoint.key_env for endpoint in workplace.models.endpoints.values()}
     keys = {environment[name].strip() for name in names if name in environment} - {""}
+    for endpoint in workplace.models.endpoints.values():
+        keys.update(secrets_in(endpoint.address))
+    sure = [key for key in keys if len(key) >= SURE_CHARS]
     return {
         name: value
         for name, value in environment.items()
-        if name not in names and value.strip() not in keys
+        if name not in names and value.strip() not in keys and not any(key in value for key in sure)
     }
 
 
 def _secrets(workplace: Workplace) -> Iterator[str]:
-    """Whatever travels to an endpoint in a header, a query or as its key."""
+    """The keys in use, and whatever else of an address nobody may see."""
     for endpoint in workplace.models.endpoints.values():
-        for value in endpoint.address.headers.values():
-            yield value.removeprefix("Bearer ")
-        yield from (value for _, value in parse_qsl(urlsplit(endpoint.address.url).query))
+        yield from secrets_in(endpoint.address)
+        yield os.environ.get(endpoint.key_env, "").strip()
+    yield from logfile.proxy_passwords(os.environ)
 
 
 def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -21,6 +22,7 @@ PONG_TIMEOUT_S = 3.0
 LOOK_S = 0.005
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "WSS_PROXY", "WS_PROXY", "SOCKS_PROXY", "ALL_PROXY")
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+_SCHEME = re.compile(r"(?:https?|socks\w*)://", re.IGNORECASE)
 _WORDS = {True: "yes", False: "no", None: "not known"}
 
 
@@ -47,7 +49,10 @@ def surroundings(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _without_user(value: str) -> str:
-    return shown(value if "://" in value else f"http://{value}")
+    """Where a proxy is: what stands before the last ``@`` may be a password, however odd."""
+    scheme = _SCHEME.match(value)
+    place = value[scheme.end() if scheme else 0 :].rpartition("@")[2]
+    return shown(f"{scheme[0] if scheme else 'http://'}{place}")
 
 
 async def endpoint_findings(workplace: Workplace, *, probe: bool) -> list[Finding]:

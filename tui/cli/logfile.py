@@ -7,17 +7,18 @@ import logging.handlers
 import os
 import platform
 import re
+import urllib.parse
 from collections.abc import Iterable, Mapping
 from copy import copy
 from pathlib import Path
 
 from tui.cli.inert_text import inert
+from tui.core.wire.masking import MASK, SHORTEST, Mask
 from tui.errors import SettingsError
 from tui.settings import Paths
 
 MAX_BYTES = 1_000_000
 BACKUPS = 3
-MASK = "[key]"
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SECRET_TEXT = re.compile(
@@ -32,7 +33,7 @@ class Masking(logging.Formatter):
 
     def __init__(self, secrets: Iterable[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s")
-        self._secrets: list[str] = []
+        self._secrets: set[str] = set()
         self.mask(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
@@ -46,14 +47,13 @@ class Masking(logging.Formatter):
 
     def mask(self, secrets: Iterable[str]) -> None:
         """Mask these too, from now on."""
-        known = {*self._secrets, *(secret for secret in secrets if len(secret) >= 6)}
-        self._secrets = sorted(known, key=len, reverse=True)
+        self._secrets.update(secret for secret in secrets if len(secret) >= SHORTEST)
+        self._mask = Mask(self._secrets)
 
     def masked(self, text: str) -> str:
         """The text without the keys."""
-        for secret in self._secrets:
-            text = text.replace(secret, MASK)
-        return _SECRET_TEXT.sub(lambda found: (found["intro"] or "") + MASK, text)
+        text = _SECRET_TEXT.sub(lambda found: (found["intro"] or "") + MASK, text)
+        return self._mask.text(text)
 
 
 def mask(secrets: Iterable[str]) -> None:
@@ -70,6 +70,17 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
         for name, value in environment.items()
         if value.strip() and _SECRET_NAME.search(name)
     ]
+
+
+def proxy_passwords(environment: Mapping[str, str]) -> list[str]:
+    """The passwords in the addresses of proxies, as written and as meant."""
+    found: list[str] = []
+    for name, value in environment.items():
+        user, at, _ = value.rpartition("@")
+        if at and name.upper().endswith("_PROXY"):
+            written = user.rpartition("//")[2].partition(":")[2]
+            found += [written, urllib.parse.unquote(written)]
+    return [password for password in found if password]
 
 
 def start(paths: Paths, *, debug: bool = False) -> Path | None:
@@ -90,7 +101,7 @@ def start(paths: Paths, *, debug: bool = False) -> Path | None:
         handler = logging.handlers.RotatingFileHandler(
             paths.log_file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True
         )
-        handler.setFormatter(Masking(secrets_of(os.environ)))
+        handler.setFormatter(Masking([*secrets_of(os.environ), *proxy_passwords(os.environ)]))
         paths.log_file.touch(mode=0o600)
     except (OSError, SettingsError):
         logger.addHandler(logging.NullHandler())

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
 import json
+import time
+from urllib.parse import quote
 
 import pytest
 
@@ -39,6 +42,37 @@ def test_a_key_is_masked_however_it_is_written(text: str) -> None:
     assert MASK in masked
     assert "\n" not in masked
     assert isinstance(json.loads(masked), dict)
+
+
+@pytest.mark.parametrize("key", ["aB3+xy/zz09==", "a b&c<d>'e'", "hunter2", "clé-de-tout-1"])
+def test_a_key_is_masked_in_every_code_that_texts_go_through(key: str) -> None:
+    """A URL, JSON within JSON, HTML, base64 wherever the key stands in what was encoded."""
+    url = quote(key, safe="")
+    escaped = "".join(rf"\u{ord(char):04x}" if char in "+/'&<>" else char for char in key)
+    forms = [url, url.lower() if key.islower() else url, quote(key), key.replace(" ", "+"), escaped]
+    forms += [json.dumps(json.dumps(key))[3:-3], key.replace("/", "\\/"), key.replace("+", "&#43;")]
+    for prefix in ("", "u", "us", "user:"):
+        coded = base64.b64encode(f"{prefix}{key} and more".encode()).decode()
+        forms += [coded, coded.replace("+", "-").replace("/", "_")]
+    for form in forms:
+        masked = str(frame(Mask([key]), {"text": form})["text"])
+        assert MASK[:4] in masked, form
+        assert len(masked) == len(form)
+        assert key not in json.dumps(masked)
+
+
+def test_masking_takes_no_longer_for_a_hostile_text() -> None:
+    mask = Mask(['"/+ quoted/key+"', "\\backslashed"])
+    began = time.process_time()
+    for text in (
+        "\\" * 200_000,
+        "%2" * 100_000,
+        "&#" * 100_000,
+        "Bearer " * 50_000,
+        "sk-" * 99_999,
+    ):
+        mask.frame(json.dumps({"a": text}))
+    assert time.process_time() - began < 5
 
 
 def test_what_holds_no_key_stays_byte_for_byte() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tui.core.wire.address import Address
-from tui.core.wire.events import ErrorEvent, Failed
+from tui.core.wire.events import ErrorEvent, Failed, Incomplete, SteerNews
 from tui.core.wire.refusals import (
     UNUSABLE_CODE,
     close_words,
@@ -24,7 +24,7 @@ def test_a_refused_key_is_its_own_error(status: int) -> None:
     error = refusal(ADDRESS, status, b'{"error":{"message":"Incorrect key sk-secret"}}', {})
     assert isinstance(error, KeyRefused)
     assert error.exit_code == EXIT_UNREACHABLE
-    assert str(error).endswith('It says: "Incorrect key ..."')
+    assert str(error).endswith('It says: "Incorrect key [key]****"')
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,54 @@ def test_a_wait_that_the_server_asks_for_is_told() -> None:
 def test_no_error_repeats_the_key() -> None:
     event = discreet(ErrorEvent(401, "invalid_api_key", "Incorrect key sk-secret"), ADDRESS)
     assert isinstance(event, ErrorEvent)
-    assert event.message == "Incorrect key ..."
+    assert event.message == "Incorrect key [key]****"
     error = {"code": "server_error", "message": "for sk-secret"}
     end = discreet(Failed({"id": "r", "error": error}), ADDRESS)
     assert isinstance(end, Failed)
-    assert (end.response_id, end.code, end.message) == ("r", "server_error", "for ...")
+    assert (end.response_id, end.code, end.message) == ("r", "server_error", "for [key]****")
     assert "sk-secret" not in lost_words((1008, "bad sk-secret"), None, ADDRESS)
+
+
+KEYS = Address(
+    "wss://h.example/v1?api-version=preview&code-key=query/key+9",
+    {"api-key": "pa/ss+word", "X-Own": "my-own-long-token", "X-Team": "blue"},
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pa/ss+word",
+        "pa%2Fss%2bword",
+        "pa\\/ss\\u002bword",
+        "cGEvc3Mrd29yZA==",
+        "dTpwYS9zcyt3b3Jk",
+        "my-own-long-token",
+        "query/key 9",
+    ],
+)
+def test_no_form_of_a_key_is_said_by_anything_that_ends_or_refuses(said: str) -> None:
+    """In an error's message, code and place, a reason, a close, a refusal, a redirect."""
+    text = f"for {said}!"
+    long = "x" * 112 + said  # what is cut is masked before
+    end = {"id": "r", "error": {"code": text, "message": text}}
+    told = [
+        discreet(ErrorEvent(401, text, text, text), KEYS),
+        discreet(Failed(end), KEYS),
+        discreet(Incomplete({"id": "r", "incomplete_details": {"reason": text}}), KEYS),
+        discreet(SteerNews(1, "returned", "mine", text), KEYS),
+        lost_words((1008, long), None, KEYS),
+        refusal(KEYS, 401, text.encode(), {}),
+        refusal(KEYS, 307, b"", {"Location": f"wss://other.example/{said}"}),
+    ]
+    for one in told:
+        assert said[:8] not in str(one)
+        assert "[key" in str(one)
+
+
+def test_words_of_an_address_are_no_keys() -> None:
+    words = "the preview of team blue: authorization failed"
+    assert words in lost_words((1008, words), None, KEYS)
 
 
 def test_who_found_fault_with_a_socket() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from tui.bridge.relay.sse import Message
-from tui.core.wire.address import Address
+from tui.core.wire.address import Address, secrets_in
+from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import FinishStatus, Run
 
 _ENDS: dict[str, FinishStatus] = {
@@ -20,8 +21,6 @@ _ENDS: dict[str, FinishStatus] = {
 _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
 """Our own run has said these."""
 _TEXTS = {"function_call": "arguments", "custom_tool_call": "input"}
-_LEAST_SECRET = 6
-"""Header values that are shorter are no keys: masking them would hide ordinary words."""
 
 
 class Retelling:
@@ -29,7 +28,7 @@ class Retelling:
 
     def __init__(self, run: Run, address: Address) -> None:
         self._run = run
-        self._secrets = _secrets(address.headers)
+        self._mask = Mask(secrets_in(address))
 
     def hear(self, message: Message) -> None:
         """Take one server-sent message; what cannot be read is skipped."""
@@ -70,8 +69,8 @@ class Retelling:
         elif status in (401, 403):
             message = f"{host} refused the key (HTTP status {status})."
         code = _word(error.get("code")) or _word(error.get("type")) or f"http_{status}"
-        param = _word(error.get("param")) or None
-        self._run.refuse(status, code, self._masked(message), param, headers)
+        param = _word(error.get("param"))
+        self._refuse(status, (code, message, param), headers)
 
     def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
         if not self._run.output:
@@ -82,8 +81,9 @@ class Retelling:
             told = error if isinstance(error, dict) else {}
             words = _word(told.get("message")) or "The server gave up without a reason."
             code = _word(told.get("code")) or "server_error"
-            error = {**told, "code": code, "message": self._masked(words)}
-        self._run.conclude(status, {**response, "error": error})
+            error = self._mask.value({**told, "code": code, "message": words})
+        details = self._mask.value(response.get("incomplete_details"))
+        self._run.conclude(status, {**response, "error": error, "incomplete_details": details})
 
     def _error(self, event: dict[str, Any]) -> None:
         """An `error` event, flat or nested (PROTOCOL section 4)."""
@@ -94,8 +94,8 @@ class Retelling:
         given = event.get("status", event.get("status_code"))
         known = isinstance(given, int) and 400 <= given < 600
         status = int(str(given)) if known else _status_of(code)
-        param = _word(error.get("param")) or None
-        self._run.refuse(status, code, self._masked(message), param, _retry_after(event, error))
+        param = _word(error.get("param"))
+        self._refuse(status, (code, message, param), _retry_after(event, error))
 
     def _say_items(self, items: object) -> None:
         for item in _list(items):
@@ -109,10 +109,10 @@ class Retelling:
                 self._run.delta(index, text)
             self._run.item_done(index, item)
 
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "•••")
-        return text
+    def _refuse(self, status: int, told: tuple[str, str, str], headers: Mapping[str, str]) -> None:
+        """``told``: code, message and param, which may all repeat the key."""
+        code, message, param = map(self._mask.text, told)
+        self._run.refuse(status, code, message, param or None, headers)
 
 
 def _text(item: Mapping[str, Any]) -> str:
@@ -159,10 +159,3 @@ def _retry_after(*holders: Mapping[str, Any]) -> dict[str, str]:
             if str(name).lower() == "retry-after":
                 return {"retry-after": str(value)}
     return {}
-
-
-def _secrets(headers: Mapping[str, str]) -> list[str]:
-    """What must not come back in the upstream's words: header values, and a key behind a scheme."""
-    values: Iterable[str] = headers.values()
-    found = {word for value in values for word in (value, value.rpartition(" ")[2])}
-    return sorted((word for word in found if len(word) >= _LEAST_SECRET), key=len, reverse=True)

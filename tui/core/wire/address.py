@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
+from tui.core.wire.masking import is_secret_name
 from tui.errors import EndpointError
 
 _SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
-_SECRET_WORDS = ("auth", "key", "token", "secret", "cookie", "password")
+_SURE_CHARS = 12
+"""A header's value that is as long may be a key, whatever the header's name says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,25 @@ def checked(address: Address) -> Address:
     return replace(address, url=parts._replace(scheme=scheme).geturl())
 
 
+def secrets_in(address: Address) -> list[str]:
+    """What of an address nobody may repeat: keys in headers and in the query, a password.
+
+    What is short and has a harmless name (``X-Team: blue``, ``api-version=preview``) is a word.
+    """
+    found: list[str] = []
+    for name, value in address.headers.items():
+        if is_secret_name(name) or len(value) >= _SURE_CHARS:
+            found += [value.removeprefix("Bearer "), value.rpartition(" ")[2]]
+    try:
+        parts = urlsplit(address.url)
+    except ValueError:
+        return found
+    for name, value in parse_qsl(parts.query):
+        if is_secret_name(name):
+            found.append(value)
+    return [secret for secret in [*found, parts.password or ""] if secret]
+
+
 def is_loopback(host: str) -> bool:
     """Whether this host can only be this machine."""
     name = host.strip("[]").rstrip(".").lower()
@@ -85,11 +106,15 @@ def _split(url: str) -> SplitResult:
         parts = urlsplit(url.strip())
         # Reading the port is what checks it.
         return parts if parts.port != 0 else parts._replace(scheme="")
-    except ValueError as error:
-        raise EndpointError(f"{shown(url)} is not a valid address: {error}.") from None
+    except ValueError:
+        # not the error's words: they quote what may be half a password
+        raise EndpointError(
+            f"{shown(url)} is not a valid address: use wss://HOST/v1/responses."
+        ) from None
 
 
 def _holds_secret(parts: SplitResult, headers: Mapping[str, str]) -> bool:
     names = [*headers, *(name for name, _ in parse_qsl(parts.query))]
-    named = any(word in name.lower() for name in names for word in _SECRET_WORDS)
-    return named or parts.password is not None or parts.username is not None
+    return (
+        any(map(is_secret_name, names)) or parts.password is not None or parts.username is not None
+    )

@@ -6,23 +6,28 @@ file's ``chars``) still adds up and a recording can be played back.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
 MASK = "[key]"
 SHORTEST = 6
 """Characters; a shorter secret would be found in every second word."""
 _SECRET_NAMES = ("auth", "key", "token", "secret", "cookie", "password", "credential", "signature")
+_SHORT_NAMES = frozenset({"sig", "pass", "passwd", "pwd"})
 _NOT_SECRET = frozenset({"sec-websocket-key"})
 _KEY_LIKE = (
-    r"\b(?:sk|xai|gsk|csk)-(?=[\w-]*\d)[\w-]{8,}"
-    r"|\b(?:sk|pk|rk|hf|gh[opsu]|nvapi|r8)[_-](?=[\w-]*\d)[\w-]{16,}"
-    r"|(?<=[Bb]earer )(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*"
+    r"\b(?:sk|xai|gsk|csk)-(?=[\w-]{0,99}\d)[\w-]{8,}"
+    r"|\b(?:sk|pk|rk|hf|gh[opsu]|nvapi|r8)[_-](?=[\w-]{0,99}\d)[\w-]{16,}"
+    r"|(?<=[Bb]earer )(?=[\w.~+/-]{0,99}\d)[\w.~+/-]{16,}=*"
 )
 _HIDING = r"\\/|\\u00"
 """Escapes that JSON does not need: a key may be written with them."""
+_HIDING_PLACES = {"+": r"(?:\+|-|(?i:%2b))", "/": r"(?:\\{0,9}/|_|(?i:%2f))"}
+"""What base64 may have in place of its two odd characters."""
+_SHORTEST_CODED = 8
 _QUERY = re.compile(r"(?P<name>[?&][^=&#\s]{1,64})=(?P<value>[^&#\s]+)")
 
 
@@ -32,14 +37,13 @@ class Mask:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """``secrets`` shorter than `SHORTEST` are left alone."""
         plain = {secret for secret in secrets if len(secret) >= SHORTEST}
-        forms = {
-            form
-            for secret in plain
-            for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
-        }
-        ordered = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
-        self._known = re.compile("|".join([*ordered, _KEY_LIKE]))
-        self._suspect = re.compile("|".join([*ordered, _KEY_LIKE, _HIDING]))
+        ordered = sorted(plain, key=len, reverse=True)
+        forms = [_written(secret) for secret in ordered]
+        forms += ["".join(map(_coded, core)) for one in ordered for core in _cores(one)]
+        self._known = re.compile("|".join([*forms, _KEY_LIKE]))
+        self._suspect = re.compile("|".join([*forms, _KEY_LIKE, _HIDING]))
+        self.literal = {form for one in ordered for form in (one, json.dumps(one)[1:-1])}
+        """The secrets as they are most often written, letter by letter."""
 
     def text(self, text: str) -> str:
         """The text with every key in it replaced, as long as it was."""
@@ -54,42 +58,72 @@ class Mask:
         try:
             value = json.loads(text)
             if isinstance(value, dict):
-                return json.dumps(self._walked(value), separators=(",", ":"))
+                return json.dumps(self.value(value), separators=(",", ":"))
         except (ValueError, RecursionError):
             pass
         return _raw(self.text(text))
 
     def meta(self, meta: Mapping[str, object]) -> str:
         """What is no frame (a handshake, a close) as JSON, its headers masked by name too."""
-        return json.dumps(self._walked(dict(meta)), separators=(",", ":"), default=str)
+        return json.dumps(self.value(dict(meta)), separators=(",", ":"), default=str)
 
-    def _walked(self, value: object, name: str = "") -> object:
-        """The value with its strings masked; under "headers", those of a secret's name whole."""
+    def value(self, value: object, name: str = "") -> object:
+        """A decoded value with its strings masked; under "headers", those of a secret's name whole."""
         if isinstance(value, str):
             return _query_masked(self.text(value)) if name in ("path", "url") else self.text(value)
         if isinstance(value, dict):
             if name == "headers":
                 return {str(key): self._header(str(key), item) for key, item in value.items()}
-            return {self.text(str(key)): self._walked(item, key) for key, item in value.items()}
+            return {self.text(str(key)): self.value(item, key) for key, item in value.items()}
         if isinstance(value, list | tuple):
             if name == "headers":
                 return [self._pair(item) for item in value]
-            return [self._walked(item) for item in value]
+            return [self.value(item) for item in value]
         return value
 
     def _pair(self, item: object) -> object:
         if isinstance(item, list | tuple) and len(item) == 2:
             return [item[0], self._header(str(item[0]), item[1])]
-        return self._walked(item)
+        return self.value(item)
 
     def _header(self, name: str, value: object) -> object:
-        return MASK if is_secret_name(name) else self._walked(value)
+        return MASK if is_secret_name(name) else self.value(value)
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a header or a query parameter of this name holds a secret."""
     low = name.lower()
-    return low not in _NOT_SECRET and any(word in low for word in _SECRET_NAMES)
+    sure = any(word in low for word in _SECRET_NAMES) or low in _SHORT_NAMES
+    return sure and low not in _NOT_SECRET
+
+
+def _written(secret: str) -> str:
+    """A pattern for a secret in whatever a text may be: plain, JSON in JSON, a URL, HTML."""
+    return "".join(_escaped(char) for char in secret)
+
+
+def _escaped(char: str) -> str:
+    if char.isascii() and (char.isalnum() or char in "-_.~"):
+        return re.escape(char)
+    code = ord(char)
+    blank = r"|\+" if char == " " else ""
+    slashes = r"\\{1,9}" if char == "\\" else r"\\{0,9}" + re.escape(char)
+    hidden = rf"(?i:{quote(char, safe='')}|\\{{1,9}}u{code:04x}|&#(?:{code}|x{code:x});)"
+    return rf"(?:{slashes}|{hidden}{blank})"
+
+
+def _cores(secret: str) -> Iterator[str]:
+    """What a secret is in base64 at each of the three places where it may begin in a text."""
+    data = secret.encode("utf-8", "replace")
+    for shift in range(3):
+        coded = base64.b64encode(bytes(shift) + data).decode()
+        core = coded[-(-shift * 8 // 6) : (shift + len(data)) * 8 // 6]
+        if len(core) >= _SHORTEST_CODED:
+            yield core
+
+
+def _coded(char: str) -> str:
+    return _HIDING_PLACES.get(char, char)
 
 
 def _query_masked(url: str) -> str:

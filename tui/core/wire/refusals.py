@@ -8,8 +8,9 @@ from http import HTTPStatus
 
 import msgspec
 
-from tui.core.wire.address import Address, shown
-from tui.core.wire.events import ErrorEvent, Event, Failed
+from tui.core.wire.address import Address, secrets_in, shown
+from tui.core.wire.events import ErrorEvent, Event, Failed, Incomplete, SteerNews
+from tui.core.wire.masking import Mask
 from tui.errors import EndpointError, KeyRefused
 
 NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
@@ -43,7 +44,7 @@ def refusal(
         return KeyRefused(f"{where} refused the key (HTTP {status}): check the key.{said}")
     if location and 300 <= status < 400:
         return EndpointError(
-            f"{where} redirects to {shown(location)} (HTTP {status}), which is not followed: "
+            f"{where} redirects to {without_secrets(shown(location), address)} (HTTP {status}), which is not followed: "
             "name the final address."
         )
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
@@ -82,7 +83,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def close_words(code: int, reason: str) -> str:
-    """Why a server closed the socket, by its close frame."""
+    """Why a server closed the socket, by its close frame (which may repeat the key)."""
     words = _CLOSES.get(code, f"the server closed the connection with code {code}")
     said = "".join(char for char in reason if char.isprintable())[:120]
     return f"{words} ({said})" if said else words
@@ -102,7 +103,9 @@ def lost_code(received: int | None, sent: int | None) -> int | None:
 def lost_words(received: tuple[int, str] | None, sent: int | None, address: Address) -> str:
     """Why a socket was closed: code and reason of the server's close frame, our own code."""
     if received is not None:
-        return without_secrets(close_words(*received), address)
+        # before it is cut: a key cut in two would not be found
+        code, reason = received
+        return close_words(code, without_secrets(reason, address))
     if sent == 1009:
         return "the server sent a message that is too big"
     if sent in (1002, 1007):
@@ -111,21 +114,28 @@ def lost_words(received: tuple[int, str] | None, sent: int | None, address: Addr
 
 
 def without_secrets(text: str, address: Address) -> str:
-    """What a server says, should it repeat the key."""
-    for value in address.headers.values():
-        secret = value.rsplit(" ", 1)[-1]
-        if len(secret) > 5 and secret in text:
-            text = text.replace(secret, "...")
-    return text
+    """What a server says, should it repeat the key, in whatever form."""
+    return Mask(secrets_in(address)).text(text) if text else text
 
 
 def discreet(event: Event, address: Address) -> Event:
-    """An event whose error, if it tells of one, does not repeat the key."""
+    """An event whose error or reason, if it tells of one, does not repeat the key."""
+
+    def masked(text: str) -> str:
+        return without_secrets(text, address)
+
+    changed = msgspec.structs.replace
     if isinstance(event, ErrorEvent):
-        return msgspec.structs.replace(event, message=without_secrets(event.message, address))
+        code, message, param = map(masked, (event.code, event.message, event.param))
+        return changed(event, code=code, message=message, param=param)
     if isinstance(event, Failed):
-        error = {"code": event.code, "message": without_secrets(event.message, address)}
-        return msgspec.structs.replace(event, response={**event.response, "error": error})
+        error = {"code": masked(event.code), "message": masked(event.message)}
+        return changed(event, response={**event.response, "error": error})
+    if isinstance(event, Incomplete) and event.reason:
+        details = {"reason": masked(event.reason)}
+        return changed(event, response={**event.response, "incomplete_details": details})
+    if isinstance(event, SteerNews):
+        return changed(event, why=masked(event.why))
     return event
 
 
