@@ -150,3 +150,15 @@ async def test_a_connection_that_stood_before_is_said_to_come_back() -> None:
         session.status.busy = True
         await settled(session, pilot)
         assert row(app, "status").endswith("◌ reconnecting")
+
+
+async def test_a_connection_at_rest_that_stood_before_is_opened_when_it_is_needed() -> None:
+    session = ScriptedSession()
+    session.status.connection = "offline"
+    async with running(session) as (app, pilot):
+        assert row(app, "status").endswith("○ offline")
+        steps: list[tuple[Connection, str]] = [("ready", "● 3 ms"), ("offline", "○ idle")]
+        for connection, words in steps:
+            session.status.connection = connection
+            await settled(session, pilot)
+            assert row(app, "status").endswith(words)

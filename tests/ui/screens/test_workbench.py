@@ -286,6 +286,21 @@ async def test_troubles_are_shown_inert() -> None:
         assert not notification.markup
 
 
+async def test_what_the_conversation_says_does_not_cover_it() -> None:
+    session = ScriptedSession()
+    noted = Trouble("The connection was lost", "gone", "send it again", noted=True)
+    async with running(session, (80, 24)) as (app, pilot):
+        session.board.trouble(noted)
+        await settled(session, pilot)
+        assert list(app._notifications) == []
+        await pilot.press("f6")
+        session.board.trouble(noted)
+        await settled(session, pilot)
+        assert [told.message for told in app._notifications] == [
+            "The connection was lost\ngone\nsend it again"
+        ]
+
+
 async def test_leaving_asks_when_hunks_are_pending() -> None:
     session = ScriptedSession()
     session.hunk(Stage.LANDED, 3)

@@ -276,7 +276,9 @@ class Workbench(WorkbenchCommands):
         self._given_back = unsent
 
     def _tell(self, trouble: Trouble) -> None:
-        """Say what went wrong."""
+        """Say what went wrong, unless the conversation says it and is in sight."""
+        if trouble.noted and self.panes.in_sight("conversation"):
+            return
         words = "\n".join(filter(None, (trouble.what, trouble.why, trouble.next_step)))
         self.notify(inert(words), severity=trouble.severity, timeout=8, markup=False)
 

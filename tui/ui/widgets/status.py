@@ -112,6 +112,8 @@ class StatusLine(Bar):
         if status.connection == "connecting" or (status.connection == "lost" and status.busy):
             again = "re" if status.endpoint in self._reached else ""
             return [(f"◌ {again}connecting", palette.style("warning")), *over]
+        if status.connection == "offline" and status.endpoint in self._reached:
+            return [("○ idle", palette.style("muted")), *over]  # typing opens it again
         words = "connection lost" if status.connection == "lost" else "offline"
         return [(f"○ {words}", palette.style("meter-offline"))]
 
