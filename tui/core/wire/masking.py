@@ -68,7 +68,7 @@ class Mask:
         return json.dumps(self.value(dict(meta)), separators=(",", ":"), default=str)
 
     def value(self, value: object, name: str = "") -> object:
-        """A decoded value with its strings masked; under "headers", those of a secret's name whole."""
+        """A decoded value with its strings masked; in "headers" some by their name."""
         if isinstance(value, str):
             return _query_masked(self.text(value)) if name in ("path", "url") else self.text(value)
         if isinstance(value, dict):

@@ -43,8 +43,9 @@ def refusal(
     if status in (401, 403):
         return KeyRefused(f"{where} refused the key (HTTP {status}): check the key.{said}")
     if location and 300 <= status < 400:
+        goal = without_secrets(shown(location), address)
         return EndpointError(
-            f"{where} redirects to {without_secrets(shown(location), address)} (HTTP {status}), which is not followed: "
+            f"{where} redirects to {goal} (HTTP {status}), which is not followed: "
             "name the final address."
         )
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
