@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.core.wire.capabilities import LEAST_AGE_S
+from tui.core.wire.capabilities import LEAST_AGE_S, Capabilities
 
 if TYPE_CHECKING:
     from tui.effects.wire.link import Link
@@ -18,6 +18,8 @@ MARGIN = 0.9
 """A connection takes new requests for this part of the known age."""
 UNUSED_S = 20.0
 """Unused for so long, a connection may be closed for that."""
+OUTLIVED = 1.1
+"""A connection that works at this multiple of the known age proves it wrong."""
 _LIKE = 0.05
 _AGE_WORDS = (
     *("duration", "lifetime", "too old", "max age", "maximum age", "time limit", "session limit"),
@@ -34,8 +36,17 @@ class Ages:
         self._earlier = (0.0, 0.0)
         """Age and idle time of the last connection that ended normally without a word."""
 
-    def learnt_s(self, link: Link) -> float | None:
-        """The limit, if this end of a link tells it; seconds."""
+    def learn(self, link: Link, known: Capabilities) -> bool:
+        """Write down what this end of a link tells; True if it tells anything."""
+        learnt_s, before_s = self._told_s(link), known.max_age_s
+        if learnt_s is not None:
+            known.max_age_s = round(learnt_s, 1)
+        elif before_s is not None and _worked_s(link) > OUTLIVED * before_s:
+            known.max_age_s = None
+        return known.max_age_s != before_s
+
+    def _told_s(self, link: Link) -> float | None:
+        """The limit, if the server has ended this link for it; seconds."""
         age_s = link.age_s
         if age_s < LEAST_AGE_S or link.pulse.has_slept:
             return None
@@ -52,6 +63,11 @@ class Ages:
         if idle_s > UNUSED_S and _alike(idle_s, earlier_idle_s):
             return None
         return age_s if _alike(age_s, earlier_s) else None
+
+
+def _worked_s(link: Link) -> float:
+    """The age at which a link has been seen to work; 0 if nobody can say."""
+    return 0.0 if link.pulse.has_slept else link.used_at - link.opened_at
 
 
 def _alike(one_s: float, other_s: float) -> bool:

@@ -187,8 +187,8 @@ class Endpoint:
         """Forget a link, and learn from its end."""
         self._links.remove(link)
         self._tally.lost(link)
-        if link.transport == "websocket":
-            self._learn_age(link)
+        if link.transport == "websocket" and self._ages.learn(link, self.capabilities):
+            self.on_learnt(self.capabilities)
 
     def _leave_stale(self, lane: EndpointLane) -> None:
         """Part an idle lane from a link that is not to take another request of it."""
@@ -290,17 +290,6 @@ class Endpoint:
         if self.capabilities.websocket is not works:
             self.capabilities.websocket = works
             self.on_learnt(self.capabilities)
-
-    def _learn_age(self, link: Link) -> None:
-        """How old it let this one become; that it became older than known is news, too."""
-        learnt_s, known = self._ages.learnt_s(link), self.capabilities
-        if learnt_s is not None:
-            known.max_age_s = round(learnt_s, 1)
-        elif known.max_age_s is not None and link.outlived(known.max_age_s):
-            known.max_age_s = None
-        else:
-            return
-        self.on_learnt(known)
 
     async def _carry(self, lane: EndpointLane) -> None:
         """Bring a create to a link of its own."""

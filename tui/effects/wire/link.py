@@ -126,10 +126,6 @@ class Link:
         """Since it was opened."""
         return self._tools.clock.now() - self.opened_at
 
-    def outlived(self, age_s: float) -> bool:
-        """Whether it has worked at a greater age than this, awake, by more than a margin."""
-        return not self.pulse.has_slept and self.used_at - self.opened_at > 1.1 * age_s
-
     @property
     def idle_s(self) -> float:
         """Since it was used."""

@@ -43,7 +43,7 @@ class Ladder:
         """The server's word about an interrupt."""
         board = self._board
         lane = board.book.by_response(event.response_id)
-        if lane is None and not any(other.knew(event.response_id) for other in board.book):
+        if lane is None and not any(other.bygones.knows(event.response_id) for other in board.book):
             # Relays that rewrite ids do not always map them back.
             asked = [other for other in board.book if other.stop.unanswered and other.busy]
             lane = asked[0] if len(asked) == 1 else None

@@ -185,10 +185,6 @@ class Lane:
         self._runs = False
         self.ghosts.clear()
 
-    def knew(self, response_id: str) -> bool:
-        """A response of this id has ended here not long ago."""
-        return self.bygones.knows(response_id)
-
     def began_as(self, response_id: str) -> bool:
         """The newest response here began under this id."""
         return response_id == self.response_id or response_id in self._aliases

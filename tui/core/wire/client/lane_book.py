@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tui.core.wire.client.lane import End, Lane, LaneState
+from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.lessons import Lessons
-from tui.core.wire.events import Created, Event
 from tui.errors import WireError
 
 MAX_IN_FLIGHT = 16
@@ -39,7 +38,7 @@ class LaneBook:
         self._held: list[Lane] = []
         self._forks: dict[Lane, Lane] = {}
         """A fork whose response has not begun yet, and the lane that waits for that."""
-        self._sole: Lane | None = None
+        self.sole: Lane | None = None
         """The only lane of a socket without names."""
         self.echoed = False
         """This very socket has echoed a name."""
@@ -62,7 +61,7 @@ class LaneBook:
     @property
     def shared(self) -> bool:
         """Events bear the names of their lanes here."""
-        return self._sole is None and not self.unproven and bool(self._names)
+        return self.sole is None and not self.unproven and bool(self._names)
 
     def lane(self, name: str | None) -> Lane:
         """The lane of this name; made when it is first asked for."""
@@ -81,8 +80,8 @@ class LaneBook:
 
     def takes(self, name: str | None) -> bool:
         """A create on this lane could go out on this socket."""
-        if self._sole is not None:
-            return name == self._sole.name
+        if self.sole is not None:
+            return name == self.sole.name
         if self._nameless and self._in_use():
             return False
         known = name is None or name in self._names
@@ -101,7 +100,7 @@ class LaneBook:
         if name is not None:
             self._names.add(name)
         if self._nameless:
-            self._sole = lane
+            self.sole = lane
         lane.hold(request)
         source = self.by_response(lane.parent)
         if source is not None and source is not lane:
@@ -163,41 +162,13 @@ class LaneBook:
     def adopt(self, lane: Lane) -> None:
         """Names are not echoed: all events are this lane's, and the others have to go."""
         self._lessons.lanes(False)
-        self._sole = lane
+        self.sole = lane
         self.evict_held()
         self._settle()
 
-    def claimants(self, event: Created) -> list[Lane]:
-        """Named lanes that an unnamed beginning may belong to; none where names are echoed."""
-        if event.stream_id in self.names or self._sole is not None:
-            return []
-        if self.default.state is LaneState.SENT or self.by_response(event.response_id):
-            return []
-        return [lane for lane in self if lane.name and lane.working and not lane.response_id]
-
     def bears_name(self, lane: Lane) -> bool:
         """A create of this lane says its name."""
-        return lane.name is not None and lane is not self._sole
-
-    def owner(self, event: End) -> Lane | None:
-        """Whose end this is; None: nobody's.
-
-        Relays rewrite ids, and some servers leave the name out: either alone is enough, but not
-        against the other.
-        """
-        name, lane = event.response_id, self.called(event.stream_id)
-        if not name or lane is None or lane.began_as(name):
-            return lane
-        other = next((one for one in self if one.in_flight and one.began_as(name)), None)
-        if other is not None:
-            return None if event.stream_id in self.names else other
-        return None if any(one.knew(name) for one in self) else lane
-
-    def ambiguous(self, event: Event, lane: Lane) -> bool:
-        """The event is of one of several responses, and the server does not say of which."""
-        if event.stream_id in self.names or lane is not self.default or lane.working:
-            return False
-        return self.shared and sum(one.working for one in self) > 1
+        return lane.name is not None and lane is not self.sole
 
     def alone(self, lane: Lane) -> bool:
         """Nobody else is in flight, and no name was ever echoed on this socket."""
@@ -228,8 +199,8 @@ class LaneBook:
     def _settle(self) -> None:
         """Find out whose the events without a name are."""
         self.unnamed = self.default
-        if self._sole is not None:
-            self.unnamed = self._sole
+        if self.sole is not None:
+            self.unnamed = self.sole
         elif not self.default.working:
             named = [lane for lane in self if lane.working]
             if len(named) == 1:

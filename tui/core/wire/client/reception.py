@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from tui.core.wire.client.attribution import ambiguous, claimants, owner
 from tui.core.wire.client.complaints import refuses_prewarm
 from tui.core.wire.client.ladder import Ladder
 from tui.core.wire.client.lane import End, Lane, LaneState
@@ -62,7 +63,7 @@ class Reception:
     def take_delta(self, lane: Lane, event: AnyDelta, now: float) -> None:
         """Take a piece of text that the short cut does not take."""
         begun = lane.begun
-        if self._board.book.ambiguous(event, lane):
+        if ambiguous(self._board.book, event, lane):
             self._board.part()
             self._board.care = True
             return
@@ -120,10 +121,10 @@ class Reception:
         if isinstance(event, Created):
             lane = self._claimed(event, lane)
         elif isinstance(event, Completed | Incomplete | Failed):
-            lane = board.book.owner(event)
+            lane = owner(board.book, event)
         elif isinstance(event, InProgress | Queued | Progress):
             return lane
-        if lane is not None and board.book.ambiguous(event, lane):
+        if lane is not None and ambiguous(board.book, event, lane):
             board.part()
             return None
         return lane
@@ -131,13 +132,13 @@ class Reception:
     def _claimed(self, event: Created, lane: Lane | None) -> Lane | None:
         """Whose response this is; a missing echo is noticed here (PROTOCOL section 6)."""
         book = self._board.book
-        claimants = book.claimants(event)
-        if not claimants:
+        found = claimants(book, event)
+        if not found:
             return lane
-        if len(claimants) == 1 and (book.echoed or book.alone(claimants[0])):
+        if len(found) == 1 and (book.echoed or book.alone(found[0])):
             if not book.echoed:
-                book.adopt(claimants[0])
-            return claimants[0]
+                book.adopt(found[0])
+            return found[0]
         self._board.part()
         return None
 
