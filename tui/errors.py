@@ -55,6 +55,7 @@ class EndpointError(DuettoError):
         http_may_work: bool = False,
         retry_after_s: float | None = None,
         final: bool = False,
+        silent: bool = False,
     ) -> None:
         """The text, and what may help beside the user."""
         super().__init__(text)
@@ -66,6 +67,8 @@ class EndpointError(DuettoError):
         """How long the server wants to be left alone, in seconds, if it said so."""
         self.final = final
         """The server let us in and would have none of it: to dial again would end the same."""
+        self.silent = silent
+        """Nobody answered in time: each further try makes the user wait as long again."""
 
 
 class KeyRefused(EndpointError):

@@ -119,6 +119,14 @@ def test_first_contact_that_cannot_pass_by_itself_is_told_at_once() -> None:
     assert tries().unreachable(busy, reached=False).action == "redial"
 
 
+def test_first_contact_with_a_silent_host_is_told_after_one_time_out() -> None:
+    silent = EndpointError("no answer within 15 s", transient=True, silent=True)
+    remedy = tries().unreachable(silent, reached=False)
+    assert remedy.action == "give up"
+    assert remedy.trouble().retryable
+    assert tries().unreachable(silent, reached=True).action == "redial"
+
+
 def test_it_gives_up_in_the_end() -> None:
     oops = ErrorEvent(500, "server_error", "oops")
     assert tries(MAX_TRIES - 1).failed(oops).action == "redial"

@@ -124,7 +124,11 @@ class Tries:
         return self._after("redial", None, Remedy("give up", why=why, what=what))
 
     def unreachable(self, error: EndpointError, *, reached: bool) -> Remedy:
-        """Dialling failed; ``reached`` if it ever worked."""
+        """Dialling failed; ``reached`` if it ever worked.
+
+        A host that never answered is told of after one time-out: it is most likely a wrong
+        address, and every further try would take as long.
+        """
         if isinstance(error, KeyRefused):
             return _key_refused(str(error))
         give_up = Remedy(
@@ -135,7 +139,8 @@ class Tries:
             unreachable=True,
             other_way=error.http_may_work,
         )
-        if error.final or not (reached or error.transient):
+        hopeful = error.transient and not error.silent
+        if error.final or not (reached or hopeful):
             return give_up
         self.count += 1
         if self.count > MAX_TRIES:

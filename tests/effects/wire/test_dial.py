@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 import trustme
-from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
@@ -90,8 +91,9 @@ async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
     server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     silent, _ = connection_to(f"ws://localhost:{port}/", connect_timeout_s=0.1)
-    with pytest.raises(EndpointError, match="No answer from localhost"):
+    with pytest.raises(EndpointError, match="No answer from localhost") as caught:
         await silent.open()
+    assert (caught.value.silent, caught.value.transient) == (True, True)
     server.close()
     nobody, _ = connection_to(f"ws://127.0.0.1:{port}/")
     with pytest.raises(EndpointError, match=r"Nothing listens at 127\.0\.0\.1"):
@@ -101,6 +103,32 @@ async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
         await nameless.open()
     for connection in (silent, nobody, nameless):
         await connection.close()
+
+
+async def test_an_address_that_does_not_answer_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A full queue of a listening socket drops whoever knocks, like a black hole."""
+    hole = socket.socket()
+    hole.bind(("127.0.0.2", 0))
+    hole.listen(0)
+    port = hole.getsockname()[1]
+    plugs = [socket.socket() for _ in range(3)]
+    for plug in plugs:
+        plug.setblocking(False)
+        plug.connect_ex(("127.0.0.2", port))
+    async with serve(idle, "127.0.0.1", port):
+        both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (2, 1)]
+
+        async def found(*args: Any, **options: Any) -> Any:
+            return both
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", found)
+        connection, _ = connection_to(f"ws://localhost:{port}/", connect_timeout_s=3.0)
+        await connection.open()
+        await connection.close()
+    for plug in (*plugs, hole):
+        plug.close()
 
 
 async def test_a_key_is_not_sent_in_clear_text_beyond_this_machine() -> None:

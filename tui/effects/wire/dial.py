@@ -29,6 +29,8 @@ from tui.effects.wire.options import ConnectionOptions
 from tui.errors import EndpointError
 
 BETA_HEADER = ("OpenAI-Beta", "responses_websockets=2026-02-06")
+NEXT_ADDRESS_S = 0.25
+"""RFC 8305: an address of the host that does not answer must not keep the others waiting."""
 USER_TIMEOUT_MS = 30_000
 """What was sent and is not acknowledged by the other machine for so long ends the connection."""
 KEEP_ALIVE_S = (15, 5, 4)
@@ -67,6 +69,7 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
             logger=_library_log,
             create_connection=FrameSocket,
             ssl=trusted,
+            happy_eyeballs_delay=NEXT_ADDRESS_S,
         )
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
@@ -129,6 +132,7 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         return EndpointError(
             f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.",
             transient=True,
+            silent=True,
         )
     if isinstance(error, socket.gaierror):
         return EndpointError(f"The host {host} is not known: check the spelling and the network.")
