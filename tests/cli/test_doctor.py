@@ -5,12 +5,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from tests.support.server_words import created, error
 from tests.support.sources import ROOT
 from tui.cli import probing
 from tui.cli.doctor_network import AUTHORITIES, PROXIES, surroundings
@@ -27,19 +29,33 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture
-def server() -> Iterator[str]:
-    """A WebSocket server that only answers pings, in a thread of its own."""
+async def silent(connection: ServerConnection) -> None:
+    await connection.wait_closed()
+
+
+async def refusing(connection: ServerConnection) -> None:
+    """Takes prewarms, and knows no model."""
+    async for text in connection:
+        request = json.loads(text)
+        lane = {"stream_id": request["stream_id"]} if "stream_id" in request else {}
+        said = [error(404, "model_not_found", "There is no model m-\x1b[31m1.")]
+        if request.get("generate") is False:
+            end = {"type": "response.completed", "response": {"id": "resp_1", "output": []}}
+            said = [created("resp_1"), end]
+        for event in said:
+            await connection.send(json.dumps({**event, **lane}))
+
+
+@contextmanager
+def serving(handler: Callable[[ServerConnection], Awaitable[None]]) -> Iterator[str]:
+    """A WebSocket server in a thread of its own; gives its address."""
     loop = asyncio.new_event_loop()
     address: list[str] = []
     ready = threading.Event()
     ended = asyncio.Event()
 
-    async def silent(connection: ServerConnection) -> None:
-        await connection.wait_closed()
-
     async def main() -> None:
-        async with serve(silent, "127.0.0.1", 0) as running:
+        async with serve(handler, "127.0.0.1", 0) as running:
             port = next(iter(running.sockets)).getsockname()[1]
             address.append(f"ws://127.0.0.1:{port}/v1/responses")
             ready.set()
@@ -52,6 +68,13 @@ def server() -> Iterator[str]:
     loop.call_soon_threadsafe(ended.set)
     thread.join(10)
     loop.close()
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """A WebSocket server that only answers pings."""
+    with serving(silent) as address:
+        yield address
 
 
 def report(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
@@ -169,7 +192,29 @@ def test_an_endpoint_that_answers_nothing_is_probed_in_vain(
     monkeypatch.setattr(probing, "STEP_S", 0.05)
     monkeypatch.setattr(probing, "SETTLE_S", 0.05)
     assert exit_status("--json", "--probe", "--endpoint", server, "--fast", "m") == 0
-    assert "not known" in str(report(capsys)["probe cli"]["text"])
+    probe = report(capsys)["probe cli"]
+    assert probe["state"] == "note"
+    assert "m said nothing within" in str(probe["text"])
+
+
+def test_an_endpoint_that_refuses_every_answer_is_not_well(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with serving(refusing) as address:
+        flags = ("--endpoint", address, "--fast", "m-1", "--deep", "m-2")
+        assert exit_status("--json", "--probe", *flags) == 1
+        probe = report(capsys)["probe cli"]
+        assert probe["state"] == "fix"
+        assert str(probe["text"]).startswith("m-1 gives no answer: There is no model m-")
+        assert "model's name" in str(probe["advice"])
+        exit_status("--probe", *flags)
+        assert "all is well" not in capsys.readouterr().out
+
+
+def test_a_probe_does_not_ask_for_a_probe(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
+    assert exit_status("--json", "--probe", *flags) == 3
+    assert report(capsys)["known of cli"]["advice"] == ""
 
 
 def test_proxies_and_authorities_are_named_without_secrets(

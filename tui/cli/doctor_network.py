@@ -11,7 +11,7 @@ from datetime import datetime
 from tui.cli.composition import Network, Workplace
 from tui.cli.finding import Finding
 from tui.cli.options import REHEARSAL
-from tui.cli.probing import Probing
+from tui.cli.probing import STEP_S, Probing
 from tui.core.wire.address import shown
 from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Fact
@@ -23,6 +23,7 @@ LOOK_S = 0.005
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "WSS_PROXY", "WS_PROXY", "SOCKS_PROXY", "ALL_PROXY")
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 _SCHEME = re.compile(r"(?:https?|socks\w*)://", re.IGNORECASE)
+REFUSED = "check the model's name, and that the address ends as its maker says (/v1/responses)"
 _WORDS = {True: "yes", False: "no", None: "not known"}
 
 
@@ -80,7 +81,7 @@ async def _examined(
     finally:
         await wire.close()
     if name != REHEARSAL:
-        found.append(_known(name, network))
+        found.append(_known(name, network, advise=not probe))
     return found
 
 
@@ -115,10 +116,15 @@ async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
     models = list(dict.fromkeys(spec.model for spec in specs if spec.endpoint == name))
     wire = network.wire(name, "probe")
     probing = Probing(wire)
+    silent: list[str] = []
     try:
         await probing.prewarm(models[0])
         for model in models:
             await probing.answer(model)
+            if probing.refusal:
+                text = f"{model} gives no answer: {probing.refusal}"
+                return Finding(check, "fix", text, REFUSED)
+            silent += [model] * (not probing.streams)
         parts = [able_words(wire, model) for model in models]
     except (EndpointError, WireError) as error:
         return Finding(check, "note", f"could not be tried: {error}")
@@ -126,8 +132,15 @@ async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
         await wire.close()
     able = wire.abilities(models[0])
     shared = f"lanes {_WORDS[able.lanes]}, prewarm {_WORDS[able.prewarm]}"
+    if wire.transport == "http":
+        shared = "by HTTP+SSE no lanes and no prewarm"
     cost = f"asked {len(models)} model{'s' * (len(models) > 1)} for one short answer each"
-    return Finding(check, "ok", f"{shared}; {'; '.join(parts)} ({cost})")
+    text = f"{shared}; {'; '.join(parts)} ({cost})"
+    if silent:
+        return Finding(
+            check, "note", f"{', '.join(silent)} said nothing within {STEP_S:.0f} s; {text}"
+        )
+    return Finding(check, "ok", text)
 
 
 def able_words(wire: Wire, model: str) -> str:
@@ -136,12 +149,13 @@ def able_words(wire: Wire, model: str) -> str:
     return f"{model}: interrupt {_WORDS[able.interrupt]}, steer {_WORDS[able.steer]}"
 
 
-def _known(name: str, network: Network) -> Finding:
-    """What is remembered of an endpoint, and since when."""
+def _known(name: str, network: Network, *, advise: bool) -> Finding:
+    """What is remembered of an endpoint, and since when; ``advise`` how to learn it."""
     facts = network.facts(name)
     check = f"known of {name}"
     if not facts:
-        return Finding(check, "note", "nothing yet", "duetto doctor --probe tries what it can do")
+        advice = "duetto doctor --probe tries what it can do" if advise else ""
+        return Finding(check, "note", "nothing yet", advice)
     words = [f"{fact} {_fact_words(fact, known)}" for fact, known in sorted(facts.items())]
     told = {
         fact: {"value": known.value, "since": _date(known.since).isoformat(timespec="seconds")}

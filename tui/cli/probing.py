@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tui.core.history import user_item
-from tui.core.wire.events import Delta, Event, ItemAdded, SteerNews
+from tui.core.wire.events import Delta, ErrorEvent, Event, Failed, ItemAdded, SteerNews
 from tui.engine.ports import Wire, WireState
 
 STEP_S = 20.0
@@ -28,7 +28,10 @@ class Probing:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._changed = asyncio.Event()
-        self._streams = False
+        self.streams = False
+        """The last answer began."""
+        self.refusal = ""
+        """Why it did not, in the server's words."""
         self._news = ""
         wire.on_event = self._event
         wire.on_state = self._state
@@ -41,11 +44,14 @@ class Probing:
             self._wire.drop()
 
     async def answer(self, model: str) -> None:
-        """Ask for a short answer, steer it, stop it. Raises EndpointError or KeyRefused."""
+        """Ask for a short answer, steer it, stop it. `streams` and `refusal` say what came of it.
+
+        Raises EndpointError or KeyRefused.
+        """
         await self._wire.open()
-        self._streams, self._news = False, ""
+        self.streams, self.refusal, self._news = False, "", ""
         self._wire.create(_request(model, [user_item(TASK)]))
-        await self._until(lambda: self._streams or self._is_free(), STEP_S)
+        await self._until(lambda: self.streams or self._is_free(), STEP_S)
         if self._wire.busy and self._wire.steer(REDIRECT) is not None:
             await self._until(lambda: bool(self._news) or self._is_free(), SETTLE_S)
         if self._wire.busy:
@@ -67,7 +73,9 @@ class Probing:
         return True
 
     def _event(self, event: Event, now: float) -> None:
-        self._streams |= isinstance(event, Delta | ItemAdded)
+        self.streams |= isinstance(event, Delta | ItemAdded)
+        if isinstance(event, ErrorEvent | Failed) and not self.streams:
+            self.refusal = event.message or event.code or "the server did not say why"
         if isinstance(event, SteerNews):
             self._news = event.fate
         self._changed.set()
