@@ -183,6 +183,16 @@ async def test_a_stream_without_an_end_is_a_failure(bridge: Bridge, told: bytes)
     assert "127.0.0.1" in failed["response"]["error"]["message"]
 
 
+async def test_a_stream_under_the_name_of_json_is_a_stream(bridge: Bridge) -> None:
+    async def answer(_request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
+        body = opening() + message("Hel", "lo") + completed()
+        return web.Response(body=body, content_type="application/json", status=201)
+
+    events = await answered(bridge, answer)
+    assert prose(events) == "Hello"
+    assert events[-1]["type"] == "response.completed"
+
+
 async def test_a_connection_that_breaks_is_a_failure_and_the_next_turn_works(
     bridge: Bridge,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,3 +119,82 @@ def test_any_refusal_is_an_error_with_its_status(status: int, body: Any) -> None
     assert last["error"]["message"]
     assert last["error"]["code"]
     check(audience)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "words"),
+    [
+        ({"error": "Bad thing."}, 422, "http_422", "Bad thing."),
+        ({"detail": "Field x is required"}, 422, "http_422", "Field x is required"),
+        (
+            {"detail": [{"loc": ["body", "model"], "msg": "field required"}]},
+            422,
+            "http_422",
+            "body.model: field required",
+        ),
+        ({"error": {"message": "no", "code": 429}}, 429, "http_429", "no"),
+        ({"error": {"message": "no", "type": "rate"}}, 429, "rate", "no"),
+        (b"Internal\n Server Error", 500, "http_500", "HTTP status 500: Internal Server Error"),
+        (b"<html>Bad gateway</html>", 502, "http_502", "HTTP status 502."),
+        (b"", 401, "http_401", "refused the key"),
+        ([], 404, "http_404", "HTTP status 404."),
+    ],
+)
+def test_the_words_of_a_refusal(body: object, status: int, code: str, words: str) -> None:
+    audience = Audience()
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    audience.retelling.refuse(status, raw, {}, "the host")
+    error = audience.events[-1]["error"]
+    assert error["code"] == code
+    assert words in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "words"),
+    [
+        ({"error": "Bad thing."}, 500, "server_error", "Bad thing."),
+        ({"error": {"message": "m", "type": "invalid_request_error"}}, 400, None, "m"),
+        ({"error": {"message": "m", "code": 429}}, 429, "http_429", "m"),
+        ({"error": {"message": "m", "code": "503"}}, 503, "503", "m"),
+        ({"object": "chat.completion", "choices": []}, 400, "not_an_endpoint", "Responses API"),
+    ],
+)
+def test_an_error_in_a_body_that_came_with_200(
+    body: dict[str, Any], status: int, code: str | None, words: str
+) -> None:
+    audience = Audience()
+    audience.retelling.hear_whole(json.dumps(body).encode())
+    last = audience.events[-1]
+    assert last["status"] == status
+    assert last["error"]["code"] == (code or body["error"]["type"])
+    assert words in last["error"]["message"]
+
+
+def test_another_api_s_stream_is_not_asked_for_again() -> None:
+    audience = Audience()
+    audience.retelling.hear(Message("", b'{"object": "chat.completion.chunk", "choices": []}'))
+    audience.retelling.cut("the host", marked=True)
+    last = audience.events[-1]
+    assert (last["status"], last["error"]["code"]) == (400, "not_an_endpoint")
+
+
+def _heard(*events: dict[str, Any], marked: bool) -> str:
+    audience = Audience()
+    for event in events:
+        audience.retelling.hear(Message("", json.dumps(event).encode()))
+    audience.retelling.cut("the host", marked=marked)
+    check(audience)
+    return str(audience.events[-1]["type"])
+
+
+def test_a_stream_that_says_done_without_a_terminal_event_is_whole_if_its_items_are() -> None:
+    def item(kind: str, end: str, index: int = 0) -> dict[str, Any]:
+        told = {"type": kind, "id": f"i{index}"}
+        return {"type": f"response.output_item.{end}", "output_index": index, "item": told}
+
+    said = item("message", "added"), item("message", "done")
+    assert _heard(*said, marked=True) == "response.completed"
+    assert _heard(*said, marked=False) == "response.failed"
+    assert _heard(*said, item("message", "added", 1), marked=True) == "response.failed"
+    assert _heard(item("reasoning", "done"), marked=True) == "response.failed"
+    assert _heard(marked=True) == "response.failed"

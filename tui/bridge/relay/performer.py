@@ -53,7 +53,7 @@ class RelayPerformer:
         answered = False
         try:
             async with self._upstream.post(self._address, body) as response:
-                if response.status == 200:
+                if 200 <= response.status < 300:
                     answered = True
                     await self._retell(response, part, retelling)
                 else:
@@ -74,14 +74,23 @@ class RelayPerformer:
             words = f"{self._host} answered with a web page: is the url that of an endpoint?"
             part.run.refuse(400, "not_an_endpoint", words)
         elif kind == "application/json" or kind.endswith("+json"):
-            retelling.hear_whole(await _body(response, MAX_MESSAGE_BYTES))
+            await self._whole(response, retelling)
         else:
             await self._stream(response, part, retelling)
-        if not part.run.done:
-            words = f"The answer of {self._host} ended before the response did."
-            part.run.fail("server_error", words)
+
+    async def _whole(self, response: ClientResponse, retelling: Retelling) -> None:
+        """One JSON object; or a stream under the wrong name."""
+        body, parser = await _body(response, MAX_MESSAGE_BYTES), SseParser()
+        messages = [] if body.lstrip().startswith(b"{") else [*parser.feed(body), *parser.end()]
+        if not messages:
+            retelling.hear_whole(body)
+            return
+        for message in messages:
+            retelling.hear(message)
+        retelling.cut(self._host, marked=messages[-1].data == _DONE)
 
     async def _stream(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
+        """Events as they come, until the response or the stream is over."""
         parser, over = SseParser(), False
         async for chunk in response.content.iter_any():
             for message in parser.feed(chunk):
@@ -90,10 +99,13 @@ class RelayPerformer:
                     retelling.hear(message)
             await part.flush()
             if over or part.run.done:
+                retelling.cut(self._host, marked=over)
                 await _drain(response)
                 return
         for message in parser.end():
+            over = over or message.data == _DONE
             retelling.hear(message)
+        retelling.cut(self._host, marked=over)
 
     async def _refuse(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
         if 300 <= response.status < 400:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tui.bridge.relay.complaint import complaint_in, excerpt
 from tui.bridge.relay.sse import Message
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.masking import Mask
@@ -29,6 +30,8 @@ class Retelling:
     def __init__(self, run: Run, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
+        self._foreign = False
+        """Something came that is no event of a response."""
 
     def hear(self, message: Message) -> None:
         """Take one server-sent message; what cannot be read is skipped."""
@@ -37,7 +40,10 @@ class Retelling:
             return
         kind = event.setdefault("type", message.event)
         response = event.get("response")
-        if not isinstance(kind, str) or not kind or kind in _OPENINGS:
+        if not isinstance(kind, str) or not kind:
+            self._foreign = True
+            return
+        if kind in _OPENINGS:
             return
         if kind in _ENDS:
             self._end(_ENDS[kind], response if isinstance(response, dict) else {})
@@ -51,6 +57,9 @@ class Retelling:
         response = _decoded(body)
         if response is None:
             self._run.fail("server_error", "The server's answer is not a response.")
+        elif response.get("object") == "chat.completion":
+            words = "The server does not speak the Responses API: its answer is of another kind."
+            self._run.refuse(400, "not_an_endpoint", words)
         elif response.get("error") and not response.get("output"):
             self._error(response)
         else:
@@ -59,18 +68,32 @@ class Retelling:
 
     def refuse(self, status: int, body: bytes, headers: Mapping[str, str], host: str) -> None:
         """End a run that the upstream refused with an HTTP status."""
-        said = _decoded(body) or {}
-        error = said.get("error")
-        error = error if isinstance(error, dict) else {"message": error or said.get("message")}
-        text = error.get("message")
-        message = f"{host} answered with HTTP status {status}."
-        if isinstance(text, str) and text.strip():
-            message = text.strip()
-        elif status in (401, 403):
+        said = complaint_in(_decoded(body) or {})
+        message = said.message
+        if not message and status in (401, 403):
             message = f"{host} refused the key (HTTP status {status})."
-        code = _word(error.get("code")) or _word(error.get("type")) or f"http_{status}"
-        param = _word(error.get("param"))
-        self._refuse(status, (code, message, param), headers)
+        elif not message:
+            words = excerpt(body)
+            message = f"{host} answered with HTTP status {status}{': ' if words else '.'}{words}"
+        self._refuse(status, (said.code or f"http_{status}", message, said.param), headers)
+
+    def cut(self, host: str, *, marked: bool) -> None:
+        """The stream is over without a terminal event; ``marked``: it said that it was whole.
+
+        Such a mark behind finished items, the last of which is no mere thought, is taken for the
+        end: to ask again would bring the same answer, and the same lack.
+        """
+        run = self._run
+        if run.done:
+            return
+        last = str(run.output[-1].get("type")) if run.output else "reasoning"
+        if marked and not run.unfinished and last != "reasoning":
+            run.conclude("completed", {})
+        elif self._foreign and not run.output:
+            words = f"{host} does not speak the Responses API: its answer is of another kind."
+            run.refuse(400, "not_an_endpoint", words)
+        else:
+            run.fail("server_error", f"The answer of {host} ended before the response did.")
 
     def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
         if not self._run.output:
@@ -87,15 +110,12 @@ class Retelling:
 
     def _error(self, event: dict[str, Any]) -> None:
         """An `error` event, flat or nested (PROTOCOL section 4)."""
-        nested = event.get("error")
-        error = nested if isinstance(nested, dict) else event
-        code = _word(error.get("code")) or "server_error"
-        message = _word(error.get("message")) or "The server ended with an error."
-        given = event.get("status", event.get("status_code"))
-        known = isinstance(given, int) and 400 <= given < 600
-        status = int(str(given)) if known else _status_of(code)
-        param = _word(error.get("param"))
-        self._refuse(status, (code, message, param), _retry_after(event, error))
+        said, nested = complaint_in(event), event.get("error")
+        code = said.code or (f"http_{said.status}" if said.status else "server_error")
+        message = said.message or "The server ended with an error."
+        holders = (event, nested) if isinstance(nested, dict) else (event,)
+        status = said.status or _status_of(code)
+        self._refuse(status, (code, message, said.param), _retry_after(*holders))
 
     def _say_items(self, items: object) -> None:
         for item in _list(items):
@@ -148,7 +168,7 @@ def _status_of(code: str) -> int:
     """An HTTP status for a code that came without one."""
     if any(word in code for word in ("rate_limit", "quota", "too_many")):
         return 429
-    transient = ("server", "internal", "overload", "unavailable", "timeout")
+    transient = ("server", "internal", "overload", "unavailable", "timeout", "api_error")
     return 500 if any(word in code for word in transient) else 400
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -149,10 +150,15 @@ def _reason(error: Exception) -> str:
         return "cannot be reached: its name is not known."
     if isinstance(error, aiohttp.ClientSSLError):
         return "cannot be reached: the TLS connection failed."
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return f"cannot be reached: it did not answer within {CONNECT_S:.0f} s."
     if isinstance(error, TimeoutError):
         return "said nothing for too long."
     if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
         return "closed the connection before it had answered."
     if isinstance(error, OSError) and error.strerror:
-        return f"cannot be reached: {error.strerror}."
+        # aiohttp's own words name the call and the address
+        known = isinstance(error.errno, int) and error.errno > 0
+        words = os.strerror(error.errno) if known and error.errno else error.strerror
+        return f"cannot be reached: {words}."
     return "broke off its answer."

@@ -142,6 +142,11 @@ class Run:
         """How many events it has said: who looks twice sees whether it was silent."""
         return self._sequence
 
+    @property
+    def unfinished(self) -> bool:
+        """An item has begun and not ended."""
+        return bool(self._open)
+
     def emit(self, kind: str, **fields: Any) -> None:
         """Say one event; sequence number and lane are added."""
         if not self.done:
