@@ -44,6 +44,22 @@ async def test_frames_and_what_is_none_are_kept_in_order(tmp_path: Path) -> None
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+async def test_a_key_in_pieces_is_masked_and_the_order_stays(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    recorder = Recorder(file, Mask(["secret-secret"]))
+    for number, piece in enumerate(["my sec", "ret-se", "cret!", " sec"]):
+        event = {"type": "response.output_text.delta", "item_id": "m", "delta": piece}
+        recorder.frame("s2c", number, 1, json.dumps(event))
+    recorder.frame("c2s", 4.0, 1, '{"type":"response.interrupt"}')
+    recorder.meta("s2c", 5.0, 1, {"_meta": "close", "reason": "for secret-secret"})
+    await recorder.close()
+    assert [entry["t"] for entry in lines(file)] == [0, 1, 2, 3, 4, 5]
+    deltas = [entry["frame"].get("delta", "") for entry in lines(file)]
+    assert "".join(deltas) == "my [key]********! sec"
+    assert [len(piece) for piece in deltas[:4]] == [6, 6, 5, 4]
+    assert "secret-" not in file.read_text()
+
+
 async def test_it_is_flushed_while_it_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     recorder = Recorder(file, Mask())

@@ -16,12 +16,14 @@ import logging
 import os
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
 from tui.core.wire.masking import Mask
+from tui.core.wire.split_keys import SplitKeys
 from tui.errors import FileRefused
 
 Direction = Literal["c2s", "s2c"]
@@ -31,6 +33,7 @@ CLOSE_S = 3.0
 BACKLOG_BYTES = 256 * 2**20
 """More than this is not kept for a disk that does not take it."""
 _Line = tuple[Direction, float, int, bytes | str | Mapping[str, object]]
+_Place = tuple[Direction, float, int]
 _log = logging.getLogger("tui.recorder")
 
 
@@ -46,6 +49,7 @@ class Recorder:
         """Called once in the event loop, with the reason in words, when nothing more is kept."""
         self.file = file
         self._mask = mask
+        self._keys: SplitKeys[_Place] = SplitKeys(mask)
         self._descriptor = _made(file)
         self._lines: list[_Line] = []
         self._first_s: float | None = None
@@ -108,12 +112,11 @@ class Recorder:
         """The thread: mask and write until told to end."""
         try:
             while (batch := self._batches.get()) is not None:
-                data = b"".join(map(self._written, batch))
-                while data:
-                    data = data[os.write(self._descriptor, data) :]
+                self._write(pair for line in batch for pair in self._settled(line))
                 self._written_bytes += sum(
                     len(content) for *_, content in batch if not isinstance(content, Mapping)
                 )
+            self._write(self._keys.rest())
         except (OSError, TypeError, ValueError) as error:
             self._failure = (getattr(error, "strerror", None) or str(error)).lower()
             if self._loop is not None and not self._loop.is_closed():
@@ -121,16 +124,27 @@ class Recorder:
         finally:
             os.close(self._descriptor)
 
-    def _written(self, line: _Line) -> bytes:
+    def _settled(self, line: _Line) -> Iterator[tuple[_Place, str]]:
+        """Take a line; gives, masked, what can be written now."""
         direction, t, connection, content = line
+        place = (direction, t, connection)
         if isinstance(content, Mapping):
-            frame = self._mask.meta(content)
-        else:
-            text = content if isinstance(content, str) else content.decode("utf-8", "replace")
-            frame = self._mask.frame(text)
-        at_s = max(0.0, t - (self._first_s or 0.0))
-        head = f'{{"dir":"{direction}","t":{at_s:.6f},"conn":{connection},"frame":'
-        return f"{head}{frame}}}\n".encode("utf-8", "replace")
+            ended = self._keys.rest() if content.get("_meta") == "close" else ()
+            return chain(ended, self._keys.other(place, self._mask.meta(content)))
+        text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+        if direction == "c2s":
+            return self._keys.other(place, self._mask.frame(text))
+        return self._keys.frame(place, connection, text)
+
+    def _write(self, settled: Iterable[tuple[_Place, str]]) -> None:
+        lines: list[str] = []
+        for (direction, t, connection), frame in settled:
+            at_s = max(0.0, t - (self._first_s or 0.0))
+            head = f'{{"dir":"{direction}","t":{at_s:.6f},"conn":{connection},"frame":'
+            lines.append(f"{head}{frame}}}\n")
+        data = "".join(lines).encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._descriptor, data) :]
 
     def _stop(self, why: str) -> None:
         if self._dead:
