@@ -177,7 +177,7 @@ class Network:
         from tui.effects.wire import ConnectionOptions, Endpoint
 
         if name == REHEARSAL:
-            nearby = ConnectionOptions(ping_interval_s=5.0, silence_s=10.0)
+            nearby = ConnectionOptions().nearby
             where, clock = self._bridge.address, self._clock
             return Endpoint(name, where, clock, options=nearby, recorder=self._recorder)
         declared = self._declared[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.effects.wire.host import Desk, hosting, states
+from tui.effects.wire import ConnectionOptions
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -122,6 +123,19 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
         assert len(host.asked) == 1
         assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
         assert lane.fall_back(), "it may break again"
+        await desk.endpoint.close()
+
+
+async def test_the_bridge_is_watched_closely() -> None:
+    far = ConnectionOptions()
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426
+        desk = Desk(host, relay, silence_s=far.silence_s, ping_interval_s=far.ping_interval_s)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        (link,) = desk.endpoint._links
+        assert link.pulse._options.silence_s == 10
+        assert link.pulse._options.ping_interval_s == 5
         await desk.endpoint.close()
 
 

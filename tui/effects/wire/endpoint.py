@@ -66,7 +66,11 @@ class Endpoint:
         """The way that the next dial takes."""
         self._relay = Capabilities()
         """What is known of the bridge's relay."""
-        self._tools = Tools(self, self.options, self.clock, self.recorder)
+        near, far = self.options.nearby, self.options
+        self._tools: dict[Transport, Tools] = {
+            "websocket": Tools(self, far, self.clock, self.recorder),
+            "http": Tools(self, near, self.clock, self.recorder),
+        }
         self._lanes: dict[str, EndpointLane] = {}
         self._links: list[Link] = []
         self._dials: dict[str, asyncio.Task[Link]] = {}
@@ -278,7 +282,7 @@ class Endpoint:
                 self.recorder.meta("s2c", self.clock.now(), 0, meta)
             raise
         known = self.capabilities if transport == "websocket" else self._relay
-        link = Link(Line(socket, ClientProtocol(known), address, transport), self._tools)
+        link = Link(Line(socket, ClientProtocol(known), address, transport), self._tools[transport])
         self._links.append(link)
         self._tally.opened()
         if transport == "websocket":

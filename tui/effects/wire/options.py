@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 Direction = Literal["c2s", "s2c"]
@@ -52,3 +52,9 @@ class ConnectionOptions:
     """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""
     probe_s: float = 300.0
     """Spoken to by HTTP, an endpoint idle for so long is asked for a WebSocket again."""
+
+    @property
+    def nearby(self) -> ConnectionOptions:
+        """For the bridge on this machine: if that is silent it is stopped or stuck."""
+        ping_interval_s = min(self.ping_interval_s, 5.0)
+        return replace(self, ping_interval_s=ping_interval_s, silence_s=min(self.silence_s, 10.0))
