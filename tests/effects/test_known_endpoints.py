@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,7 +107,20 @@ def test_processes_do_not_undo_each_other(tmp_path: Path) -> None:
 
 PLACE = '{"endpoints": {"wss://model.example/v1/responses": %s}}'
 BROKEN = ["", "{", "[]", '{"endpoints": 3}', PLACE % "{}"]
-BROKEN.append(PLACE % '{"spam": {"value": true, "since": 1}}')
+BROKEN += [
+    PLACE % f'{{"{name}": {{"value": {value}, "since": 1e9}}}}'
+    for name, value in [
+        ("spam", "true"),
+        ("lanes", "0.5"),
+        ("steer m", "1"),
+        ("steer", "true"),
+        ("max_age_s", "true"),
+        ("max_age_s", "-1"),
+        ("max_age_s", "0.001"),
+        ("max_age_s m", "60"),
+        ("lanes", "1e999"),
+    ]
+]
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -120,6 +138,49 @@ def test_a_folder_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> N
     store = KnownEndpoints(tmp_path / "state")
     store.save(URL, Capabilities(lanes=True))
     assert store.load(URL) == Capabilities()
+
+
+def test_another_one_that_hangs_while_it_writes_is_not_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = KnownEndpoints(tmp_path)
+    with (tmp_path / "endpoints.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        began = time.monotonic()
+        store.save(URL, Capabilities(lanes=True))
+        assert time.monotonic() - began < 2
+    assert "cannot be written" in caplog.text
+    assert store.load(URL) == Capabilities()
+
+
+def test_a_full_disk_leaves_what_was_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    KnownEndpoints(tmp_path).save(URL, Capabilities(lanes=True))
+    opened = os.open
+
+    def full(path: Path, flags: int, mode: int = 0o777) -> int:
+        return opened("/dev/full", os.O_WRONLY) if flags & os.O_TRUNC else opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", full)
+    store = KnownEndpoints(tmp_path)
+    store.save(URL, Capabilities(lanes=True, prewarm=True))
+    assert KnownEndpoints(tmp_path).load(URL) == Capabilities(lanes=True)
+
+
+def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
+    write = (
+        "import sys; from pathlib import Path\n"
+        "from tui.effects.known_endpoints import KnownEndpoints\n"
+        "from tui.core.wire.capabilities import Capabilities\n"
+        "store, known = KnownEndpoints(Path(sys.argv[1])), Capabilities()\n"
+        "for number in range(40):\n"
+        "    known.steer[sys.argv[2] + str(number)] = True\n"
+        "    store.save('wss://h.example/', known)\n"
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")
+    ]
+    assert [one.wait(60) for one in both] == [0, 0]
+    assert len(KnownEndpoints(tmp_path).load("wss://h.example/").steer) == 80
 
 
 def test_the_endpoints_heard_of_last_are_kept(tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ DOUBT_S = 7 * 24 * 3600.0
 """A refusal, or a limit, older than this is unknown again: servers learn."""
 AHEAD_S = 24 * 3600.0
 """A fact from further in the future was dated by a clock that was wrong."""
+LOCK_TRIES = 20
+LOCK_PAUSE_S = 0.01
+"""Another duetto that was stopped while it wrote must not stop this one."""
 MAX_ENDPOINTS = 200
 """The ones heard of last are kept."""
 _SIMPLE = ("lanes", "prewarm", "websocket", "max_age_s")
@@ -132,7 +135,7 @@ class KnownEndpoints:
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _taken(lock)
             yield
         finally:
             os.close(lock)
@@ -153,6 +156,17 @@ def _holds(name: str, fact: Fact, now: float) -> bool:
         return False
     passing = limit or fact.value is False
     return fact.since <= now + AHEAD_S and not (passing and fact.since < now - DOUBT_S)
+
+
+def _taken(lock: int) -> None:
+    """Lock the open file, at the latest after a blink. Raises OSError: somebody holds it."""
+    for left in range(LOCK_TRIES, -1, -1):
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not left:
+                raise
+        time.sleep(LOCK_PAUSE_S)
 
 
 def _is_name(name: str) -> bool:
