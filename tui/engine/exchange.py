@@ -16,12 +16,12 @@ from tui.engine.bench import Bench
 from tui.engine.countdown import Countdown
 from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
+from tui.engine.lines import Line
 from tui.engine.notices import Trouble
 from tui.engine.record import Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
 from tui.engine.steering import Steering
-from tui.engine.switchboard import Line
 from tui.errors import DuettoError, EndpointError
 
 GO_ON = "say “go on” to let it continue"

@@ -11,10 +11,10 @@ from tui.engine.errand import Errand, Outcome
 from tui.engine.exchange import Exchange
 from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
+from tui.engine.lines import Line, Lines
 from tui.engine.notices import Trouble
 from tui.engine.ports import Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.switchboard import Line, Switchboard
 from tui.errors import DuettoError
 
 
@@ -36,7 +36,7 @@ class Pair:
         self._status = kit.board.status
         self._round_limit = round_limit
         self._backlog = kit.backlog
-        self._switchboard = Switchboard(kit, self._event, self._closed)
+        self._lines = Lines(kit, self._event, self._closed)
         self._exchange: Exchange | None = None
         self._turn = 0
         self._handover = ""
@@ -47,7 +47,7 @@ class Pair:
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
             self._status.role = next(iter(self._roles))
-        self._switchboard.describe(self._roles[self._status.role])
+        self._lines.describe(self._roles[self._status.role])
         self._suggest()
         kit.board.before_drain.append(self._frame)
 
@@ -117,14 +117,14 @@ class Pair:
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""
         spec = self._roles[self._status.role]
-        return self._switchboard.line(spec.endpoint).wire.abilities(spec.model)
+        return self._lines.line(spec.endpoint).wire.abilities(spec.model)
 
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""
         spec = self._roles[self._status.role]
         await self._kit.desk.prepare()
         try:
-            await self._switchboard.line(spec.endpoint).wire.open()
+            await self._lines.line(spec.endpoint).wire.open()
         except DuettoError as error:
             self._kit.board.trouble(not_reached(error))
 
@@ -135,7 +135,7 @@ class Pair:
         if self._exchange is not None:
             self._exchange.freeze()
             self._exchange.stop()
-        await self._switchboard.close()
+        await self._lines.close()
 
     def _queue(self, text: str) -> None:
         if not text.strip():
@@ -156,7 +156,7 @@ class Pair:
         status = self._status
         if self._exchange is None:
             spec = self._roles[status.role]
-            line = self._switchboard.line(spec.endpoint)
+            line = self._lines.line(spec.endpoint)
             line.prewarm.begin(spec, status.efforts.get(spec.role), status.throttle)
 
     def _next(self) -> None:
@@ -204,7 +204,7 @@ class Pair:
         if role == self._status.role:
             return
         self._status.role = role
-        self._switchboard.describe(self._roles[role])
+        self._lines.describe(self._roles[role])
         self._kit.board.note(self._turn, f"switched to {role}: {self._roles[role].model}")
         exchange = self._exchange
         if exchange is not None and not exchange.stopped:
@@ -239,7 +239,7 @@ class Pair:
         status.outcome = status.unsent = ""
         self._asked.add(text.strip())
         self._suggest()
-        self._switchboard.describe(spec)
+        self._lines.describe(spec)
         errand = Errand(
             self._turn,
             text,
@@ -249,7 +249,7 @@ class Pair:
             self._round_limit,
         )
         board.meter.prompted(self._kit.ports.clock.now(), spec.model)
-        line = self._switchboard.line(spec.endpoint)
+        line = self._lines.line(spec.endpoint)
         self._exchange = Exchange(self._kit, errand, line, self._ended)
         board.restated()
         self._exchange.start()
@@ -262,7 +262,7 @@ class Pair:
         status.outcome = outcome
         board.meter.stop(self._kit.ports.clock.now())
         if outcome != "failed":
-            self._switchboard.rest()
+            self._lines.rest()
         if outcome == "interrupted":
             status.stopped = self._stop_words()
         self._settle_stop_note()
@@ -330,4 +330,4 @@ class Pair:
         """Once a frame."""
         if self._exchange is not None:
             self._exchange.frame()
-        self._switchboard.look(self._roles[self._status.role])
+        self._lines.look(self._roles[self._status.role])

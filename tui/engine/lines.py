@@ -25,7 +25,7 @@ class Line:
         """It was open once: what fails now may pass by itself."""
 
 
-class Switchboard:
+class Lines:
     """One line an endpoint, made when it is first needed."""
 
     def __init__(
