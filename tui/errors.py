@@ -59,6 +59,8 @@ class EndpointError(DuettoError):
     ) -> None:
         """The text, and what may help beside the user."""
         super().__init__(text)
+        self.cause = text
+        """What is wrong, without what to do: for those who do it themselves."""
         self.transient = transient
         """It may pass by itself: HTTP 429, 5xx, a time-out, a socket that broke."""
         self.http_may_work = http_may_work

@@ -190,3 +190,26 @@ def test_a_close_that_blames_us_is_not_repeated(code: int) -> None:
 @pytest.mark.parametrize("code", [None, 1000, 1001, 1005, 1006, 1011, 1012, 1013, 1015])
 def test_a_close_that_blames_the_network_is_tried_again(code: int | None) -> None:
     assert tries().lost("gone", code, heard=True).action == "redial"
+
+
+def test_what_is_done_anyway_is_not_advised() -> None:
+    error = EndpointError("h answered 503: try again", transient=True)
+    error.cause = "h answered 503"
+    assert tries().unreachable(error, reached=False).why == "h answered 503"
+    assert tries(MAX_TRIES).unreachable(error, reached=False).why == "h answered 503: try again"
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_path_that_is_not_there_over_http_is_told(status: int) -> None:
+    remedy = tries().failed(ErrorEvent(status, f"http_{status}", "Nothing to see here."))
+    assert remedy.action == "give up"
+    assert remedy.why == f"Nothing to see here (HTTP {status})"
+    assert "/v1/responses" in remedy.next_step
+    told = tries().failed(ErrorEvent(status, f"http_{status}", f"HTTP status {status}"))
+    assert told.why == f"HTTP status {status}"
+
+
+def test_a_refused_key_is_advised_once() -> None:
+    error = KeyRefused("h refused the key (HTTP 401): check it, or name another with --key-env")
+    assert tries().unreachable(error, reached=False).next_step == ""
+    assert "--key-env" in tries().failed(ErrorEvent(401, "invalid_api_key", "no")).next_step

@@ -222,10 +222,10 @@ async def test_what_ends_a_turn_is_said_once_and_stays_in_the_conversation() -> 
 
 async def test_a_key_refused_before_the_first_prompt_is_called_that() -> None:
     world = World()
-    world.wire.refusals = [KeyRefused("h refused the key (HTTP 401): check the key")]
+    world.wire.refusals = [KeyRefused("h refused the key (HTTP 401): check it")]
     await world.session.run()
     await settle()
     (trouble,) = world.session.drain().troubles
     assert (trouble.what, trouble.severity) == ("The server refused the key", "warning")
-    assert "--key-env" in trouble.next_step
+    assert "HTTP 401" in trouble.why
     assert trouble.unreachable

@@ -130,7 +130,7 @@ class Tries:
         address, and every further try would take as long.
         """
         if isinstance(error, KeyRefused):
-            return _key_refused(str(error))
+            return replace(_key_refused(str(error)), next_step="")
         give_up = Remedy(
             "give up",
             why=str(error),
@@ -145,7 +145,7 @@ class Tries:
         self.count += 1
         if self.count > MAX_TRIES:
             return replace(give_up, other_way=True)
-        return self._after("redial", error.retry_after_s, give_up)
+        return self._after("redial", error.retry_after_s, replace(give_up, why=error.cause))
 
     def failed(self, event: ErrorEvent | Failed) -> Remedy:
         """The server ended the response with a failure."""
@@ -163,7 +163,7 @@ class Tries:
         action = _transient(status, event.code)
         if action is None:
             big = status == TOO_BIG_STATUS or event.code in _TOO_BIG_CODES
-            return replace(give_up, next_step=TOO_BIG) if big else give_up
+            return replace(give_up, next_step=TOO_BIG) if big else _lost_way(give_up, event)
         self.count += 1
         if self.count > MAX_TRIES:
             words = f"{_open_ended(why)} (tried {self.count} times)"
@@ -192,9 +192,22 @@ _FREE: dict[str, Action] = {
 def not_reached(error: DuettoError) -> Trouble:
     """The words for a dial ahead of the first prompt that failed."""
     if isinstance(error, KeyRefused):
-        return replace(_key_refused(str(error)).trouble(), severity="warning")
+        trouble = _key_refused(str(error)).trouble()
+        return replace(trouble, next_step="", severity="warning")
     what, step = "The endpoint cannot be reached", "send a prompt to try again"
     return Trouble(what, str(error), step, retryable=True, severity="warning", unreachable=True)
+
+
+def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
+    """Of a path that HTTP does not find: most likely the address is not whole."""
+    if event.code not in ("http_404", "http_405"):
+        return remedy
+    status = event.code.removeprefix("http_")
+    why = remedy.why
+    if status not in why:
+        why = f"{_open_ended(why)} (HTTP {status})"
+    step = "check the endpoint's address: its path usually ends in /v1/responses"
+    return replace(remedy, why=why, next_step=step)
 
 
 def _key_refused(why: str) -> Remedy:

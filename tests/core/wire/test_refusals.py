@@ -88,6 +88,22 @@ def test_a_wait_that_the_server_asks_for_is_told() -> None:
     assert "try again in a moment" in str(refusal(ADDRESS, 503, b"", later))
 
 
+def test_a_cause_is_what_is_wrong_without_what_to_do() -> None:
+    body = b'{"error": {"message": "too busy."}}'
+    error = refusal(ADDRESS, 503, body, {"Retry-After": "20"})
+    assert error.cause.endswith('answered HTTP 503, saying "too busy."')
+    assert refusal(ADDRESS, 503, b"", {}).cause.endswith("answered HTTP 503")
+
+
+def test_a_key_that_was_never_sent_is_not_one_that_was_refused() -> None:
+    open_address = Address("ws://127.0.0.1:9/v1/responses", {"X-Team": "blue"})
+    words = str(refusal(open_address, 401, b"", {}))
+    assert "wants a key (HTTP 401), and none was sent" in words
+    assert "--key-env" in words
+    assert "refused the key (HTTP 401)" in str(refusal(ADDRESS, 401, b"", {}))
+    assert "refused the key (HTTP 403)" in str(refusal(KEYS, 403, b"", {}))
+
+
 def test_no_error_repeats_the_key() -> None:
     event = discreet(ErrorEvent(401, "invalid_api_key", "Incorrect key sk-secret"), ADDRESS)
     assert isinstance(event, ErrorEvent)

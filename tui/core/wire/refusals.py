@@ -39,9 +39,13 @@ def refusal(
     location, wait_s = headers.get("Location"), retry_after_s(headers)
     where = shown(address.url)
     said = _excerpt(body, address)
+    saying = f', saying "{said}"' if said else ""
     said = f' It says: "{said}"' if said else ""
     if status in (401, 403):
-        return KeyRefused(f"{where} refused the key (HTTP {status}): check the key.{said}")
+        words = f"wants a key (HTTP {status}), and none was sent: name its variable"
+        if secrets_in(address):
+            words = f"refused the key (HTTP {status}): check it, or name another"
+        return KeyRefused(f"{where} {words} with --key-env.{said}")
     if location and 300 <= status < 400:
         goal = without_secrets(shown(location), address)
         return EndpointError(
@@ -56,12 +60,14 @@ def refusal(
         advice = "try again in a moment" if wait_s is None else f"try again in {wait_s:.0f} s"
     else:
         advice = "it is not a Responses WebSocket endpoint, or it wants something else"
-    return EndpointError(
+    error = EndpointError(
         f"{where} answered HTTP {status}: {advice}.{said}",
         transient=status in _PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
         http_may_work=status in NO_WEBSOCKET,
         retry_after_s=wait_s,
     )
+    error.cause = f"{where} answered HTTP {status}{saying}"
+    return error
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
