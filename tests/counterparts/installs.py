@@ -39,6 +39,8 @@ def node(folder: str, packages: Sequence[str], script: str) -> Install:
     """A module that runs in node."""
 
     def install() -> Sequence[str]:
+        if shutil.which("node") is None:
+            raise MissingError("node is not installed")
         where = _modules(folder, packages)
         # modules are looked up from the script's folder on
         shutil.copy(CLIENTS / script, where / script)
