@@ -301,6 +301,17 @@ async def test_what_the_conversation_says_does_not_cover_it() -> None:
         ]
 
 
+async def test_a_toast_of_before_does_not_cover_what_the_conversation_says() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        session.board.trouble(Trouble("The endpoint cannot be reached"))
+        await settled(session, pilot)
+        assert len(app._notifications) == 1
+        session.board.trouble(Trouble("The endpoint cannot be reached", noted=True))
+        await settled(session, pilot)
+        assert list(app._notifications) == []
+
+
 async def test_leaving_asks_when_hunks_are_pending() -> None:
     session = ScriptedSession()
     session.hunk(Stage.LANDED, 3)

@@ -49,3 +49,12 @@ async def test_a_failed_run_and_a_running_one_say_what_to_press() -> None:
         await settled(session, pilot)
         assert "Alt+S sends the failure" in hint.render_line(0).text
         assert keys.render_line(0).text.startswith(" Alt+S send failure")
+
+
+async def test_messages_that_wait_come_before_a_suggestion() -> None:
+    """A suggestion is sent with one key; the queue would go after it, unlooked for."""
+    session = ScriptedSession()
+    session.status.prompts = ["do it"]
+    session.status.queued = ["and then that"]
+    async with running(session, (120, 36)) as (app, _):
+        assert "goes to the queue" in app.bench.query_one("#hint", Bar).render_line(0).text

@@ -278,6 +278,7 @@ class Workbench(WorkbenchCommands):
     def _tell(self, trouble: Trouble) -> None:
         """Say what went wrong, unless the conversation says it and is in sight."""
         if trouble.noted and self.panes.in_sight("conversation"):
+            self.app.clear_notifications()  # older words would cover these
             return
         words = "\n".join(filter(None, (trouble.what, trouble.why, trouble.next_step)))
         self.notify(inert(words), severity=trouble.severity, timeout=8, markup=False)

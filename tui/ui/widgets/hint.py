@@ -142,12 +142,12 @@ class Hint(Bar):
             return "Esc stops the command"
         if status.can_send_failure and not prompt.text:
             return "Alt+S sends the failure"
+        if status.queued and not prompt.text:
+            return "↑ goes to the queue, which waits for your next prompt"
         if prompt.suggestion_shown:
             at = prompt.offered.index(prompt.suggestion_shown) + 1
             more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
             return f"Tab takes the suggestion{more}"
         if prompt.text:
             return "Shift+Enter or Ctrl+J: new line"
-        if status.queued:
-            return "↑ goes to the queue, which waits for your next prompt"
         return _TIPS[len(prompt.past.entries) % len(_TIPS)]
