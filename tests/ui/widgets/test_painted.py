@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tests.support.scripted_app import running
+from tests.support.scripted_app import exercise, running
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Notices
 from tui.ui.widgets.painted import Painted
@@ -70,3 +71,20 @@ async def test_an_editor_without_a_file_asks_for_no_paint() -> None:
         vars(editor)["refresh"] = lambda *regions, **_: refreshed.append(regions)
         app.bench.sync(Notices(meter=True))
         assert refreshed == []
+
+
+async def test_no_color_holds_for_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    session = ScriptedSession()
+    exercise(session)
+    session.status.queued = ["and then that"]
+    async with running(session) as (app, _):
+        painted = [widget for widget in app.bench.query(Painted) if widget.size]
+        assert len(painted) > 3
+        for widget in painted:
+            for strip in widget.render_lines(Region(0, 0, *widget.size)):
+                for segment in strip:
+                    style = segment.style
+                    for colour in (style.color, style.bgcolor) if style else ():
+                        shades = set(colour.get_truecolor()) if colour else set()
+                        assert len(shades) <= 1, (widget, segment)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
+from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+
+_BLACK = Color(0, 0, 0)
 
 
 class Painted(Widget):
@@ -43,14 +46,22 @@ class Painted(Widget):
         width, height = self.size
         if self._kept is None or (self._kept_width, len(self._kept)) != (width, height):
             self._kept_width = width
-            self._kept = [self.render_line(y) for y in range(height)]
+            self._kept = [self._filtered(y) for y in range(height)]
         else:
             for y in self._stale:
                 if 0 <= y < height:
-                    self._kept[y] = self.render_line(y)
+                    self._kept[y] = self._filtered(y)
         self._stale = frozenset()
         left, right = crop.column_span
         rows = self._kept if crop.height == height else self._kept[crop.y : crop.bottom]
         if (left, right) != (0, width):
             return [strip.crop(left, right) for strip in rows]
         return rows
+
+    def _filtered(self, y: int) -> Strip:
+        """A row, without its colours where ``NO_COLOR`` is set; Textual's cache would see to it."""
+        strip = self.render_line(y)
+        if self.app.no_color:
+            for line_filter in self.get_line_filters():
+                strip = strip.apply_filter(line_filter, _BLACK)
+        return strip
