@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tui.core.wire.events import decode_server, usage_of
-from tui.core.wire.server.run import Run, Task, frame, usage_fields
+from tui.core.wire.frames import frame
+from tui.core.wire.server.run import Run, Task, usage_fields
 from tui.core.wire.usage import Usage
 
 

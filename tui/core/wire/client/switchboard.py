@@ -11,7 +11,7 @@ from tui.core.wire.client.lane_book import LaneBook
 from tui.core.wire.client.lessons import Lessons
 from tui.core.wire.client.steers import Stage
 from tui.core.wire.events import Event, Incomplete
-from tui.core.wire.server.run import frame
+from tui.core.wire.frames import frame
 
 _E = TypeVar("_E", bound=Event)
 

@@ -17,8 +17,9 @@ from tui.core.wire.client_events import (
     Steer,
     decode_client,
 )
+from tui.core.wire.frames import frame
 from tui.core.wire.server.chain import Chains, UnknownItemError, resolved, unanswered_call
-from tui.core.wire.server.run import Run, Task, error_fields, frame
+from tui.core.wire.server.run import Run, Task, error_fields
 from tui.core.wire.server.steering import (
     Steering,
     behind_outputs,

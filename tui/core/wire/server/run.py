@@ -7,17 +7,14 @@ a producer that notices its interrupt late does no harm.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import msgspec
-
+from tui.core.wire.frames import frame
 from tui.core.wire.usage import Usage
 
 FinishStatus = Literal["completed", "incomplete", "failed"]
-_encode = msgspec.json.encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +57,6 @@ class _OpenItem:
     pieces: list[str] = field(default_factory=list)
     head: dict[str, Any] = field(default_factory=dict)
     """Fields that each of its events carries."""
-
-
-def frame(event: dict[str, Any]) -> str:
-    """An event as the text of one frame."""
-    try:
-        return _encode(event).decode()
-    except UnicodeEncodeError:
-        return json.dumps(event)
 
 
 def usage_fields(usage: Usage) -> dict[str, Any]:
