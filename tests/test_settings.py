@@ -213,6 +213,19 @@ ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
         (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
         (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
         (ENDPOINT + "headers = { a = 1 }", "line 3: endpoints.a.headers.a: expected str, got int"),
+        (
+            ENDPOINT + 'headers = { a = "x\\r\\ny: z" }',
+            "endpoints.a.headers.a holds a line",
+        ),
+        (
+            ENDPOINT + 'headers = { a = "é" }',
+            "endpoints.a.headers.a holds a line",
+        ),
+        (
+            '[endpoints.a]\nurl = "ftp://h"',
+            "line 2: endpoints.a.url is wrong: ftp:",
+        ),
+        ('[endpoints.a]\nurl = "wss://u:pa/ss@h"', "line 2: endpoints.a.url is wrong: the address"),
         (ENDPOINT + '[models.fast]\nname = "m"\nendpoint = "b"', "line 5: models.fast.endpoint"),
     ],
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from tui.core.wire.address import Address, checked
+from tui.errors import EndpointError
+
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OWN_HEADERS = frozenset({"host", "connection", "upgrade", "content-length", "transfer-encoding"})
 
@@ -14,6 +17,22 @@ def no_header(name: str) -> str:
         return 'is not the name of a header; write one like "api-key" or "Authorization"'
     if name.lower() in _OWN_HEADERS or name.lower().startswith("sec-websocket-"):
         return "is a header that the connection itself sets; remove it"
+    return ""
+
+
+def no_header_value(value: str) -> str:
+    """Why this cannot be a header's value; empty if it can. The value is not in the text."""
+    if value.isascii() and (value.isprintable() or not value):
+        return ""
+    return "holds a line break or a character that cannot be sent in a header"
+
+
+def no_address(url: str) -> str:
+    """Why this cannot be an endpoint's url; empty if it can."""
+    try:
+        checked(Address(url))
+    except EndpointError as error:
+        return f"is wrong: {error}"
     return ""
 
 

@@ -26,7 +26,7 @@ from tui import toml_lines
 from tui.errors import SettingsError
 from tui.setting_names import NO_VARIABLE as NO_VARIABLE
 from tui.setting_names import is_variable as is_variable
-from tui.setting_names import no_header
+from tui.setting_names import no_address, no_header, no_header_value
 
 SCHEMA = 1
 PROJECT_FILE = ".duetto/config.toml"
@@ -215,9 +215,11 @@ def _wrong_in(endpoint: EndpointSettings) -> Iterator[tuple[tuple[str, ...], str
         yield ("key_env",), NO_VARIABLE
     if why := no_header(endpoint.key_header):
         yield ("key_header",), why
-    for header in endpoint.headers:
-        if why := no_header(header):
+    for header, value in endpoint.headers.items():
+        if why := no_header(header) or no_header_value(value):
             yield ("headers", header), why
+    if why := no_address(endpoint.url):
+        yield ("url",), why
 
 
 def load_project(workspace: Path) -> ProjectSettings:

@@ -18,7 +18,13 @@ from websockets.exceptions import InvalidState
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.events import ErrorEvent, Event
-from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words
+from tui.core.wire.refusals import (
+    UNUSABLE_CODE,
+    discreet,
+    lost_code,
+    lost_words,
+    without_secrets,
+)
 from tui.core.wire.traffic import SocketView
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
@@ -334,6 +340,7 @@ class Link:
 
     def _lost(self, reason: str, ending: Coroutine[Any, Any, None]) -> None:
         """The one way out: tell the lanes what they still have to know, then that it is over."""
+        reason = without_secrets(reason, self._address)  # it may be a server's word
         self.state, self.ended_why = "closed", reason
         self.pulse.stop()
         self._socket.stop()
