@@ -71,6 +71,36 @@ def test_but_not_twice_in_a_row() -> None:
     assert attempts.failed(lost).action == "resend"
 
 
+LIMIT = ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes")
+NOT_FOUND = ErrorEvent(400, "previous_response_not_found", "not found")
+
+
+@pytest.mark.parametrize("codes", [(LIMIT, NOT_FOUND), (NOT_FOUND, LIMIT)])
+def test_each_of_them_is_free_once_of_its_own(codes: tuple[ErrorEvent, ErrorEvent]) -> None:
+    attempts = tries()
+    assert [attempts.failed(code).free for code in codes] == [True, True]
+    assert attempts.count == 0
+    assert attempts.failed(NOT_FOUND).action == "give up"
+
+
+def test_the_age_limit_is_never_told_and_has_an_end() -> None:
+    attempts = tries()
+    remedies = [attempts.failed(LIMIT) for _ in range(2 + MAX_TRIES)]
+    *silent, last = remedies
+    assert {(remedy.action, remedy.silent, remedy.free) for remedy in silent} == {
+        ("redial", True, True)
+    }
+    assert [remedy.wait_s for remedy in silent] == pytest.approx([0, 0.2, 0.4, 0.8, 1.6, 3.2])
+    assert (last.action, last.other_way) == ("give up", True)
+
+
+def test_failures_between_them_do_not_make_it_endless() -> None:
+    attempts = tries()
+    turns = (LIMIT, NOT_FOUND, ErrorEvent(503), LIMIT, NOT_FOUND)
+    rounds = [attempts.failed(code).action for _ in range(10) for code in turns]
+    assert rounds.index("give up") < 20
+
+
 def test_the_first_retry_is_silent_and_the_later_ones_are_not() -> None:
     attempts = tries()
     remedies = [attempts.lost("gone", 1006, heard=True) for _ in range(3)]

@@ -99,6 +99,30 @@ async def test_the_age_limit_on_an_idle_socket(goodbye: list[Step]) -> None:
         assert server.connections == 2
 
 
+async def test_the_age_limit_again_and_again_is_not_told() -> None:
+    old: list[Step] = [LIMIT, Close(1000)]
+    two = turn(2, *spoken("two", "msg_two"))
+    server = Nasty([FINE, [NOT_FOUND], old, old, old, two], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        await at.seat.ask("again")
+        assert (at.whole, at.troubles, at.notes) == (["fine", "two"], [], [])
+        assert server.connections == 4
+        assert at.session.status.outcome == "completed"
+        await at.goes_on()
+
+
+async def test_a_server_that_ends_every_connection_for_its_age_is_left_in_the_end() -> None:
+    old: list[Step] = [created("resp_1"), LIMIT, Close(1000)]
+    server = Nasty([*[old] * 20, FINE], echo=True)
+    async with stand(server) as at:
+        await at.seat.ask("go")
+        assert at.session.status.outcome == "failed"
+        assert len(at.troubles) == 1
+        assert len(server.requests) == 7
+        await at.goes_on()
+
+
 @pytest.mark.parametrize("code", ["invalid_api_key", None])
 async def test_a_key_refused_in_the_stream_is_told_once(code: str | None) -> None:
     server = Nasty([[error(401, code, "no such key")]], echo=True)

@@ -39,7 +39,7 @@ class Remedy:
     silent: bool = False
     """Not the user's concern."""
     free: bool = False
-    """The protocol's own business: no attempt is counted, nothing is ever said."""
+    """The protocol's own business: nothing is ever said."""
     why: str = ""
     what: str = "The model could not answer"
     next_step: str = "send the prompt again when that is settled"
@@ -82,14 +82,15 @@ class Tries:
         self.heard = False
         """A response began: whoever is there can answer. Else it is as good as unreachable."""
         self._jitter = jitter
-        self._resent = False
-        """The last failure was one of those that cost no attempt: not twice in a row."""
+        self._freed: set[str] = set()
+        """Codes that cost no attempt any more: each does so once."""
         self._first: Remedy | None = None
         """Why another way was taken."""
 
     def over(self) -> None:
         """A response is whole: all attempts are there again."""
-        self.count, self._resent, self._first = 0, False, None
+        self.count, self._first = 0, None
+        self._freed.clear()
 
     def detour(self, remedy: Remedy) -> None:
         """Another way is taken, with all attempts; if it fails too, both reasons are told."""
@@ -151,12 +152,9 @@ class Tries:
         """The server ended the response with a failure."""
         why = event.message or event.code or "the server did not say why"
         give_up = Remedy("give up", why=why)
-        free = _FREE.get(event.code)
-        if free is not None:
-            again = self._resent
-            self._resent = not again
-            return give_up if again else Remedy(free, silent=True, free=True, why=why)
-        self._resent = False
+        if event.code in _FREE:
+            return self._own_business(event.code, give_up)
+        self._freed.discard(NOT_FOUND)
         status = event.status if isinstance(event, ErrorEvent) else None
         if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
             return _key_refused(why)
@@ -173,6 +171,19 @@ class Tries:
         retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
         return self._after(action, retry_s, give_up)
 
+    def _own_business(self, code: str, give_up: Remedy) -> Remedy:
+        """A failure that is free once; then it counts, where another socket may know better."""
+        free = Remedy(_FREE[code], silent=True, free=True, why=give_up.why)
+        if code not in self._freed:
+            self._freed.add(code)
+            return free
+        if free.action == "resend":
+            return give_up
+        self.count += 1
+        if self.count > MAX_TRIES:
+            return replace(give_up, other_way=True)
+        return replace(free, wait_s=backoff_s(self.count, self._jitter()))
+
     def _after(self, action: Action, retry_s: float | None, give_up: Remedy) -> Remedy:
         """Try again after a while: the server's, if it named one, else ours."""
         if retry_s is not None and retry_s > LONGEST_WAIT_S:
@@ -182,8 +193,9 @@ class Tries:
         return Remedy(action, wait_s, silent, why=give_up.why)
 
 
+NOT_FOUND = "previous_response_not_found"
 _FREE: dict[str, Action] = {
-    "previous_response_not_found": "resend",
+    NOT_FOUND: "resend",
     "websocket_connection_limit_reached": "redial",
 }
 """The protocol's own business: the next request says all, and nobody is told."""
