@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -86,8 +87,8 @@ def test_bytes_count_at_100_kb(kept_bytes: int, verdict: str) -> None:
     ("place", "kept_bytes", "verdict"),
     [
         ((20, 100, 400), 102_000, "ok"),
-        ((20, 10, 400), 11_000, "shown"),
-        ((0, 100, 400), 102_000, "shown"),
+        ((20, 10, 400), 11_000, "not judged"),
+        ((0, 100, 400), 102_000, "not judged"),
     ],
     ids=["long way", "fits the window", "no way"],
 )
@@ -102,7 +103,7 @@ def test_idle_time_is_judged_where_it_costs_a_window(
 def test_a_token_is_judged_without_pace_and_shown_with() -> None:
     found = verdicts([], [*tokens(10.0, 7.1), *tokens(50.0, 49.0, rate=1000)])
     target = "client CPU a token against SSE"
-    assert found == {(target, "without pace"): "missed", (target, "1,000 tokens/s"): "shown"}
+    assert found == {(target, "without pace"): "missed", (target, "1,000 tokens/s"): "not judged"}
     assert verdicts([], tokens(10.0, 7.0)) == {(target, "without pace"): "ok"}
 
 
@@ -121,14 +122,44 @@ def test_the_text_names_every_target_with_its_figure(findings: Findings) -> None
     text = report.as_text(findings, targets.checks(findings))
     assert "MISSED  TTFT against warm keep-alive SSE, 20 ms, 100 kB: 1.091 times" in text
     assert "ok      client CPU a token against SSE, without pace: 60.0 % less" in text
-    assert "5 of 6 targets are reached." in text
+    assert "5 of 6 places that are judged are reached." in text
+    assert "not judged" not in text
     assert "json.loads of each event" in text
+
+
+def test_what_is_not_judged_is_counted_with_its_reason(findings: Findings) -> None:
+    idle = cell((0, 100, 400), (6.0, 1.8, 0.5)) + cell((20, 10, 400), (60.0, 21.0, 22.0), 11_000)
+    paced = tokens(50.0, 49.0, rate=1000)
+    more = Findings(findings.turns + tuple(idle), findings.tokens + tuple(paced), 1.0)
+    found = targets.checks(more)
+    text = report.as_text(more, found)
+    assert "5 of 6 places that are judged are reached." in text
+    shown = report.as_json(more, found)
+    assert (shown["judged"], len(shown["targets"])) == (6, 9)
+    assert sorted(shown["not_judged"].values()) == [1, 1, 1]
+    for reason, count in shown["not_judged"].items():
+        assert f"{count} not judged: {reason}." in text
+        assert f", not judged: {reason}" in text
+    assert "20 ms, 10 kB: 100.0 % more (at least 80 %), not judged" in text
+
+
+def test_every_place_that_the_issue_names_is_judged_or_told() -> None:
+    places = [(way, kb, idle) for way in (0, 20, 80) for kb in (10, 100, 400) for idle in (0, 400)]
+    turns = [one for place in places for one in cell(place, (900.0, 400.0, place[0] + 0.1))]
+    found = targets.checks(Findings(tuple(turns), tuple(tokens(10.0, 4.0)), 1.0))
+    count = Counter(check.target for check in found)
+    assert sorted(count.values()) == [1, 3, 6, 9, 9, 9]
+    assert {check.verdict for check in found} == {"ok", "not judged"}
+    assert len(targets.judged(found)) == 37 - 3
+    assert all(check.note for check in found if check.verdict == "not judged")
 
 
 def test_the_json_holds_all_of_it(findings: Findings) -> None:
     shown = json.loads(json.dumps(report.as_json(findings, targets.checks(findings))))
     assert {"version", "machine", "quick", "seconds", "method"} <= set(shown)
-    assert (shown["missed"], len(shown["turns"]), len(shown["tokens"])) == (1, 6, 2)
+    assert (len(shown["turns"]), len(shown["tokens"])) == (6, 2)
+    assert (shown["judged"], shown["reached"], shown["missed"]) == (6, 5, 1)
+    assert shown["not_judged"] == {}
     assert shown["turns"][0] == {
         "round_trip_ms": 20,
         "history_kb": 100,

@@ -11,7 +11,7 @@ from typing import Any
 
 import tui
 from tui.cli.bench_transport.plan import Findings, TokenFigures, TurnFigures
-from tui.cli.bench_transport.targets import Check, missed
+from tui.cli.bench_transport.targets import Check, judged, missed, spared
 
 METHOD = (
     "TLS on loopback. A proxy adds the round trip: one to connect, half of it each way, slow start "
@@ -40,7 +40,10 @@ def as_json(findings: Findings, found: list[Check]) -> dict[str, Any]:
         "turns": [_rounded(asdict(one)) for one in findings.turns],
         "tokens": [_rounded(asdict(one)) for one in findings.tokens],
         "targets": [_rounded(asdict(one)) for one in found],
+        "judged": len(judged(found)),
+        "reached": len(judged(found)) - len(missed(found)),
         "missed": len(missed(found)),
+        "not_judged": spared(found),
     }
 
 
@@ -93,14 +96,17 @@ def _tokens(tokens: tuple[TokenFigures, ...]) -> Iterator[str]:
 def _targets(found: list[Check]) -> Iterator[str]:
     for check in found:
         if check.kind == "saved":
-            words = f"{check.value * 100:.1f} % less (at least {check.bound * 100:.0f} %)"
+            less = "less" if check.value >= 0 else "more"
+            words = f"{abs(check.value) * 100:.1f} % {less} (at least {check.bound * 100:.0f} %)"
         else:
             words = f"{check.value:.3f} times (at most {check.bound:g})"
         note = f", not judged: {check.note}" if check.note else ""
-        mark = {"ok": "ok", "missed": "MISSED", "shown": "-"}[check.verdict]
+        mark = {"ok": "ok", "missed": "MISSED", "not judged": "-"}[check.verdict]
         yield f"{mark:<6}  {check.target}, {check.where}: {words}{note}"
-    lost, judged = len(missed(found)), sum(check.verdict != "shown" for check in found)
-    yield f"{judged - lost} of {judged} targets are reached."
+    of = len(judged(found))
+    yield f"{of - len(missed(found))} of {of} places that are judged are reached."
+    for reason, count in spared(found).items():
+        yield f"{count} not judged: {reason}."
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -23,8 +24,8 @@ FEWER_BYTES = 0.8
 BYTES_AT_KB = 100
 LESS_CPU = 0.3
 
-Verdict = Literal["ok", "missed", "shown"]
-"""``shown``: a figure for which no target is set, with the reason in the check's note."""
+Verdict = Literal["ok", "missed", "not judged"]
+"""``not judged``: a figure that says nothing about us, with the reason in the check's note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,16 @@ def checks(findings: Findings) -> list[Check]:
 def missed(found: list[Check]) -> list[Check]:
     """Those that are not reached."""
     return [check for check in found if check.verdict == "missed"]
+
+
+def judged(found: list[Check]) -> list[Check]:
+    """Those that are reached or missed."""
+    return [check for check in found if check.verdict != "not judged"]
+
+
+def spared(found: list[Check]) -> dict[str, int]:
+    """Why the others are not judged, and how often."""
+    return dict(Counter(check.note for check in found if check.verdict == "not judged"))
 
 
 def saved(ours: float, theirs: float) -> float:
@@ -114,9 +125,9 @@ def _after_idle(cells: list[_Cell]) -> Iterator[Check]:
         value = saved(cell.ours.overhead_ms, cell.kept.overhead_ms)
         note = ""
         if not cell.ours.round_trip_ms:
-            note = "no network in between, so none to save on"
+            note = "without a way there is no window that idle time could shrink"
         elif cell.kept.sent_bytes <= INITIAL_BYTES:
-            note = "fits the initial window"
+            note = "the history fits the first window, which idle time does not shrink"
         yield _saves(target, cell.where, value, LESS_OVERHEAD, note)
 
 
@@ -132,7 +143,7 @@ def _per_token(tokens: tuple[TokenFigures, ...]) -> Iterator[Check]:
 
 def _saves(target: str, where: str, value: float, bound: float, note: str = "") -> Check:
     verdict: Verdict = "ok" if value >= bound else "missed"
-    return Check(target, where, "saved", value, bound, "shown" if note else verdict, note)
+    return Check(target, where, "saved", value, bound, "not judged" if note else verdict, note)
 
 
 def _within(target: str, where: str, value: float, bound: float) -> Check:
