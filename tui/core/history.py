@@ -12,15 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tui.core.wire.calls import CALL_OUTPUTS as CALL_OUTPUTS
+
 Item = dict[str, object]
 EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut"]
 
-CALL_OUTPUTS = {
-    "function_call": "function_call_output",
-    "custom_tool_call": "custom_tool_call_output",
-    "apply_patch_call": "apply_patch_call_output",
-}
-"""Kinds of calls that a client answers, and the type of the answer."""
 _UNCOMPARED = frozenset({"client_metadata", "prompt_cache_key"})
 """Members of a request that may change on a chain."""
 _BEHIND_FAMILY = "\t"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+from tui.core.wire.calls import unanswered
+
 _REFERENCE = "item_reference"
 
 
@@ -97,13 +98,5 @@ def resolved(
 
 def unanswered_call(items: Sequence[dict[str, Any]]) -> str:
     """The call id of the first client tool call without an output; empty if there is none."""
-    answered = {
-        (item.get("type"), item.get("call_id"))
-        for item in items
-        if isinstance(item.get("call_id"), str)
-    }
-    for item in items:
-        wanted, call_id = _OUTPUTS.get(str(item.get("type"))), item.get("call_id")
-        if wanted and isinstance(call_id, str) and (wanted, call_id) not in answered:
-            return call_id
-    return ""
+    names = (item.get("call_id") for item in unanswered(items))
+    return next((name for name in names if isinstance(name, str) and name), "")

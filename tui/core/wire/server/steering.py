@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tui.core.wire.calls import CALL_OUTPUTS, OUTPUTS, unanswered
+
 MAX_PENDING = 8
 """Texts that may wait for the successor of one response."""
 _USER_PARTS = ("input_text", "input_image", "input_file")
-_OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,8 @@ def steer_error(code: str, message: str) -> dict[str, str]:
 def required_outputs(output: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Stubs of the outputs that the client owes for a response's tool calls."""
     return [
-        {"type": kind, "call_id": item.get("call_id")}
-        for item in output
-        if (kind := _OUTPUTS.get(str(item.get("type")), ""))
+        {"type": CALL_OUTPUTS[str(item.get("type"))], "call_id": item.get("call_id")}
+        for item in unanswered(output)
     ]
 
 
@@ -103,6 +103,6 @@ def behind_outputs(
 ) -> list[dict[str, Any]]:
     """A create's input with the owed texts behind the tool outputs that it begins with."""
     at = 0
-    while at < len(items) and items[at].get("type") in _OUTPUTS.values():
+    while at < len(items) and items[at].get("type") in OUTPUTS:
         at += 1
     return [*items[:at], *owed, *items[at:]]
