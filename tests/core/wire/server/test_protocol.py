@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tui.core.wire.server.protocol import MAX_IN_FLIGHT, MAX_LANES, ServerProtocol
+from tui.core.wire.server.protocol import MAX_ENDED, MAX_IN_FLIGHT, MAX_LANES, ServerProtocol
 from tui.core.wire.server.run import Run
 from tui.core.wire.usage import Usage
 
@@ -293,3 +293,17 @@ def test_a_lost_connection_abandons_every_run() -> None:
     answer(run)
     assert server.data_to_send() == []
     assert server.accept() == []
+
+
+def test_a_connection_remembers_the_ends_of_a_while_and_no_more() -> None:
+    server = ServerProtocol()
+    for _ in range(MAX_ENDED + 50):
+        server.receive_text('{"type":"response.create","model":"m","input":"hi","stream_id":"a"}')
+        (run,) = server.accept()
+        run.finish("completed")
+        server.data_to_send()
+    assert len(server._ended_lanes) == MAX_ENDED
+    late = {"type": "response.steer", "previous_response_id": run.response_id, "input": "x"}
+    server.receive_text(json.dumps(late))
+    (failed,) = [json.loads(text) for text in server.data_to_send()]
+    assert (failed["stream_id"], failed["error"]["code"]) == ("a", "steering_not_supported")

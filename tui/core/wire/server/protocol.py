@@ -38,6 +38,9 @@ MAX_LANES = 32
 MAX_WAITING = 64
 """Requests that wait for their lane on one connection; more are refused."""
 
+MAX_ENDED = 1024
+"""Responses that are over and still known as such: what comes late comes about the newest."""
+
 
 class ServerProtocol:
     """One connection, seen from the server."""
@@ -57,7 +60,7 @@ class ServerProtocol:
         self._running: dict[str | None, Run] = {}
         self._interrupted: list[Run] = []
         self._ended_lanes: dict[str, str | None] = {}
-        """Response id -> its lane, of all that are over."""
+        """Response id -> its lane, of the newest that are over."""
         self._chains = Chains()
         self._steering = Steering(prefix) if steering else None
         self._outbox: list[str] = []
@@ -218,6 +221,8 @@ class ServerProtocol:
         if self._running.get(lane) is run:
             del self._running[lane]
         self._ended_lanes[run.response_id] = lane
+        if len(self._ended_lanes) > MAX_ENDED:
+            del self._ended_lanes[next(iter(self._ended_lanes))]
         if remembered:
             items = [*run.full_input, *run.output]
             self._return_texts(lane, self._chains.remember(lane, run.response_id, items))
