@@ -70,12 +70,15 @@ class Nasty:
     """The texts of the steers."""
     prewarms: int = 0
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    """Of the upgrades that were accepted, with the query."""
 
     async def serve(self, connection: ServerConnection) -> None:
         """One connection."""
         self.connections += 1
         request = connection.request
         self.headers.append(dict(request.headers.raw_items()) if request else {})
+        self.paths.append(request.path if request else "")
         await _Line(self, connection).run()
 
     def check(self, connection: ServerConnection, request: Request) -> Response | None:
