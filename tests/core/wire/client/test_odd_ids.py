@@ -90,16 +90,25 @@ def test_a_relay_that_says_the_beginning_twice_may_end_it_by_either_id() -> None
         assert side.completed("own_1") == side.completed("resp_1") == []
 
 
-def test_without_any_ids_each_turn_has_its_own_end() -> None:
+@pytest.mark.parametrize("begins", [False, True])
+def test_without_any_ids_each_turn_has_its_own_end(begins: bool) -> None:
     side = ClientSide()
-    for _ in range(3):
+    for turn in range(3):
         side.ask()
-        assert side.completed("") == [] or not side.client.lane().bygones.announced
-        if side.state() is LaneState.IDLE:
-            side.ask()
-        side.say("response.created")
-        assert side.delta()
+        if turn:
+            assert side.say("response.completed") == []
+        if begins:
+            side.say("response.created")
+        assert side.say("response.output_text.delta", item_id=f"i{turn}", delta="x")
         assert kinds(side.say("response.completed")) == ["Completed"]
+
+
+def test_an_end_alone_is_one_if_it_brings_something() -> None:
+    side = ClientSide()
+    for turn in range(3):
+        side.ask()
+        response = {"output": [{"type": "message", "id": f"i{turn}"}]}
+        assert kinds(side.say("response.completed", response=response)) == ["Completed"]
 
 
 def test_an_end_said_twice_without_an_id_does_not_end_the_next_turn() -> None:
@@ -108,6 +117,18 @@ def test_an_end_said_twice_without_an_id_does_not_end_the_next_turn() -> None:
     side.ask()
     assert side.say("response.completed") == []
     side.created("resp_2")
+    assert kinds(side.say("response.completed")) == ["Completed"]
+
+
+def test_an_end_said_twice_without_an_id_does_not_end_what_is_being_stopped() -> None:
+    side = ClientSide().streaming()
+    side.say("response.completed")
+    side.ask()
+    side.client.interrupt(None, side.now)
+    assert side.say("response.completed") == []
+    side.sent()
+    side.created("resp_2")
+    assert side.sent()[0]["response_id"] == "resp_2"
     assert kinds(side.say("response.completed")) == ["Completed"]
 
 
@@ -128,11 +149,19 @@ def test_a_server_that_never_says_created() -> None:
         assert kinds(delta) == ["TextDelta"]
         assert kinds(side.item(type="message", id=f"i{turn}")) == ["ItemDone"]
         assert kinds(side.completed(f"resp_{turn}")) == ["Completed"]
+
+
+def test_what_comes_late_after_a_stop_is_known_even_if_created_is_never_said() -> None:
+    side = ClientSide()
+    for turn in range(3):
+        side.ask()
+        assert side.say("response.output_text.delta", item_id=f"i{turn}", delta="x")
+        side.client.interrupt(None, side.now)
+        side.incomplete("interrupted", f"resp_{turn}")
         side.ask()
         late = side.say("response.output_text.delta", item_id=f"i{turn}", delta="late")
         assert late == side.item(type="message", id=f"i{turn}") == []
-        delta = side.say("response.output_text.delta", item_id=f"j{turn}", delta="x")
-        assert kinds(delta) == ["TextDelta"]
+        assert side.say("response.output_text.delta", item_id=f"j{turn}", delta="x")
         assert kinds(side.completed(f"resp_{turn}_b")) == ["Completed"]
 
 
@@ -158,3 +187,18 @@ def test_late_output_is_no_output_of_a_prewarm() -> None:
     side.created("resp_2")
     side.completed("resp_2")
     assert side.known.prewarm is True
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_one_id_for_all_responses_whose_beginnings_have_none(begins: bool) -> None:
+    side = ClientSide()
+    for turn in range(3):
+        side.ask()
+        assert side.completed("resp_same") == [] or not turn
+        if side.state() is LaneState.IDLE:
+            side.ask()
+        if begins:
+            side.say("response.created")
+        item = {"type": "message", "id": f"i{turn}"}
+        assert side.say("response.output_item.added", item=item)
+        assert kinds(side.completed("resp_same")) == ["Completed"]

@@ -29,7 +29,7 @@ def owner(book: LaneBook, event: End) -> Lane | None:
     other = next((one for one in book if one.in_flight and one.began_as(name)), None)
     if other is not None:
         return None if event.stream_id in book.names else other
-    return None if any(one.bygones.knows(name) for one in book) else lane
+    return None if any(one.bygones.knows(name) for one in book if one is not lane) else lane
 
 
 def ambiguous(book: LaneBook, event: Event, lane: Lane) -> bool:

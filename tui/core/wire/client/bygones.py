@@ -18,6 +18,8 @@ class Bygones:
         """A response has ended here."""
         self.announced = False
         """The server has begun one with `response.created`: it is expected to do so again."""
+        self._stopped = False
+        """The last one did not end by itself: more of it may come."""
         self._ids: deque[str] = deque(maxlen=ENDED_IDS)
         self._items: set[str] = set()
         """Of the response in flight."""
@@ -42,9 +44,9 @@ class Bygones:
         if item_id and len(self._items) < MAX_ITEMS:
             self._items.add(item_id)
 
-    def close(self) -> None:
+    def close(self, *, stopped: bool) -> None:
         """The response in flight is over, or nobody waits for it any more."""
-        self.used = True
+        self.used, self._stopped = True, stopped
         if self._items:
             self._over, self._items = self._items, set()
 
@@ -52,9 +54,9 @@ class Bygones:
         """Whether output that comes before its `response.created` is of the response before.
 
         ``begins``: it is an item as such, with which a response may begin; a piece of one may not,
-        unless the server never says `response.created`.
+        unless the server never says `response.created`; what ends by itself there is over.
         """
-        if not self.used:
+        if not self.used or not (self.announced or self._stopped):
             return False
         fresh = bool(item_id) and item_id not in self._over
         return not fresh if begins else self.announced or item_id in self._over

@@ -162,7 +162,7 @@ class Lane:
     def abandon(self, *, owed: bool = False) -> None:
         """Let the response run on unseen until its end; ``owed``: a successor may follow."""
         runs = self.state in _RUNNING
-        self._rest()
+        self._rest(stopped=True)
         self._runs, self.state = runs, LaneState.ABANDONED
         if owed:
             self.ghosts.expect()
@@ -181,7 +181,7 @@ class Lane:
 
     def lost(self) -> None:
         """The socket is gone."""
-        self._rest()
+        self._rest(stopped=True)
         self._runs = False
         self.ghosts.clear()
 
@@ -285,9 +285,7 @@ class Lane:
         name = event.response_id
         if not (self._runs or self.state in _RUNNING) or not self._is_ours(name, event):
             return False
-        output = event.response.get("output")
-        for item in output if isinstance(output, list) else ():
-            self.calls |= isinstance(item, dict) and item.get("type") in _CALLS
+        self.calls |= any(item.get("type") in _CALLS for item in _items(event))
         return self._end(name or self.response_id, succeeded=not isinstance(event, Failed))
 
     def _rename(self, name: str) -> None:
@@ -306,16 +304,26 @@ class Lane:
         """Whether an end is that of the response in flight; relays may give it another id."""
         if not name:
             # An end said twice must not be the end of a response that has not begun.
-            fresh = self.state is LaneState.SENT and self.bygones.announced
-            return not fresh or isinstance(event, Failed)
+            begun = self.state in (LaneState.CREATED, LaneState.STREAMING) or not self.request
+            waits = not begun and self.bygones.used
+            return not waits or isinstance(event, Failed) or self._has_news(event)
         if self.began_as(name):
             return True
-        return not (self.bygones.knows(name) or self.ghosts.expected)
+        if self.ghosts.expected:
+            return False
+        # Some use one id for all responses; an end said twice comes before the next beginning.
+        nameless = not self.response_id and self.state in (LaneState.CREATED, LaneState.STREAMING)
+        return nameless or not self.bygones.knows(name)
+
+    def _has_news(self, event: End) -> bool:
+        """Whether an end brings items that the response before did not have."""
+        names = [item.get("id") for item in _items(event)]
+        return any(isinstance(n, str) and not self.bygones.late(n, begins=True) for n in names)
 
     def _end(self, name: str, *, succeeded: bool) -> bool:
         """The response is over; True if someone waits for it."""
         shown = self.state is not LaneState.ABANDONED
-        self._rest()
+        self._rest(stopped=self.state not in _FRESH)
         self._runs = False
         self.bygones.ended(name, self.response_id, *self._aliases)
         self._aliases.clear()
@@ -328,8 +336,15 @@ class Lane:
             self.state = LaneState.ABANDONED
         return shown
 
-    def _rest(self) -> None:
+    def _rest(self, *, stopped: bool) -> None:
         self.state, self.flowing, self.request, self.stopping = LaneState.IDLE, False, {}, False
         self.half = HalfCharacter()
-        self.bygones.close()
+        self.bygones.close(stopped=stopped)
         self.stop.ended()
+
+
+def _items(event: End) -> list[dict[str, Any]]:
+    """The items that an end repeats."""
+    output = event.response.get("output")
+    listed = output if isinstance(output, list) else []
+    return [item for item in listed if isinstance(item, dict)]
