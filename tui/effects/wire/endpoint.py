@@ -194,11 +194,16 @@ class Endpoint:
         if link.transport == "websocket" and self._ages.learn(link, self.capabilities):
             self.on_learnt(self.capabilities)
 
+    def leave_doubted(self) -> None:
+        """Have all idle lanes leave the links that may have died while the machine slept."""
+        for link in tuple(self._links):
+            link.pulse.slept()
+            if link.pulse.doubted:
+                link.retire(SLEPT)
+
     def _leave_stale(self, lane: EndpointLane) -> None:
         """Part an idle lane from a link that is not to take another request of it."""
-        for one in tuple(self._links):
-            if one.pulse.slept() and not one.busy:
-                one.close(SLEPT)
+        self.leave_doubted()
         link = lane.link
         if link is None:
             return

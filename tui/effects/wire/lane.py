@@ -79,8 +79,10 @@ class EndpointLane:
     def create(self, request: Mapping[str, Any]) -> None:
         """Write a ``response.create``; ``request`` has no ``type`` and no ``stream_id``.
 
-        Raises WireError if there is no link or the lane is busy.
+        Raises WireError if there is no link, if the lane is busy, or if the machine slept since
+        the link was last heard of: what the link chained may be gone, `open` finds another one.
         """
+        self._endpoint.leave_doubted()
         if self.link is None:
             raise WireError(self._why_closed or NOT_OPEN)
         if self._moving is not None:

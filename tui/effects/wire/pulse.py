@@ -31,6 +31,8 @@ class Pulse:
         self.round_trip_s: float | None = None
         self.has_slept = False
         """The clock has jumped in this link's life."""
+        self.doubted = False
+        """The clock has jumped, and no pong has come since: nothing new is to go out."""
         self._link, self._socket, self._options, self._clock = link, socket, options, clock
         self._look_s = min(LOOK_S, options.ping_interval_s, options.silence_s / 4)
         self._looked_at = clock.now()
@@ -56,6 +58,7 @@ class Pulse:
         if data != self._ping:
             return False
         self._ping = b""
+        self.doubted = False
         self.round_trip_s = self._socket.loop.time() - self._pinged_at
         return True
 
@@ -66,7 +69,7 @@ class Pulse:
         self._looked_at = now
         if gap_s <= self._options.gap_s:
             return False
-        self.has_slept = True
+        self.has_slept = self.doubted = True
         if self._link.busy:
             for rider in self._link.riders:
                 rider.heard_at = now
