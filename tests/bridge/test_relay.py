@@ -242,11 +242,19 @@ async def test_an_endpoint_that_is_not_there_is_one_sentence(bridge: Bridge) -> 
         await create(socket, "hi", stream_id="b")
         events = await until(socket)
         refused = events[-1]
-        assert (refused["status"], refused["error"]["code"]) == (502, "server_error")
+        assert (refused["status"], refused["error"]["code"]) == (502, "endpoint_unreachable")
         assert refused["stream_id"] == "b"
-        message_text = refused["error"]["message"]
-        assert message_text.startswith("127.0.0.1 cannot be reached")
-        assert message_text.endswith(".")
+        assert refused["error"]["message"] == "127.0.0.1 cannot be reached: Connection refused."
+
+
+async def test_an_endpoint_that_has_answered_before_may_come_back(bridge: Bridge) -> None:
+    async with Relayed(bridge, saying(opening() + completed())) as (socket, upstream):
+        await create(socket, "hi", stream_id="b")
+        await until(socket)
+        await upstream.server.close()
+        await create(socket, "more", stream_id="b")
+        refused = (await until(socket))[-1]
+        assert (refused["status"], refused["error"]["code"]) == (502, "server_error")
 
 
 async def test_a_web_page_is_no_endpoint(bridge: Bridge) -> None:

@@ -212,6 +212,14 @@ def test_what_is_too_big_is_said_to_be_by_whatever_way(event: ErrorEvent) -> Non
     assert (remedy.action, remedy.next_step) == ("give up", TOO_BIG)
 
 
+def test_an_endpoint_that_http_never_reached_is_told_at_once() -> None:
+    remedy = tries().failed(ErrorEvent(502, "endpoint_unreachable", "x cannot be reached: no."))
+    trouble = remedy.trouble()
+    assert remedy.action == "give up"
+    assert trouble.unreachable
+    assert trouble.what == "The endpoint cannot be reached"
+
+
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008])
 def test_a_close_that_blames_us_is_not_repeated(code: int) -> None:
     assert tries().lost("policy", code, heard=False).action == "give up"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.core.wire.refusals import HOPELESS_CLOSES
+from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused
 
@@ -24,6 +24,7 @@ TOO_BIG_STATUS = 413
 _TOO_BIG_CODES = frozenset({"context_length_exceeded", "request_too_large"})
 TOO_BIG = "begin a new conversation with /clear, or close large files"
 
+NO_CONTACT = "The endpoint cannot be reached"
 KEY_REFUSED = "The server refused the key"
 
 Action = Literal["resend", "redial", "give up"]
@@ -135,7 +136,7 @@ class Tries:
         give_up = Remedy(
             "give up",
             why=str(error),
-            what="The endpoint cannot be reached",
+            what=NO_CONTACT,
             next_step="",
             unreachable=True,
             other_way=error.http_may_work,
@@ -158,6 +159,8 @@ class Tries:
         status = event.status if isinstance(event, ErrorEvent) else None
         if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
             return _key_refused(why)
+        if event.code == UNREACHED:
+            return replace(give_up, what=NO_CONTACT, next_step="", unreachable=True)
         action = _transient(status, event.code)
         if action is None:
             big = status == TOO_BIG_STATUS or event.code in _TOO_BIG_CODES

@@ -14,6 +14,7 @@ from tui.bridge.relay.sse import MAX_MESSAGE_BYTES, OversizeError, SseParser
 from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream, retry_after
 from tui.bridge.stage import Part
 from tui.core.wire.address import Address
+from tui.core.wire.refusals import UNREACHED
 from tui.errors import EndpointError
 
 _DONE = b"[DONE]"
@@ -66,7 +67,8 @@ class RelayPerformer:
             if answered:
                 run.fail("server_error", str(error))
             else:
-                run.refuse(502, "server_error", str(error))
+                code = UNREACHED if error.unreached else "server_error"
+                run.refuse(502, code, str(error))
 
     async def _retell(self, response: ClientResponse, part: Part, retelling: Retelling) -> None:
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()

@@ -33,6 +33,7 @@ _HEADERS = {
     "Accept-Encoding": "identity",
     "User-Agent": f"duetto/{__version__}",
 }
+_NO_CONTACT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _ENVELOPE = frozenset({"previous_response_id", "client_metadata", "background"})
 """What means nothing to an endpoint that is sent the whole conversation each time."""
 
@@ -40,12 +41,19 @@ _ENVELOPE = frozenset({"previous_response_id", "client_metadata", "background"})
 class BrokenError(Exception):
     """The upstream cannot be reached, or broke off; the text says it in one sentence."""
 
+    def __init__(self, text: str, *, unreached: bool = False) -> None:
+        """The sentence, and whether nobody there ever answered, so that it is no mishap."""
+        super().__init__(text)
+        self.unreached = unreached
+
 
 class Upstream:
     """The connections to all endpoints. Made inside the event loop."""
 
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._reached: set[str] = set()
+        """Hosts (and ports) that have answered."""
 
     async def close(self) -> None:
         """End all connections."""
@@ -64,7 +72,8 @@ class Upstream:
             BrokenError: it cannot be reached, or broke off while the block read it.
         """
         session = self._session = self._session or _session()
-        host = urlsplit(address.url).hostname or ""
+        place = urlsplit(address.url)
+        host = place.hostname or ""
         headers = CIMultiDict(_HEADERS)
         headers.update(address.headers)
         try:
@@ -73,13 +82,15 @@ class Upstream:
             async with session.post(
                 address.url, data=data, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
+                self._reached.add(place.netloc)
                 try:
                     yield response
                 finally:
                     if not response.content.at_eof():
                         response.close()
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise BrokenError(f"{host} {_reason(error)}") from error
+            never = isinstance(error, _NO_CONTACT) and place.netloc not in self._reached
+            raise BrokenError(f"{host} {_reason(error)}", unreached=never) from error
 
 
 def encoded(request: Mapping[str, Any]) -> bytes:
