@@ -25,6 +25,19 @@ def test_a_file_that_quotes_a_file_is_one_file() -> None:
     assert [block.path for block in file_blocks(file_block("outer.md", inner))] == ["outer.md"]
 
 
+@given(
+    st.sampled_from(["path", "chars"]),
+    st.text(max_size=5) | st.sampled_from(["²", "9" * 5000, "-1", "1_0", "\x01", r"\x", r"\ud800"]),
+)
+def test_whatever_a_stranger_writes_is_passed_over(name: str, value: str) -> None:
+    """A header that we did not write: control characters, odd numbers, broken escapes."""
+    other = {"path": "a.py", "chars": "1"} | {name: value}
+    header = "".join(f' {key}="{text}"' for key, text in other.items())
+    found = list(file_blocks(f"<file{header}>\nx\n</file>\n{file_block('b.py', 'y')}"))
+    assert found[-1] == FileBlock("b.py", "y")
+    assert len(found) <= 2
+
+
 def test_a_cut_quotation_is_passed_over() -> None:
     """A message that was truncated gives no half file."""
     assert list(file_blocks(file_block("a.txt", "long text")[:-9])) == []

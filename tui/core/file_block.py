@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 _HEADER = re.compile(r'^<file((?: [a-z_]+="(?:[^"\\]|\\.)*")+)>\n', re.MULTILINE)
 _ATTRIBUTE = re.compile(r' ([a-z_]+)=("(?:[^"\\]|\\.)*")')
 
+_COUNT = re.compile(r"[0-9]{1,12}")
+
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
@@ -46,11 +48,19 @@ def file_blocks(message: str) -> Iterator[FileBlock]:
     at = 0
     while match := _HEADER.search(message, at):
         at = match.end()
-        attributes = {m[1]: str(json.loads(m[2])) for m in _ATTRIBUTE.finditer(match[1])}
+        attributes = _attributes(match[1])
         chars, path = attributes.pop("chars", ""), attributes.pop("path", "")
-        if not chars.isdigit() or not path:
+        if not _COUNT.fullmatch(chars) or not path:
             continue
         text = message[at : at + int(chars)]
         if len(text) == int(chars) and message.startswith("\n</file>", at + len(text)):
             yield FileBlock(path, text, attributes)
             at += len(text)
+
+
+def _attributes(header: str) -> dict[str, str]:
+    """What a header says; nothing if a value in it is no JSON: somebody else wrote it."""
+    try:
+        return {found[1]: str(json.loads(found[2])) for found in _ATTRIBUTE.finditer(header)}
+    except ValueError:
+        return {}

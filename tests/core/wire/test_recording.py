@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.recordings import FOLDER, names
 from tui.core.file_block import file_block
@@ -56,6 +58,42 @@ def test_broken_lines_are_counted_and_time_never_runs_back() -> None:
     assert [entry.t for entry in recording.entries] == [2.0] * 5
     assert recording.entries[-1].connection == 0
     assert recording.about == {}
+
+
+KEYS = ["input", "role", "content", "text", "model", "response", "id", "status", "output", "item"]
+KEYS += ["delta", "code", "reason", "sent_close", "previous_response_id", "error", "stream_id"]
+KEYS += ["generate", "type", "roles", "incomplete_details", "steer", "_raw", "response_id"]
+ODD = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.sampled_from([10**400, -1, "m", "user", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
+    max_leaves=12,
+)
+TYPES = [f"response.{name}" for name in ("create", "created", "completed", "steer", "interrupt")]
+FRAME = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from([*TYPES, "error"]) | ODD,
+        "_meta": st.sampled_from(["close", "recording", "abort"]) | ODD,
+        **dict.fromkeys(KEYS, ODD),
+    },
+)
+LINE = st.fixed_dictionaries(
+    {"dir": st.sampled_from(["c2s", "s2c"]), "frame": FRAME | ODD},
+    optional={"t": ODD, "conn": ODD | st.integers(0, 2)},
+)
+
+
+@given(st.lists(LINE, max_size=12))
+def test_nothing_in_a_file_makes_it_raise(lines: list[dict[str, Any]]) -> None:
+    recording = read(json.dumps(line).encode() for line in lines)
+    times = [entry.t for entry in recording.entries]
+    assert times == sorted(times)
+    assert not [t for t in times if not 0 <= t < float("inf")]
+    played, _ = foreground(exchanges(recording.entries))
+    for exchange in played:
+        assert isinstance(exchange.prompt, str)
+        assert all(block.path for block in quoted_files(exchange.request))
+    assert isinstance(recording.about, dict)
 
 
 def test_lanes_that_interleave_are_told_apart() -> None:

@@ -103,9 +103,18 @@ def _entry(line: bytes, last: float) -> Entry | None:
     if not isinstance(frame, dict) or value.get("dir") not in ("c2s", "s2c"):
         return None
     t, connection = value.get("t"), value.get("conn")
-    usable = isinstance(t, int | float) and math.isfinite(t) and not isinstance(t, bool)
     number = connection if isinstance(connection, int) else 0
-    return Entry(value["dir"] == "c2s", max(last, float(t)) if usable else last, number, frame)
+    return Entry(value["dir"] == "c2s", max(last, _seconds(t, last)), number, frame)
+
+
+def _seconds(t: object, last: float) -> float:
+    """A time, or the last one where it is none: no number, or none that fits."""
+    if isinstance(t, bool) or not isinstance(t, int | float):
+        return last
+    try:
+        return float(t) if math.isfinite(t) else last
+    except OverflowError:
+        return last
 
 
 @dataclass(frozen=True, slots=True)
