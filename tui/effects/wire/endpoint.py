@@ -185,7 +185,7 @@ class Endpoint:
             for lane in self._lanes.values():
                 if lane.link is link and lane.wire_name == name:
                     lane.move(request)
-                    self._spawn(self._carry(lane))
+                    self._spawn(self._carry(lane, request))
 
     def closed(self, link: Link, reason: str) -> None:
         """Forget a link, and learn from its end."""
@@ -300,17 +300,21 @@ class Endpoint:
             self.capabilities.websocket = works
             self.on_learnt(self.capabilities)
 
-    async def _carry(self, lane: EndpointLane) -> None:
-        """Bring a create to a link of its own."""
+    async def _carry(self, lane: EndpointLane, request: Mapping[str, Any]) -> None:
+        """Bring a create to a link of its own, unless it was stopped on its way.
+
+        Its lane may have gone on by then, and is left alone: it rides on one link only.
+        """
         try:
             link = await self._made()
         except DuettoError as error:
-            lane.unlinked(str(error), None)
+            if lane.awaits(request):
+                lane.unlinked(str(error), None)
             return
-        if lane.finished or lane.state != "open":
-            link.close("no longer wanted")
-        else:
+        if lane.awaits(request):
             lane.arrive(link)
+        else:
+            link.close("no longer wanted")
 
     def _idle(self) -> bool:
         return not any(lane.busy for lane in self._lanes.values())

@@ -158,6 +158,10 @@ class EndpointLane:
             self.link.leave(self)
             self.link = None
 
+    def awaits(self, request: Mapping[str, Any]) -> bool:
+        """This very create is still on its way to another link."""
+        return self._moving is request and not self.finished
+
     def arrive(self, link: Link) -> None:
         """The end of `move`: ride on this link, and ask there."""
         request, self._moving = self._moving, None
