@@ -253,7 +253,7 @@ async def test_a_recording_that_ends_mid_answer_ends_well() -> None:
     async with seated(stage) as seat:
         await stage.play()
         assert await seat.idle() == f"half\n{ENDED}"
-        assert seat.texts(BlockKind.TEXT, "cut") == ["half"]
+        assert seat.texts(BlockKind.TEXT, "failed") == ["half"]
         assert seat.session.status.outcome == "completed"
 
 

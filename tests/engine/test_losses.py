@@ -68,7 +68,7 @@ async def test_a_loss_at_any_moment_is_mended(
     model.complete()
     assert world.session.status.outcome == "completed"
     said = [(text, state) for kind, text, state in shown(world) if kind == "text"]
-    before = {"mid delta": [("I will ", "cut")]}.get(moment, [])
+    before = {"mid delta": [("I will ", "failed")]}.get(moment, [])
     before = [("I will look.", "done")] if finished else before
     assert said == [*before, ("All of it.", "done")]
     assert len(world.wire.requests) == 2

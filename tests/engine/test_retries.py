@@ -229,3 +229,26 @@ async def test_a_key_refused_before_the_first_prompt_is_called_that() -> None:
     assert (trouble.what, trouble.severity) == ("The server refused the key", "warning")
     assert "HTTP 401" in trouble.why
     assert trouble.unreachable
+
+
+@pytest.mark.parametrize("again", ["lost", "limit", "over"])
+async def test_only_a_half_answer_that_is_asked_for_again_is_void(
+    quick_retries: None, again: str
+) -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("whole")
+    model.say(model.open_text(), "the first half")
+    if again == "limit":
+        limit = events.ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes are up")
+        world.wire.give(limit)
+    else:
+        world.wire.close_code = 1008 if again == "over" else 1006
+        world.wire.lose()
+    await settle()
+    if again != "over":
+        await world.wire.request(2)
+        assert "failed" not in {block.state for block in world.session.transcript.blocks}
+        model.begin()
+    states = [b.state for b in world.session.transcript.blocks if b.kind is BlockKind.TEXT]
+    assert states == ["done", "cut" if again == "over" else "failed"]

@@ -52,7 +52,7 @@ def _told(block: Block, session: Session) -> str:
         case BlockKind.USER:
             return "\n".join(f"> {line}" for line in text.split("\n"))
         case BlockKind.TEXT:
-            return text + cut
+            return text + (" (cut)" if block.state == "failed" else cut)
         case BlockKind.REASONING:
             return "\n".join(f"~ {line}" for line in text.split("\n")) if text else ""
         case BlockKind.PATCH:

@@ -83,6 +83,22 @@ class Board:
             block.state = state
             self.changed(block)
 
+    def half_written(self, turn: int) -> list[Block]:
+        """What the turn's newest answer left half-written; what was whole stands."""
+        found: list[Block] = []
+        for block in reversed(self.transcript.blocks):
+            if block.turn != turn or block.kind in (BlockKind.USER, BlockKind.NOTE):
+                break
+            if block.kind is BlockKind.TEXT and block.state == "cut":
+                found.append(block)
+        return found
+
+    def supersede(self, blocks: list[Block]) -> None:
+        """These broke off, and the same is said again."""
+        for block in blocks:
+            block.state = "failed"
+            self.changed(block)
+
     def changed(self, block: Block) -> None:
         """A block of the conversation changed."""
         blocks = self.transcript.blocks

@@ -211,6 +211,7 @@ class Exchange:
             self._kit.board.meter.start(now, self.errand.spec.model, fresh=False)
             reply = self._open()
         reply.response_id = event.response_id
+        self._record.begun()
         # the bridge's relay says so before it has heard from the endpoint
         self._tries.heard |= self.wire.transport == "websocket"
         status = self._kit.board.status

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui.core.context import Cut
 from tui.core.edit_stream import Channel
+from tui.core.turn import Block
 from tui.core.wire import events
 from tui.engine.bench import Bench
 from tui.engine.errand import Errand, Outcome
@@ -30,6 +31,8 @@ class Record:
         self._errand = errand
         self._bench = bench
         self._prose_reports: list[str] = []
+        self._half: list[Block] = []
+        """Texts that broke off and are asked for again."""
 
     def landing(self, call_id: str, channel: Channel) -> Landing:
         """Where a patch of this turn goes."""
@@ -76,11 +79,17 @@ class Record:
 
         What landed from its calls is told by their answers.
         """
+        self._half += self._kit.board.half_written(self._errand.number)
         if self._prose_reports:
             requests = self._kit.requests
             head = "Your last answer broke off. Do not send again what it changed:"
             requests.report = "\n".join(filter(None, (requests.report, head, *self._prose_reports)))
             self._prose_reports = []
+
+    def begun(self) -> None:
+        """A response begins: it says anew what broke off."""
+        half, self._half = self._half, []
+        self._kit.board.supersede(half)
 
     def close(self, outcome: Outcome) -> None:
         """The turn is over: what the next one tells the model of it."""

@@ -84,6 +84,26 @@ async def test_the_wheel_scrolls_and_at_the_end_it_follows_again() -> None:
         assert pane.follows
 
 
+async def test_an_answer_that_broke_off_makes_room_for_the_new_one() -> None:
+    session = ScriptedSession()
+    session.say("user", "explain it")
+    broken = session.say("text", speaker="fast", state="open")
+    async with running(session, (80, 24)) as (app, pilot):
+        session.stream(broken, "One lock guards it.\n\n" * 5)
+        await settled(session, pilot)
+        before = len("\n".join(shown(app)).split("One lock")) - 1
+        session.board.close(broken, "failed")
+        session.say("text", "One lock guards it.", speaker="fast")
+        await settled(session, pilot)
+        rows = [row for row in shown(app) if "One lock" in row]
+        assert (before, len(rows)) == (5, 2)
+        assert rows[0].lstrip().startswith("⋯ One lock")
+        assert rows[0].endswith("broke off")
+        app.bench.transcript.focus()
+        await pilot.press("enter")
+        assert len([row for row in shown(app) if "One lock" in row]) == 1 + 5 + 1
+
+
 async def test_reasoning_unfolds() -> None:
     session = ScriptedSession()
     session.say("reasoning", "First the mutations.\nThen the eviction.", speaker="fast")

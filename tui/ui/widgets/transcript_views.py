@@ -135,6 +135,8 @@ class TextView(BlockView):
 
     def sync(self) -> int | None:
         """See `BlockView.sync`."""
+        if self.block.state == "failed":
+            return self._void() if self._changed() else None
         done = self._state not in ("", "open")
         new = self.block.text_since(self._parts)
         if done or not self._changed():
@@ -143,6 +145,20 @@ class TextView(BlockView):
         if self.block.state != "open":
             first = min(first, self._stream.finish())
         return self._put(first, self._stream.rows[first:])
+
+    def _void(self) -> int:
+        """It broke off and was asked for again: one row, out of the new answer's way."""
+        faint, words = theme.active().style("faint"), "broke off"
+        first = clip(one_line(self.block.text), self.inner - len(words) - 4)
+        glyph = "⋯" if self.folded else "▾"
+        row = spread([(f"{glyph} {first}", faint)], [(words, faint)], self.inner)
+        lines = [Line(row, target=Target("fold", self.index))]
+        if not self.folded:
+            stream = MarkdownStream(self.inner)
+            stream.feed(self.block.text)
+            stream.finish()
+            lines += stream.rows
+        return self._put(0, lines)
 
 
 class ReasoningView(BlockView):
