@@ -31,7 +31,9 @@ from tui.bridge import stage
 from tui.bridge.relay.upstream import proxy_for, retry_after
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
+from tui.core.wire.authorities import NAMES
 from tui.core.wire.masking import Mask
+from tui.core.wire.proxies import NO_SOCKS
 from tui.errors import EndpointError
 
 
@@ -108,35 +110,63 @@ async def test_a_proxy_of_another_kind_is_one_sentence(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:9")
-    with pytest.raises(EndpointError, match="HTTP proxies"):
+    with pytest.raises(EndpointError, match="a SOCKS proxy"):
         proxy_for("https://far.example.test/v1")
     refused = (await turn(bridge, Address("https://far.example.test/v1/responses")))[-1]
     assert refused["status"] == 400
-    assert "HTTPS_PROXY" in refused["error"]["message"]
+    assert refused["error"]["message"] == NO_SOCKS
+    monkeypatch.setenv("https_proxy", "gopher://127.0.0.1:9")
+    with pytest.raises(EndpointError, match="Only HTTP proxies"):
+        proxy_for("https://far.example.test/v1")
 
 
-@pytest.mark.parametrize("trusted", [True, False])
-async def test_a_private_authority(
-    bridge: Bridge, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextlib.asynccontextmanager
+async def private(tmp_path: Path) -> AsyncIterator[tuple[SseUpstream, Path]]:
+    """An endpoint whose certificate only its own authority vouches for, and that one's file."""
     authority = trustme.CA()
-    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    if trusted:
-        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    bundle = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(str(bundle))
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     upstream = SseUpstream(saying(message("over TLS") + completed()))
     await upstream.server.start_server(ssl=context)
     try:
-        events = await turn(bridge, upstream.address)
+        yield upstream, bundle
     finally:
         await upstream.server.close()
-    if trusted:
-        assert prose(events) == "over TLS"
-        assert upstream.headers[0]["user-agent"].startswith("duetto/")
-    else:
-        assert "SSL_CERT_FILE" in events[-1]["error"]["message"]
-        assert upstream.bodies == []
+
+
+@pytest.fixture
+def trusting_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("trusting_nobody")
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
+async def test_a_private_authority_is_named_by_the_variables_of_the_websocket(
+    bridge: Bridge, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with private(tmp_path) as (upstream, bundle):
+        monkeypatch.setenv(name, str(bundle))
+        events = await turn(bridge, upstream.address)
+    assert prose(events) == "over TLS"
+    assert upstream.headers[0]["user-agent"].startswith("duetto/")
+
+
+@pytest.mark.usefixtures("trusting_nobody")
+async def test_a_private_authority_of_nobody_is_told_with_what_to_do(
+    bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with private(tmp_path) as (upstream, _bundle):
+        events = await turn(bridge, upstream.address)
+        assert "set SSL_CERT_FILE" in events[-1]["error"]["message"]
+        gone = str(tmp_path / "gone.pem")
+        monkeypatch.setenv("NODE_EXTRA_CA_CERTS", gone)
+        events = await turn(bridge, upstream.address)
+        wrong = f"NODE_EXTRA_CA_CERTS names {gone}, which cannot be read."
+        assert events[-1]["error"]["message"].endswith(wrong)
+    assert upstream.bodies == []
 
 
 async def test_headers_are_sent_once_whatever_their_case(bridge: Bridge) -> None:

@@ -15,8 +15,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from tests.support.server_words import created, error
 from tests.support.sources import ROOT
 from tui.cli import probing
-from tui.cli.doctor_network import AUTHORITIES, PROXIES, surroundings
+from tui.cli.doctor_network import PROXIES, surroundings
 from tui.cli.main import run
+from tui.core.wire.authorities import NAMES
 
 
 @pytest.fixture(autouse=True)
@@ -220,7 +221,7 @@ def test_a_probe_does_not_ask_for_a_probe(capsys: pytest.CaptureFixture[str]) ->
 def test_proxies_and_authorities_are_named_without_secrets(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (*PROXIES, *AUTHORITIES, "NO_PROXY"):
+    for name in (*PROXIES, *NAMES, "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     assert exit_status("--json") == 0

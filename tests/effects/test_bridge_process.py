@@ -17,6 +17,7 @@ from websockets.asyncio.client import connect
 from tests.support.bridge_client import create, prose, until
 from tests.support.sse_upstream import completed, message, saying, serving
 from tui.core.wire.address import Address
+from tui.core.wire.authorities import NAMES
 from tui.effects import bridge_process
 from tui.effects.bridge_process import BridgeProcess
 from tui.errors import EndpointError
@@ -226,3 +227,15 @@ async def test_a_bridge_that_does_not_take_the_endpoints_is_said(
     with pytest.raises(EndpointError, match="did not say"):
         await process.address("x")
     assert process.pid is None
+
+
+def test_files_of_authorities_are_found_from_the_bridge_s_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in NAMES:
+        monkeypatch.setenv(name, "own.pem")
+    monkeypatch.setenv("SSL_CERT_DIR", f"one{os.pathsep}/two")
+    told = bridge_process._environment()
+    assert {told[name] for name in NAMES[:1] + NAMES[2:]} == {str(tmp_path / "own.pem")}
+    assert told["SSL_CERT_DIR"].split(os.pathsep) == [str(tmp_path / "one"), "/two"]

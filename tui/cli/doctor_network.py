@@ -13,6 +13,7 @@ from tui.cli.finding import Finding
 from tui.cli.options import REHEARSAL
 from tui.cli.probing import STEP_S, Probing
 from tui.core.wire.address import shown
+from tui.core.wire.authorities import NAMES
 from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Fact
 from tui.engine.ports import Wire
@@ -21,7 +22,6 @@ from tui.errors import EndpointError, WireError
 PONG_TIMEOUT_S = 3.0
 LOOK_S = 0.005
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "WSS_PROXY", "WS_PROXY", "SOCKS_PROXY", "ALL_PROXY")
-AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 _SCHEME = re.compile(r"(?:https?|socks\w*)://", re.IGNORECASE)
 REFUSED = "check the model's name, and that the address ends as its maker says (/v1/responses)"
 _WORDS = {True: "yes", False: "no", None: "not known"}
@@ -38,7 +38,7 @@ def surroundings(environment: Mapping[str, str]) -> Iterator[Finding]:
         none = [v for name, v in environment.items() if name.upper() == "NO_PROXY" and v]
         named += [f"NO_PROXY={value}" for value in none[:1]]
         yield Finding("proxies", "note", f"{', '.join(named)} (never for this machine)")
-    files = {name: environment[name] for name in AUTHORITIES if environment.get(name)}
+    files = {name: environment[name] for name in NAMES if environment.get(name)}
     if not files:
         return
     text = ", ".join(f"{name}={path}" for name, path in files.items())

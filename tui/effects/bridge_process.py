@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tui.core.wire.address import Address, checked
+from tui.core.wire.authorities import NAMES
 from tui.errors import EndpointError
 
 READY_DEADLINE_S = 10.0
@@ -28,7 +29,7 @@ ANSWER_S = 2.0
 """A bridge that says nothing for so long is stopped or stuck: it is replaced."""
 _LAST_WORDS_LINES = 20
 _LAST_WORDS_S = 0.5
-_PATH_NAMES = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR"})
+_PATH_NAMES = frozenset(NAMES)
 """May be relative to the app's working directory, which is not the bridge's."""
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 """The child's working directory: with -m it comes first on sys.path, so it must be the one that
@@ -208,7 +209,10 @@ def _environment() -> dict[str, str]:
     """The app's, for a process that runs in another working directory."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
     for name in _PATH_NAMES & environment.keys():
-        environment[name] = os.path.abspath(environment[name])
+        value = environment[name]
+        # OpenSSL takes several folders, one behind another.
+        paths = value.split(os.pathsep) if name.endswith("_DIR") else [value]
+        environment[name] = os.pathsep.join(os.path.abspath(path) for path in paths if path)
     return environment
 
 

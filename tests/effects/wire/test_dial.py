@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -19,10 +20,12 @@ from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
 from tui.core.wire.address import Address
+from tui.core.wire.authorities import NAMES
+from tui.core.wire.proxies import NO_SOCKS
 from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint, trust
+from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.effects.wire.dial import deflates, dial
-from tui.errors import EndpointError, KeyRefused
+from tui.errors import EndpointError, KeyRefused, NoAnswer
 
 
 def answering(status: HTTPStatus, body: str, **headers: str) -> Any:
@@ -91,9 +94,9 @@ async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
     server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     silent, _ = connection_to(f"ws://localhost:{port}/", connect_timeout_s=0.1)
-    with pytest.raises(EndpointError, match="No answer from localhost") as caught:
+    with pytest.raises(NoAnswer, match="No answer from localhost") as caught:
         await silent.open()
-    assert (caught.value.silent, caught.value.transient) == (True, True)
+    assert caught.value.transient
     server.close()
     nobody, _ = connection_to(f"ws://127.0.0.1:{port}/")
     with pytest.raises(EndpointError, match=r"Nothing listens at 127\.0\.0\.1"):
@@ -269,6 +272,21 @@ async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(
         await nearby.close()
 
 
+@pytest.mark.parametrize("name", ["all_proxy", "https_proxy", "http_proxy", "ws_proxy"])
+async def test_a_proxy_may_be_named_for_all_and_without_a_scheme(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(idle) as url, proxied(monkeypatch) as asked:
+        place = os.environ["https_proxy"].removeprefix("http://")
+        for other in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.delenv(other)
+        monkeypatch.setenv(name, place)
+        connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
+        await connection.open()
+        assert asked[0].startswith(b"CONNECT model.example:")
+        await connection.close()
+
+
 @pytest.mark.parametrize(
     ("status", "words"), [("407 No", "a user and a password"), ("502 Bad", "HTTP 502")]
 )
@@ -307,8 +325,9 @@ async def test_a_socks_proxy_says_what_it_needs(monkeypatch: pytest.MonkeyPatch)
     async with proxied(monkeypatch):
         monkeypatch.setenv("https_proxy", "socks5h://127.0.0.1:1080")
         connection, _ = connection_to("ws://model.example/")
-        with pytest.raises(EndpointError, match="python-socks"):
+        with pytest.raises(EndpointError, match="python-socks") as raised:
             await connection.open()
+        assert str(raised.value) == NO_SOCKS
         await connection.close()
 
 
@@ -328,7 +347,7 @@ async def private(tmp_path: Path) -> AsyncIterator[tuple[str, Path]]:
 async def test_a_private_authority_is_named_by_a_variable(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for other in (*trust.REPLACING, *trust.ADDING):
+    for other in NAMES:
         monkeypatch.delenv(other, raising=False)
     async with private(tmp_path) as (url, bundle):
         connection, _ = connection_to(url)

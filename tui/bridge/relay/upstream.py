@@ -19,6 +19,8 @@ from multidict import CIMultiDict
 
 from tui import __version__
 from tui.core.wire.address import Address, is_loopback
+from tui.core.wire.authorities import add_to, advice
+from tui.core.wire.proxies import NO_SOCKS, chosen, is_socks
 from tui.errors import EndpointError
 
 CONNECT_S = 15.0
@@ -124,12 +126,11 @@ def proxy_for(url: str) -> str | None:
     host = parts.hostname or ""
     if is_loopback(host) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    proxy = chosen(url, getproxies())
     if not proxy:
         return None
-    if "://" not in proxy:
-        proxy = f"http://{proxy}"
+    if is_socks(proxy):
+        raise EndpointError(NO_SOCKS)
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise EndpointError("Only HTTP proxies can be used: check HTTPS_PROXY and ALL_PROXY.")
     return proxy
@@ -137,9 +138,9 @@ def proxy_for(url: str) -> str | None:
 
 def _session() -> aiohttp.ClientSession:
     """A session that adds nothing by itself: no cookies, no .netrc, no limit on parallel lanes."""
-    connector = aiohttp.TCPConnector(
-        limit=0, keepalive_timeout=IDLE_S, ssl=ssl.create_default_context()
-    )
+    context = ssl.create_default_context()
+    add_to(context, os.environ)
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=context)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S)
     return aiohttp.ClientSession(
         connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
@@ -153,10 +154,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return f"cannot be reached: the proxy refused (HTTP status {error.status})."
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return (
-            "cannot be trusted: its certificate is of no known authority; for a private one set "
-            "SSL_CERT_FILE."
-        )
+        to_do = advice(os.environ, lambda path: os.access(path, os.R_OK))
+        return f"cannot be trusted, its certificate is of no known authority: {to_do}"
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "cannot be reached: its name is not known."
     if isinstance(error, aiohttp.ClientSSLError):

@@ -7,6 +7,7 @@ import logging
 import socket
 import ssl
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from websockets.asyncio.client import connect
 from websockets.exceptions import (
@@ -18,15 +19,14 @@ from websockets.exceptions import (
     InvalidURI,
     ProxyError,
 )
-from websockets.proxy import get_proxy
-from websockets.uri import parse_uri
 
 from tui.core.wire.address import Address, is_loopback, shown
+from tui.core.wire.proxies import NO_SOCKS, chosen
 from tui.core.wire.refusals import refusal, without_secrets
 from tui.effects.wire import trust
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions
-from tui.errors import EndpointError
+from tui.errors import EndpointError, NoAnswer
 
 BETA_HEADER = ("OpenAI-Beta", "responses_websockets=2026-02-06")
 NEXT_ADDRESS_S = 0.25
@@ -59,7 +59,7 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
             address.url,
             additional_headers=dict([BETA_HEADER]) | dict(address.headers),
             user_agent_header=options.user_agent,
-            proxy=None if nearby else True,
+            proxy=_proxy(address) or None,
             compression="deflate" if deflates(address, options, nearby=nearby) else None,
             open_timeout=options.connect_timeout_s,
             close_timeout=options.close_timeout_s,
@@ -74,7 +74,7 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
     except ImportError as error:
-        raise EndpointError(_NO_SOCKS) from error
+        raise EndpointError(NO_SOCKS) from error
     except ValueError as error:
         raise EndpointError(f"Cannot dial {shown(address.url)}: {error}.") from error
     assert isinstance(connected, FrameSocket)
@@ -105,12 +105,6 @@ def _watch_over(connected: FrameSocket) -> None:
         return  # a system without them: the pings do it, slower
 
 
-_NO_SOCKS = (
-    "The system's proxy is a SOCKS proxy, which needs the package python-socks: "
-    "install python-socks[asyncio], or set HTTPS_PROXY to an HTTP proxy."
-)
-
-
 def explained(error: Exception, address: Address, timeout_s: float) -> EndpointError:
     """What went wrong with a dial, as one sentence that says what to do."""
     where, host = shown(address.url), urlsplit(address.url).hostname or ""
@@ -129,10 +123,9 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         said = without_secrets(str(error), address)
         return EndpointError(f"{where} is not a Responses WebSocket endpoint: {said}.")
     if isinstance(error, TimeoutError):
-        return EndpointError(
+        return NoAnswer(
             f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.",
             transient=True,
-            silent=True,
         )
     if isinstance(error, socket.gaierror):
         return EndpointError(f"The host {host} is not known: check the spelling and the network.")
@@ -148,12 +141,18 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
 
 def _proxy_place(address: Address) -> str:
     """Host and port of the proxy that leads to this address; empty: there is none."""
-    parsed = parse_uri(address.url)
-    found = None if is_loopback(parsed.host) else get_proxy(parsed)
-    if not found:
+    parts = urlsplit(_proxy(address))
+    return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or ""
+
+
+def _proxy(address: Address) -> str:
+    """The proxy that leads to this address; empty: there is none."""
+    parts = urlsplit(address.url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "wss" else 80)
+    if is_loopback(host) or proxy_bypass(f"{host}:{port}"):
         return ""
-    parts = urlsplit(found)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    return chosen(address.url, getproxies())
 
 
 def _proxy_failed(error: Exception, host: str) -> EndpointError:
@@ -192,6 +191,4 @@ def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
     if not isinstance(error, ssl.SSLCertVerificationError):
         return EndpointError(f"{place} does not speak TLS: check wss:// against ws://.")
     why = error.verify_message or "it cannot be verified"
-    wrong = trust.unreadable()
-    advice = f"{wrong}." if wrong else "for a private authority set SSL_CERT_FILE."
-    return EndpointError(f"The certificate of {host} is not trusted ({why}): {advice}")
+    return EndpointError(f"The certificate of {host} is not trusted ({why}): {trust.to_do()}")

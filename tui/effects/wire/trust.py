@@ -1,9 +1,4 @@
-"""Which authorities a TLS connection trusts: the system's, and those named in the environment.
-
-``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace the system's, as OpenSSL has it. The certificates of
-``REQUESTS_CA_BUNDLE`` and ``NODE_EXTRA_CA_CERTS`` are added: whoever sits behind a company's proxy
-has set one of them for other tools already.
-"""
+"""The TLS settings of a client; which authorities it trusts is `core.wire.authorities`'s rule."""
 
 from __future__ import annotations
 
@@ -12,33 +7,21 @@ import os
 import ssl
 from functools import cache
 
-REPLACING = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-ADDING = ("REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+from tui.core.wire.authorities import NAMES, add_to, advice
 
 
 async def context() -> ssl.SSLContext:
     """The TLS settings of a client; made once per environment, in a thread (it takes 30 ms)."""
-    named = tuple(os.environ.get(name, "") for name in (*REPLACING, *ADDING))
-    return await asyncio.to_thread(_context, named)
+    return await asyncio.to_thread(_context, tuple(os.environ.get(name, "") for name in NAMES))
 
 
-def unreadable() -> str:
-    """The variables that name a file or folder that is not there, in words; else empty."""
-    wrong = [
-        f"{name} names {path}, which cannot be read"
-        for name in (*REPLACING, *ADDING)
-        if (path := os.environ.get(name, "")) and not os.access(path, os.R_OK)
-    ]
-    return "; ".join(wrong)
+def to_do() -> str:
+    """What to do about a certificate that is not trusted, as the end of a sentence."""
+    return advice(os.environ, lambda path: os.access(path, os.R_OK))
 
 
 @cache
 def _context(named: tuple[str, ...]) -> ssl.SSLContext:
     made = ssl.create_default_context()
-    for path in named[len(REPLACING) :]:
-        if path:
-            try:
-                made.load_verify_locations(path)
-            except (OSError, ssl.SSLError):
-                continue  # another tool's; `unreadable` tells if the certificate is not trusted
+    add_to(made, dict(zip(NAMES, named, strict=True)))
     return made
