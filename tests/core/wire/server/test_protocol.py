@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from tests.support.server_side import answer, create, one_run, sent
 from tui.core.wire.server.protocol import MAX_ENDED, MAX_IN_FLIGHT, MAX_LANES, ServerProtocol
-from tui.core.wire.server.run import Run
 from tui.core.wire.usage import Usage
-
-
-def create(text: str = "hi", **fields: Any) -> str:
-    return json.dumps({"type": "response.create", "model": "m", "input": text, **fields})
-
-
-def sent(server: ServerProtocol) -> list[dict[str, Any]]:
-    return [json.loads(frame) for frame in server.data_to_send()]
-
-
-def one_run(server: ServerProtocol, text: str) -> Run:
-    server.receive_text(text)
-    (run,) = server.accept()
-    return run
-
-
-def answer(run: Run, text: str = "hello") -> None:
-    index = run.item_added({"type": "message"})
-    run.delta(index, text)
-    run.item_done(index)
-    run.finish(usage=Usage(3, 2))
 
 
 def test_a_response_says_its_events_in_the_documented_order() -> None:
