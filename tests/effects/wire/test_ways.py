@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+
 import pytest
 
 from tests.effects.wire.host import Desk, hosting, states
+from tui.core.wire import events
+from tui.core.wire.address import Address
 from tui.effects.wire import ConnectionOptions
 from tui.errors import EndpointError, KeyRefused
 
@@ -112,7 +117,7 @@ async def test_a_websocket_that_was_refused_is_not_come_back_to(today: bool) -> 
 async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426
-        desk = Desk(host, relay, probe_s=0.02)
+        desk = Desk(host, relay, probe_s=0.2)
         lane, heard = desk.lane("main")
         await desk.ask(lane, heard)
         host.refusal = None
@@ -139,17 +144,90 @@ async def test_the_bridge_is_watched_closely() -> None:
         await desk.endpoint.close()
 
 
-async def test_a_busy_endpoint_is_not_asked() -> None:
+async def test_a_user_who_never_rests_comes_back_from_http() -> None:
+    """The WebSocket is asked for beside the turns, and taken by the next one."""
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426
+        desk = Desk(host, relay, probe_s=0.2)
+        lane, heard = desk.lane("main")
+        await desk.ask(lane, heard)
+        host.refusal = None
+        turns = 0
+        async with asyncio.timeout(5):
+            while not host.asked:
+                await desk.ask(lane, heard)
+                turns += 1
+                await asyncio.sleep(0.02)
+        assert turns > 2
+        assert lane.transport == "websocket"
+        assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
+        await desk.endpoint.close()
+
+
+async def test_what_runs_by_http_ends_there() -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426
         desk = Desk(host, relay, probe_s=0.02)
         lane, heard = desk.lane("main")
         await desk.ask(lane, heard, "slow")
         host.refusal = None
-        desk.endpoint._probe._start()
-        assert desk.endpoint._probe._task is None
+        await host.until(lambda: bool(host.sockets))
+        await asyncio.sleep(0.02)
+        told = list(heard.states)
+        assert (lane.transport, lane.busy) == ("http", True)
         relay.go.set()
-        await heard.until(lambda: lane.transport == "websocket")
+        await heard.has(events.Completed)
+        lane.create({"model": "m"})  # a round of the same turn
+        await heard.has(events.Completed, 2)
+        assert heard.states == told
+        assert (host.asked, lane.transport) == ([], "http")
+        await desk.ask(lane, heard)
+        assert (len(host.asked), lane.transport) == (1, "websocket")
+        assert [view.transport for view in desk.endpoint.views()] == ["websocket"]
+        assert len(host.sockets) == 1
+        await desk.endpoint.close()
+
+
+async def test_it_is_asked_for_less_and_less_often() -> None:
+    async with hosting() as host, hosting() as relay:
+        asked = []
+        host.refusal = 426
+        desk = Desk(host, relay, probe_s=0.05)
+        where = desk.endpoint.address
+
+        async def address() -> Address:
+            asked.append(desk.clock.now())
+            return await where()
+
+        desk.endpoint.address = address
+        lane, heard = desk.lane("main")
+        async with asyncio.timeout(5):
+            while len(asked) < 4:
+                await desk.ask(lane, heard)
+                await asyncio.sleep(0.005)
+        waits = [after - before for before, after in itertools.pairwise(asked)]
+        assert waits[0] >= 0.05
+        assert waits[2] > 2.5 * waits[0]
+        assert heard.states == [("connecting", ""), ("open", "")]
+        assert desk.learnt[-1].websocket is False
+        await desk.endpoint.close()
+
+
+async def test_a_websocket_that_soon_breaks_again_is_asked_for_later() -> None:
+    async with hosting() as host, hosting() as relay:
+        desk = Desk(host, relay, probe_s=0.05)
+        lane, heard = desk.lane("main")
+        waits = []
+        for _ in range(3):
+            await desk.ask(lane, heard)
+            assert lane.transport == "websocket"
+            assert lane.fall_back()
+            began = desk.clock.now()
+            await desk.ask(lane, heard)
+            while desk.endpoint.transport == "http":
+                await asyncio.sleep(0.005)
+            waits.append(desk.clock.now() - began)
+        assert waits[2] > 2.5 * waits[0]
         await desk.endpoint.close()
 
 

@@ -3,7 +3,7 @@
 Lanes share a link while the server can tell them apart (PROTOCOL section 6); else each has its
 own. A link that grows old takes nothing new, and the next `open` of a lane dials another one before
 the server's limit (section 10). A WebSocket that is refused is given up at once for HTTP+SSE
-through the bridge, and asked for again when the endpoint has been idle for minutes.
+through the bridge, and asked for again after some minutes, beside the turns.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Endpoint:
         self._dials: dict[str, asyncio.Task[Link]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ages = Ages()
-        self._probe = Probe(self.options.probe_s, self._idle, self._try_websocket)
+        self._probe = Probe(self.options.probe_s, self._try_websocket)
         self._refused = False
         """The server does not take a WebSocket, it said so in this run."""
         self._shown = ""
@@ -105,7 +105,7 @@ class Endpoint:
         if self.fallback is None or self.transport == "http" or self.options.transport != "auto":
             return False
         self.transport = "http"
-        self._probe.postpone()
+        self._probe.begin()
         return True
 
     def come_back(self) -> None:
@@ -146,7 +146,7 @@ class Endpoint:
             return
         self._leave_stale(lane)
         if self.transport == "http" and self.options.transport == "auto":
-            self._probe.postpone()
+            self._probe.begin()
         while lane.link is None:
             found = self._roomy(lane)
             if found is None:
@@ -208,7 +208,7 @@ class Endpoint:
         if link is None:
             return
         if link.transport != self.transport:
-            link.retire(BACK if self.transport == "websocket" else OTHER_WAY)
+            self._part(lane, BACK if self.transport == "websocket" else OTHER_WAY)
         elif link.state != "open" or link.age_s > self._limit_s():
             link.retire(AGED)
         elif not link.protocol.takes(lane.wire_name):
@@ -316,26 +316,32 @@ class Endpoint:
         else:
             link.close("no longer wanted")
 
-    def _idle(self) -> bool:
-        return not any(lane.busy for lane in self._lanes.values())
-
     async def _try_websocket(self) -> bool:
-        """Ask for a WebSocket again, unseen; True: it is the way from now on."""
+        """Ask for a WebSocket again, unseen; True: it is the way from now on.
+
+        A lane that is in use stays where it is until its next turn opens it.
+        """
         try:
             link = await self._connected("websocket")
         except DuettoError:
             return False
         self.transport = "websocket"
         for lane in self._lanes.values():
-            if lane.link is not None and not lane.busy and link is self._roomy(lane):
-                old = lane.link
-                old.leave(lane)
-                lane.unlinked(BACK, None)
+            old = lane.link
+            rests = old is not None and not lane.busy and old.idle_s >= self.options.probe_s / 2
+            if rests and link is self._roomy(lane):
+                self._part(lane, BACK)
                 lane.attach(link)
-        for old in tuple(self._links):
-            if old.transport == "http":
-                old.retire(BACK)
         return True
+
+    def _part(self, lane: EndpointLane, reason: str) -> None:
+        """An idle lane leaves its link; the link goes if nobody else is on it."""
+        link = lane.link
+        if link is not None:
+            link.leave(lane)
+            lane.unlinked(reason, None)
+            if not link.riders:
+                link.close(reason)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.create_task(work)

@@ -51,7 +51,7 @@ class ConnectionOptions:
     transport: Literal["auto", "websocket", "http"] = "auto"
     """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""
     probe_s: float = 300.0
-    """Spoken to by HTTP, an endpoint idle for so long is asked for a WebSocket again."""
+    """Spoken to by HTTP for so long, an endpoint is asked for a WebSocket again."""
 
     @property
     def nearby(self) -> ConnectionOptions:
