@@ -6,6 +6,7 @@
     ├── UsageError             exit 2: a flag, a path or a setting is wrong
     ├── SettingsError          exit 2: a TOML file is broken (file, line, what)
     ├── EndpointError          exit 3: a server cannot be reached or is not one
+    │   ├── NoAnswer           exit 3: nobody answered in time
     │   └── KeyRefused         exit 3: the server refused the key (HTTP 401 or 403)
     ├── WireError              the socket broke or the server broke the protocol
     ├── EditRefused            an edit was not applied, with the reason in words
@@ -55,7 +56,6 @@ class EndpointError(DuettoError):
         http_may_work: bool = False,
         retry_after_s: float | None = None,
         final: bool = False,
-        silent: bool = False,
     ) -> None:
         """The text, and what may help beside the user."""
         super().__init__(text)
@@ -69,8 +69,10 @@ class EndpointError(DuettoError):
         """How long the server wants to be left alone, in seconds, if it said so."""
         self.final = final
         """The server let us in and would have none of it: to dial again would end the same."""
-        self.silent = silent
-        """Nobody answered in time: each further try makes the user wait as long again."""
+
+
+class NoAnswer(EndpointError):
+    """Nobody answered in time: each further try makes the user wait as long again."""
 
 
 class KeyRefused(EndpointError):

@@ -14,7 +14,7 @@ from tui.engine.recovery import (
     backoff_s,
     led,
 )
-from tui.errors import EndpointError, KeyRefused
+from tui.errors import EndpointError, KeyRefused, NoAnswer
 
 
 def tries(count: int = 0, jitter: float = 0.5) -> Tries:
@@ -150,7 +150,7 @@ def test_first_contact_that_cannot_pass_by_itself_is_told_at_once() -> None:
 
 
 def test_first_contact_with_a_silent_host_is_told_after_one_time_out() -> None:
-    silent = EndpointError("no answer within 15 s", transient=True, silent=True)
+    silent = NoAnswer("no answer within 15 s", transient=True)
     remedy = tries().unreachable(silent, reached=False)
     assert remedy.action == "give up"
     assert remedy.trouble().retryable

@@ -9,7 +9,7 @@ from typing import Literal
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED
 from tui.engine.notices import Trouble
-from tui.errors import DuettoError, EndpointError, KeyRefused
+from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
 
 MAX_TRIES = 5
 FIRST_WAIT_S = 0.2
@@ -141,7 +141,7 @@ class Tries:
             unreachable=True,
             other_way=error.http_may_work,
         )
-        hopeful = error.transient and not error.silent
+        hopeful = error.transient and not isinstance(error, NoAnswer)
         if error.final or not (reached or hopeful):
             return give_up
         self.count += 1
