@@ -17,6 +17,7 @@ from tests.support.sockets import Heard, at
 from tui.core.wire import events
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint, EndpointLane
+from tui.effects.wire.frames import MAX_PONG_BYTES
 
 
 def said(lane: str, kind: str, **fields: Any) -> bytes:
@@ -153,3 +154,22 @@ async def test_an_interrupt_amid_a_flood_is_written_at_once() -> None:
         assert time.process_time() - began < 0.003
         plug.setblocking(False)
         await flood
+
+
+async def test_pings_of_a_server_that_does_not_read_make_no_heap() -> None:
+    async with bare("a") as (plug, [(lane, _)]):
+        loop = asyncio.get_running_loop()
+        assert lane.link is not None
+        transport = lane.link._socket.transport
+        pings = Frame(Opcode.PING, b"x" * 125).serialize(mask=False) * 1000
+        for _ in range(100):
+            await loop.sock_sendall(plug, pings)
+        assert transport.get_write_buffer_size() < 2 * MAX_PONG_BYTES
+        while transport.get_write_buffer_size():
+            await loop.sock_recv(plug, 2**20)
+        await loop.sock_sendall(plug, Frame(Opcode.PING, b"the last").serialize(mask=False))
+        async with asyncio.timeout(5):
+            seen = b""
+            while len(seen) < 14 or seen[-14] != 0x8A or seen[-13] != 0x88:
+                seen += await loop.sock_recv(plug, 2**20)
+        assert apply_mask(seen[-8:], seen[-12:-8]) == b"the last"

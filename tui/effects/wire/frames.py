@@ -24,6 +24,10 @@ BUDGET_S = 0.004
 _GLANCE = 8
 """Frames between two looks at the loop's clock."""
 _WHOLE_TEXT = 0x81
+_PING = 0x89
+MAX_PONG_BYTES = 2**20
+"""A server that pings and does not read gets no more answers than this at once; by RFC 6455
+section 5.5.3 the newest answer is enough."""
 _HEADER_END = b"\r\n\r\n"
 
 
@@ -72,6 +76,8 @@ class FrameSocket(ClientConnection):
         """The longest text frame to be split here; less than none within a fragmented message."""
         self._fragments: list[bytes] | None = None
         self._fragments_are_text = True
+        self._pong_bytes = 0
+        """Answers to pings since the last time that nothing was waiting to go out."""
         self._failed = False
         self._told = False
 
@@ -224,6 +230,8 @@ class FrameSocket(ClientConnection):
         if size > 125:
             size = int.from_bytes(data[at + 2 : at + needed], "big")
         body, stop = at + needed, at + needed + size
+        if data[at] == _PING and size <= 125 and stop <= end and self._clogged(size):
+            return stop
         whole_text = data[at] == _WHOLE_TEXT and not data[at + 1] & 0x80
         if not whole_text or size > self._plain_bytes:
             return self._give(data, at, stop)
@@ -231,6 +239,13 @@ class FrameSocket(ClientConnection):
             return self._keep(data, at, needed + size)
         self._message(data[body:stop], text=True)
         return stop
+
+    def _clogged(self, size: int) -> bool:
+        """Whether an answer to this ping would only make a heap."""
+        if not self.transport.get_write_buffer_size():
+            self._pong_bytes = 0
+        self._pong_bytes += size + 6
+        return self._pong_bytes > MAX_PONG_BYTES
 
     def _give(self, data: bytes, at: int, stop: int) -> int:
         """Give the library what has come of a frame that ends at ``stop``."""
