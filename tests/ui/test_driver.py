@@ -123,7 +123,8 @@ def test_esc_then_enter_are_two_keys() -> None:
 
 
 def test_shift_enter_from_a_terminal_that_tells_it_by_number() -> None:
-    assert [key for key, _ in typed(b"\x1b[27;2;13~")] == ["shift+enter"]
+    for sent in (b"\x1b[27;2;13~", b"\x1b[13;2u"):  # the second one is what docs/keys.md names
+        assert [key for key, _ in typed(sent)] == ["shift+enter"]
 
 
 def test_alt_with_a_letter_is_alt_whatever_was_typed_behind_it() -> None:
