@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ import pytest
 from tests.support.commands import DUETTO, Duetto, clean_environment
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import called, error, function_call, spoken, turn
-from tui.cli.composition import Composition, Consents, Workplace, withheld
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.composition import Composition, Consents, Network, Workplace, withheld
+from tui.cli.options import REHEARSAL, ModelFlags, resolve
+from tui.effects.clock import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import Options
+from tui.errors import EndpointError
 from tui.settings import Paths, parse
 
 SECRET = "hunter2hunter2"
@@ -197,6 +200,27 @@ async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
             session.drain()
     await composition.close()
     assert "pass= path=set" in session.transcript.blocks[-1].text
+
+
+async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told on its stdin what it needs."""
+    said = tmp_path / "said"
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\n(env; echo "$@") > "{said}"\n')
+    script.chmod(0o700)
+    monkeypatch.setenv("MODEL_PASS", KEY)
+    monkeypatch.setenv("COPY_OF_IT", f"Bearer {KEY}")
+    monkeypatch.setattr(sys, "executable", str(script))
+    network = Network(workplace(tmp_path, CONNECTED, dict(os.environ)), MonotonicClock())
+    with pytest.raises(EndpointError):
+        await network.wire(REHEARSAL).open()
+    await network.close()
+    told = said.read_text()
+    assert "tui.bridge --fast-rate" in told
+    assert "PATH=" in told
+    assert KEY not in told
 
 
 async def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_private(work: Path) -> None:

@@ -236,6 +236,6 @@ def test_files_of_authorities_are_found_from_the_bridge_s_own_folder(
     for name in NAMES:
         monkeypatch.setenv(name, "own.pem")
     monkeypatch.setenv("SSL_CERT_DIR", f"one{os.pathsep}/two")
-    told = bridge_process._environment()
+    told = bridge_process._moved(os.environ)
     assert {told[name] for name in NAMES[:1] + NAMES[2:]} == {str(tmp_path / "own.pem")}
     assert told["SSL_CERT_DIR"].split(os.pathsep) == [str(tmp_path / "one"), "/two"]

@@ -141,6 +141,7 @@ class Network:
         self._bridge = BridgeProcess(
             bridge_arguments(workplace.settings.rehearsal),
             endpoints={name: declared.address for name, declared in self._declared.items()},
+            environment=withheld(workplace, os.environ),
         )
 
     def wire(self, endpoint: str, lane: str = MAIN_LANE) -> Wire:

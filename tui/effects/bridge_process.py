@@ -45,11 +45,14 @@ class BridgeProcess:
         arguments: Sequence[str] = (),
         command: Sequence[str] = (),
         endpoints: Mapping[str, Address] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """``arguments`` are the bridge's flags; ``command`` replaces how it is run (tests).
 
-        ``endpoints`` are those that it is to reach by HTTP+SSE, by name.
+        ``endpoints`` are those that it is to reach by HTTP+SSE, by name. ``environment`` is what
+        it gets of variables (None: this process's); no key is needed there.
         """
+        self._environment = dict(os.environ if environment is None else environment)
         self._command = [*(command or (sys.executable, "-m", "tui.bridge")), *arguments]
         self._endpoints = dict(endpoints or {})
         self._process: Process | None = None
@@ -107,7 +110,7 @@ class BridgeProcess:
                 stdout=PIPE,
                 stderr=PIPE,
                 cwd=_OWN_FOLDER,
-                env=_environment(),
+                env=_moved(self._environment),
                 start_new_session=True,
             )
         except OSError as error:
@@ -205,9 +208,9 @@ class BridgeProcess:
             self._logging = None
 
 
-def _environment() -> dict[str, str]:
-    """The app's, for a process that runs in another working directory."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+def _moved(given: Mapping[str, str]) -> dict[str, str]:
+    """Variables of the app for a process that runs in another working directory."""
+    environment = {k: v for k, v in given.items() if k != "PYTHONSAFEPATH"}
     for name in _PATH_NAMES & environment.keys():
         value = environment[name]
         # OpenSSL takes several folders, one behind another.
