@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -45,7 +46,9 @@ def test_every_text_is_used_or_returned_once_and_sent_at_most_once(
     for number in play.numbers:
         *before, last = [fate for one, fate in play.fates if one == number]
         assert last in ("used", "returned")
-        assert before in ([], ["accepted"], ["accepted", "pending"])
+        # A server may say that a text waits, cut for it all the same, and say it again.
+        told = [fate for fate, _ in itertools.groupby(before)]
+        assert told in ([], ["accepted"], ["accepted", "pending"])
 
 
 @given(FACTS, STEPS)

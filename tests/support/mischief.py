@@ -7,6 +7,7 @@ responses, steering and interrupts instead of being refused at the door, and shr
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -46,9 +47,14 @@ _NEWS = ("vendor.news", "response.content_part.added", "response.in_progress", "
 class Play:
     """What was done, said, sent and handed on; a socket that has to go is replaced."""
 
-    def __init__(self, facts: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        facts: dict[str, Any],
+        make: Callable[[Capabilities], ClientProtocol] = ClientProtocol,
+    ) -> None:
         self.facts = Capabilities(**json.loads(json.dumps(facts)))
-        self.client = ClientProtocol(self.facts)
+        self._make = make
+        self.client = make(self.facts)
         self.now = 0.0
         self.numbers: list[tuple[int, int]] = []
         """Of every text that was taken: socket, number."""
@@ -89,7 +95,7 @@ class Play:
             got += client.events_received()
         self._count(got)
         if client.closed:
-            self.client = ClientProtocol(self.facts)
+            self.client = self._make(self.facts)
             self.sockets += 1
             self._steers, self._owned = [], []
         return got

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import struct
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,44 +17,11 @@ from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
-from websockets.utils import accept_key
 
+from tests.support.socket_by_hand import Wire, framed, said, upgraded
 from tui.effects.wire.frames import FrameSocket
 
 LIMIT_BYTES = 70_000
-
-
-class Wire(asyncio.Transport):
-    """Takes what is written, and remembers what was asked of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = b""
-        self.paused = self.aborted = False
-
-    def write(self, data: Any) -> None:
-        self.written += data
-
-    def can_write_eof(self) -> bool:
-        return False
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        return
-
-    def is_closing(self) -> bool:
-        return self.aborted
-
-    def pause_reading(self) -> None:
-        self.paused = True
-
-    def resume_reading(self) -> None:
-        self.paused = False
-
-    def abort(self) -> None:
-        self.aborted = True
-
-    def close(self) -> None:
-        self.aborted = True
 
 
 class Ear:
@@ -62,6 +29,7 @@ class Ear:
 
     def __init__(self) -> None:
         self.heard: list[bytes | str] = []
+        self.pongs: list[bytes] = []
         self.ends = 0
 
     def received(self, payload: bytes, now: float) -> None:
@@ -71,29 +39,16 @@ class Ear:
         self.heard.append("binary")
 
     def ponged(self, data: bytes) -> None:
-        self.heard.append("pong")
+        self.pongs.append(data)
 
     def ended(self, error: Exception | None) -> None:
         self.ends += 1
 
 
-def upgraded(kind: type[ClientConnection], *, deflate: bool) -> tuple[Any, bytes]:
-    """A connection that has sent its request, and the server's answer to it."""
-    protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=LIMIT_BYTES)
-    socket = kind(protocol, max_queue=None, ping_interval=None, close_timeout=0.05)
-    socket.connection_made(Wire())
-    request = protocol.connect()
-    protocol.send_request(request)
-    if deflate:
-        protocol.extensions = [PerMessageDeflate(False, False, 15, 15)]
-        protocol.process_extensions = lambda headers: protocol.extensions
-    key = accept_key(request.headers["Sec-WebSocket-Key"])
-    head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade"
-    return socket, f"{head}\r\nSec-WebSocket-Accept: {key}\r\n\r\n".encode()
-
-
-async def by_hand(stream: bytes, cuts: list[int], *, deflate: bool) -> tuple[list[Any], Any]:
-    """What our socket hands on, and how it closed."""
+async def by_hand(
+    stream: bytes, cuts: list[int], *, deflate: bool, pongs: int = 0
+) -> tuple[list[Any], Any]:
+    """What our socket hands on, and how it closed; the library keeps the pongs to itself."""
     socket, head = upgraded(FrameSocket, deflate=deflate)
     ear = Ear()
     data = head + stream
@@ -110,7 +65,8 @@ async def by_hand(stream: bytes, cuts: list[int], *, deflate: bool) -> tuple[lis
     codes = socket.protocol.close_rcvd, socket.protocol.close_sent
     socket.connection_lost(None)
     assert ear.ends == 1
-    return [one for one in ear.heard if one != "pong"], (codes, said(socket))
+    assert ear.pongs == [b"ho"] * pongs
+    return ear.heard, (codes, said(socket))
 
 
 async def by_library(stream: bytes, *, deflate: bool) -> tuple[list[Any], Any]:
@@ -133,22 +89,6 @@ async def by_library(stream: bytes, *, deflate: bool) -> tuple[list[Any], Any]:
     await asyncio.gather(listener, return_exceptions=True)
     assert isinstance(listener.exception(), ConnectionClosed)
     return heard, (codes, said(socket))
-
-
-def said(socket: Any) -> list[tuple[int, bytes]]:
-    """The control frames that were written: opcode and payload."""
-    data = cast(Wire, socket.transport).written.partition(b"\r\n\r\n")[2]
-    frames = []
-    while data:
-        size = data[1] & 0x7F
-        mask, payload = data[2:6], data[6 : 6 + size]
-        frames.append((data[0] & 15, bytes(b ^ mask[n % 4] for n, b in enumerate(payload))))
-        data = data[6 + size :]
-    return frames
-
-
-def framed(payload: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
-    return Frame(opcode, payload, fin).serialize(mask=False)
 
 
 def squeezed(*payloads: bytes) -> bytes:
@@ -208,7 +148,8 @@ def test_any_cut_of_any_stream_is_what_the_library_says(
     stream = b"".join(PLAIN[name] for name in names) + LAST[last]
 
     async def compare() -> None:
-        assert await by_hand(stream, cuts, deflate=False) == await by_library(stream, deflate=False)
+        ours = await by_hand(stream, cuts, deflate=False, pongs=names.count("pong"))
+        assert ours == await by_library(stream, deflate=False)
 
     asyncio.run(compare())
 
