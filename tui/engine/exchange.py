@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tui.core.wire import events
+from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S
 from tui.engine.bench import Bench
 from tui.engine.countdown import Countdown
 from tui.engine.errand import Errand, Outcome
@@ -31,8 +32,9 @@ _LIMITS = {
     "interrupted": "the server interrupted it",
     "steered": "the server cut it for another instruction",
 }
-STOP_LIMIT_S = 3.0
-"""The wire frees the lane in about 1 s; if it does not, the socket is dropped after this."""
+STOP_LIMIT_S = 2 * (GRACE_S + ACCEPTED_S) + 1.0
+"""The wire frees the lane by itself, in `ACCEPTED_S` after an answer, and once more where a
+successor was owed; if it does not, the socket is dropped after this."""
 NOT_RUN = "not run: the turn was interrupted"
 
 

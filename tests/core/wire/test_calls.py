@@ -75,6 +75,6 @@ def test_the_client_knows_that_it_owes_an_answer(kind: str) -> None:
     lane = Lane("main")
     lane.hold({"model": "m"})
     lane.sent()
-    lane.receive(ItemDone(0, item_of(kind)), 0.0)
+    lane.receive(ItemDone(0, item_of(kind)))
     assert lane.calls
     assert kind in RUN_BY_THE_ENGINE

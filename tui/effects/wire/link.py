@@ -17,7 +17,7 @@ from websockets.exceptions import InvalidState
 
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.events import ErrorEvent, Event
+from tui.core.wire.events import Event
 from tui.core.wire.refusals import (
     UNUSABLE_CODE,
     discreet,
@@ -228,6 +228,8 @@ class Link:
             self.close_code = UNUSABLE_CODE
             self._lost(INTERNAL_ERROR, self._socket.wait_closed())
             return
+        for rider in self.riders:
+            self.protocol.forsaken(rider.wire_name)
         protocol = self._socket.protocol
         received, sent = protocol.close_rcvd, protocol.close_sent
         sent_code = sent.code if sent else None
@@ -306,10 +308,6 @@ class Link:
 
     def _hand(self, event: Event, now: float) -> None:
         rider = self._routes.get(event.stream_id)
-        if rider is None and isinstance(event, ErrorEvent) and not event.stream_id:
-            # Nobody is named: it is the one lane's that waits for something.
-            busy = [rider for rider in self.riders if rider.busy]
-            rider = busy[0] if len(busy) == 1 else None
         if rider is None:
             self.stray_at = now
             _log.info("an event that is no lane's: %s", type(event).__name__)

@@ -238,15 +238,30 @@ def test_where_interrupts_are_known_not_to_work_the_socket_goes_at_once() -> Non
     assert not other.should_drop
 
 
-def test_a_server_that_accepts_and_then_dawdles_is_dropped() -> None:
+@pytest.mark.parametrize("loud", [False, True])
+def test_an_accepted_interrupt_is_read_to_the_end_of_the_response(loud: bool) -> None:
     client = streaming()
     client.interrupt(now=0.0)
     say(client, 0.5, type="response.interrupt.accepted", response_id="resp_1")
-    assert client.deadline() == 0.5 + GRACE_S
-    now = 0.5
-    while now < ACCEPTED_S:
-        say(client, now=now, type="response.in_progress", response={})
-        now += 0.5
+    for tenths in range(6, 10 * int(ACCEPTED_S)):
+        if loud:
+            assert delta(client) == []
+        client.tick(tenths / 10)
+    assert not client.should_drop
+    reason = {"incomplete_details": {"reason": "interrupted"}}
+    (end,) = say(client, 4.9, type="response.incomplete", response={"id": "resp_1", **reason})
+    assert isinstance(end, events.Incomplete)
+    assert client.deadline() is None
+    assert not client.should_drop
+
+
+def test_a_server_that_accepts_and_never_ends_is_dropped() -> None:
+    client = streaming()
+    client.interrupt(now=0.0)
+    say(client, 0.5, type="response.interrupt.accepted", response_id="resp_1")
+    for tenths in range(6, 50):
+        say(client, now=tenths / 10, type="response.in_progress", response={})
+        delta(client)
     assert client.deadline() == ACCEPTED_S
     client.tick(ACCEPTED_S)
     assert client.should_drop

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tui.core.wire.events import ErrorEvent, Failed
 
 LIMIT_REACHED = "websocket_connection_limit_reached"
@@ -14,6 +16,7 @@ _PASSING = frozenset(
     {LIMIT_REACHED, STREAM_LIMIT, "rate_limit_exceeded", "websocket_queue_full"}
     | {"previous_response_not_found", "invalid_api_key"}
 )
+_VAGUE = frozenset({"", "invalid_request_error", "invalid_request", "bad_request", "error"})
 _UNKNOWN_EVENT = frozenset({"unknown_event", "invalid_event", "unsupported_event", "unknown_type"})
 
 
@@ -30,8 +33,24 @@ def about_lane_names(event: ErrorEvent) -> bool:
 
 
 def names(event: ErrorEvent, word: str) -> bool:
-    """It says this very word: ``interrupt`` or ``steer``."""
-    return word in f"{event.code} {event.param} {event.message}".lower()
+    """It says this very word, ``interrupt`` or ``steer``; "interrupted" is no complaint."""
+    text = f"{event.code} {event.param} {event.message}".lower()
+    return re.search(rf"{word}(?!ed)", text) is not None
+
+
+def quotes(event: ErrorEvent, word: str) -> bool:
+    """It says the full name of a control event; ``word``: ``interrupt`` or ``steer``."""
+    return f"response.{word}" in f"{event.code} {event.param} {event.message}".lower()
+
+
+def is_vague(event: ErrorEvent) -> bool:
+    """A bad request, and not a word about which."""
+    return event.status in _BAD_REQUEST - {None} and event.code in _VAGUE and not event.param
+
+
+def tells(event: ErrorEvent) -> bool:
+    """Its code can only mean a create or the connection."""
+    return event.code in _PASSING
 
 
 def about_event_type(event: ErrorEvent, word: str) -> bool:
@@ -43,6 +62,7 @@ def about_event_type(event: ErrorEvent, word: str) -> bool:
     return (
         event.code in _UNKNOWN_EVENT
         or event.code == "response_not_found"
+        or event.param == "type"
         or names(event, word)
         or ("event" in message and unknown)
     )

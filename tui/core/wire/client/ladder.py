@@ -36,12 +36,13 @@ class Ladder:
     def ask(self, lane: Lane, now: float) -> None:
         """Send the interrupt, if the response has an id by now."""
         if lane.state is LaneState.INTERRUPTING and lane.response_id:
-            self._board.send_interrupt(lane.response_id)
+            self._board.send_interrupt(lane, now)
             lane.stop.sent(now)
 
-    def answered(self, event: InterruptAccepted | InterruptFailed, now: float) -> None:
+    def answered(self, event: InterruptAccepted | InterruptFailed) -> None:
         """The server's word about an interrupt."""
         board = self._board
+        board.controls.stopped(event.response_id)
         lane = board.book.by_response(event.response_id)
         if lane is None and not any(other.bygones.knows(event.response_id) for other in board.book):
             # Relays that rewrite ids do not always map them back.
@@ -49,7 +50,8 @@ class Ladder:
             lane = asked[0] if len(asked) == 1 else None
         if lane is None:
             return
-        if lane.answered(event, now):
+        board.controls.stopped(lane.response_id)
+        if lane.answered(event):
             board.hand_on(event, lane)
             if lane.stop.accepted:
                 board.lessons.interrupt(lane.model, True)

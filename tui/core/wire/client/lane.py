@@ -28,7 +28,6 @@ from tui.core.wire.events import (
     Completed,
     Created,
     Delta,
-    ErrorEvent,
     Event,
     Failed,
     Incomplete,
@@ -189,7 +188,7 @@ class Lane:
         """The newest response here began under this id."""
         return response_id == self.response_id or response_id in self._aliases
 
-    def receive(self, event: Event, now: float) -> bool:
+    def receive(self, event: Event) -> bool:
         """Follow an event of a response; True if it is to be handed on."""
         if self.ghosts.present and self.ghosts.hides(event):
             return False
@@ -203,27 +202,22 @@ class Lane:
             return self._created(event)
         if isinstance(event, Completed | Incomplete | Failed):
             return self._terminal(event)
-        return self._step(event, now)
+        return self._step(event)
 
-    def error(self, event: ErrorEvent) -> bool:
-        """Follow an error of this lane; True if it is to be handed on."""
+    def error(self) -> bool:
+        """Follow an error that ends what this lane does; True if it is to be handed on."""
         idle = self.state is LaneState.IDLE
-        if (idle or self.state is LaneState.SENT) and self.stop.belated(event, idle=idle):
-            return False
-        if self.state is LaneState.INTERRUPTING and self.stop.refused(event):
-            return False
         if self.state in _RUNNING or self._runs:
             return self._end(self.response_id, succeeded=False)
         if self.state is LaneState.ABANDONED:
             self.unhaunt()
         return idle
 
-    def answered(self, event: InterruptAccepted | InterruptFailed, now: float) -> bool:
+    def answered(self, event: InterruptAccepted | InterruptFailed) -> bool:
         """Follow the answer to an interrupt; True if it is to be handed on."""
         if self.state is not LaneState.INTERRUPTING:
-            self.stop.settled()
             return False
-        self.stop.answered(event, now)
+        self.stop.answered(event)
         return True
 
     def _is_output(self, event: Delta | ItemAdded | ItemDone) -> bool:
@@ -242,10 +236,8 @@ class Lane:
             self.state, self.flowing = LaneState.STREAMING, True
         return True
 
-    def _step(self, event: Event, now: float) -> bool:
+    def _step(self, event: Event) -> bool:
         """Follow what neither begins nor ends a response."""
-        if self.state is LaneState.INTERRUPTING:
-            self.stop.alive(now)
         if isinstance(event, ItemDone) and event.item.get("type") in _CALLS:
             self.calls = True
         if isinstance(event, ItemAdded | InProgress | Queued | Progress):
@@ -306,7 +298,7 @@ class Lane:
             # An end said twice must not be the end of a response that has not begun.
             begun = self.state in (LaneState.CREATED, LaneState.STREAMING) or not self.request
             waits = not begun and self.bygones.used
-            return not waits or isinstance(event, Failed) or self._has_news(event)
+            return not waits or isinstance(event, Failed) or _has_news(event, self.bygones)
         if self.began_as(name):
             return True
         if self.ghosts.expected:
@@ -314,11 +306,6 @@ class Lane:
         # Some use one id for all responses; an end said twice comes before the next beginning.
         nameless = not self.response_id and self.state in (LaneState.CREATED, LaneState.STREAMING)
         return nameless or not self.bygones.knows(name)
-
-    def _has_news(self, event: End) -> bool:
-        """Whether an end brings items that the response before did not have."""
-        names = [item.get("id") for item in _items(event)]
-        return any(isinstance(n, str) and not self.bygones.late(n, begins=True) for n in names)
 
     def _end(self, name: str, *, succeeded: bool) -> bool:
         """The response is over; True if someone waits for it."""
@@ -348,3 +335,9 @@ def _items(event: End) -> list[dict[str, Any]]:
     output = event.response.get("output")
     listed = output if isinstance(output, list) else []
     return [item for item in listed if isinstance(item, dict)]
+
+
+def _has_news(event: End, bygones: Bygones) -> bool:
+    """Whether an end brings items that the response before did not have."""
+    names = [item.get("id") for item in _items(event)]
+    return any(isinstance(name, str) and not bygones.late(name, begins=True) for name in names)

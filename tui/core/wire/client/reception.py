@@ -51,9 +51,9 @@ class Reception:
         if isinstance(event, SteerAccepted | SteerPending | SteerFailed):
             self._steered(event, now)
         elif isinstance(event, InterruptAccepted | InterruptFailed):
-            self._ladder.answered(event, now)
+            self._ladder.answered(event)
         elif isinstance(event, ErrorEvent):
-            self._troubles.take(event)
+            self._troubles.take(event, now)
         elif isinstance(event, Unknown | InjectCreated | InjectFailed):
             self._pass(event)
         else:
@@ -67,7 +67,7 @@ class Reception:
             self._board.part()
             self._board.care = True
             return
-        if lane.receive(event, now):
+        if lane.receive(event):
             whole = event if lane.half.clean(event.delta) else lane.half.join(event)
             if whole is not None:
                 self._board.hand_on(whole, lane)
@@ -103,9 +103,9 @@ class Reception:
             self._board.book.echo()
         parent = lane.response_id or lane.parent
         stopping = lane.state is LaneState.INTERRUPTING
-        if not lane.receive(event, now):
+        if not lane.receive(event):
             if isinstance(event, Created):
-                self._unwanted(lane)
+                self._unwanted(lane, now)
         elif isinstance(event, Created):
             self._created(lane, event, now, parent=parent)
         elif isinstance(event, Completed | Incomplete | Failed):
@@ -154,11 +154,11 @@ class Reception:
         else:
             self._board.send_steers(lane, now)
 
-    def _unwanted(self, lane: Lane) -> None:
+    def _unwanted(self, lane: Lane, now: float) -> None:
         """A response that nobody waits for began: stop it where that is known to work."""
         works = self._board.lessons.capabilities.interrupt.get(lane.model)
         if works and lane.state is LaneState.ABANDONED and lane.response_id:
-            self._board.send_interrupt(lane.response_id)
+            self._board.send_interrupt(lane, now)
 
     def _ended(self, lane: Lane, event: End, now: float, *, stopping: bool) -> None:
         """A response of ours is over; its steering texts may have a successor coming."""
@@ -209,6 +209,7 @@ class Reception:
         refused = isinstance(event, SteerFailed)
         current = "" if lane.state is LaneState.STEERING else lane.response_id
         news = lane.steers.answered(event, current if lane.busy else "", now)
+        self._board.controls.steered(news, parent)
         self._board.events += news
         if not refused and news:
             self._board.lessons.steer(lane.model, True)

@@ -95,19 +95,17 @@ class Steers:
         """Take a text in charge."""
         self._texts.append(SteerText(number, text))
 
-    def send(self, parent: str, now: float) -> list[dict[str, Any]]:
-        """The events that send the waiting texts to this response."""
-        events: list[dict[str, Any]] = []
+    def send(self, parent: str, now: float) -> dict[int, dict[str, Any]]:
+        """The events that send the waiting texts to this response, by their numbers."""
+        events: dict[int, dict[str, Any]] = {}
         for text in self._texts:
             if text.stage is Stage.WAITING:
                 text.stage, text.parent, text.deadline = Stage.SENT, parent, now + STEER_S
-                events.append(
-                    {
-                        "type": "response.steer",
-                        "previous_response_id": parent,
-                        "input": text.text,
-                    }
-                )
+                events[text.number] = {
+                    "type": "response.steer",
+                    "previous_response_id": parent,
+                    "input": text.text,
+                }
         return events
 
     def knows(self, response_id: str) -> bool:
@@ -130,7 +128,8 @@ class Steers:
         text.id = text.id or _name(event.steer, "id")
         if isinstance(event, SteerFailed):
             why = event.error.get("message") or event.error.get("code")
-            return [self._give(text, str(why or "the server did not take it"))]
+            why = str(why or "the server did not take it")
+            return [self._drop(text, self._news(text, "returned", why))]
         news: list[SteerNews] = []
         if text.stage is Stage.SENT:
             running = bool(current) and text.parent == current
@@ -144,11 +143,15 @@ class Steers:
             news.append(self._news(text, "pending"))
         return news
 
-    def refused(self, why: str) -> list[SteerNews]:
-        """An `error` that can only mean the oldest text without an answer."""
+    def awaits(self, number: int) -> bool:
+        """This text is on the wire, and there is still time for the answer."""
+        return any(one.number == number and one.stage is Stage.SENT for one in self._texts)
+
+    def refused(self, number: int, why: str) -> list[SteerNews]:
+        """An `error` was the answer to this text."""
         for text in self._texts:
-            if text.stage is Stage.SENT:
-                return [self._give(text, why)]
+            if text.number == number and text.stage is Stage.SENT:
+                return [self._drop(text, self._news(text, "returned", why))]
         return []
 
     def ended(self, parent: str, *, steered: bool, calls: bool) -> list[SteerNews]:
@@ -205,11 +208,11 @@ class Steers:
         chosen = [text for text in self._texts if stage is None or text.stage is stage]
         return [self._give(text, why) for text in chosen]
 
-    def belated(self, parent: str = "") -> bool:
+    def belated(self, parent: str) -> bool:
         """An answer to a text that was returned without one; each is good for one answer."""
-        if parent not in self._unanswered and (parent or not self._unanswered):
+        if parent not in self._unanswered:
             return False
-        self._unanswered.remove(parent or self._unanswered[0])
+        self._unanswered.remove(parent)
         return True
 
     def stalled(self, parent: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from tui.core.wire.client.complaints import about_event_type, is_refusal
-from tui.core.wire.events import ErrorEvent, InterruptAccepted, InterruptFailed
+from tui.core.wire.events import InterruptAccepted, InterruptFailed
 
 GRACE_S = 1.0
-"""How long an interrupt may go without any sign from the server."""
+"""How long the server may take to answer an interrupt."""
 ACCEPTED_S = 5.0
-"""How long an accepted interrupt may take to its terminal event in all."""
+"""How long an accepted interrupt may take from its sending to its terminal event, all told."""
 
 
 class Stopping:
@@ -23,8 +22,6 @@ class Stopping:
         self.refusal = ""
         """Why the server will not stop, in words; empty unless it refused."""
         self._asked_at = 0.0
-        self._stray = False
-        """An interrupt of an earlier response may still be answered."""
 
     @property
     def unanswered(self) -> bool:
@@ -36,52 +33,31 @@ class Stopping:
         self.deadline = now + GRACE_S
 
     def sent(self, now: float) -> None:
-        """The interrupt is on the wire: the server has `GRACE_S` to say something."""
+        """The interrupt is on the wire: the server has `GRACE_S` to answer it."""
         self.asked, self._asked_at = True, now
         self.deadline = now + GRACE_S
 
-    def alive(self, now: float) -> None:
-        """A sign of life; after the acceptance it buys time."""
-        if self.accepted:
-            self.deadline = min(now + GRACE_S, self._asked_at + ACCEPTED_S)
+    def answered(self, event: InterruptAccepted | InterruptFailed) -> None:
+        """The server's word about it; one that accepted is read to the end of the response.
 
-    def answered(self, event: InterruptAccepted | InterruptFailed, now: float) -> None:
-        """The server's word about it."""
+        How much of the response still comes, and how quiet it is meanwhile, does not matter.
+        """
         if isinstance(event, InterruptFailed):
             reason = event.error.get("message") or event.error.get("code")
-            self.refusal = str(reason or "the server cannot interrupt now")
+            self.refuse(str(reason or "the server cannot interrupt now"))
         else:
             self.accepted = True
-            self.alive(now)
+            self.deadline = self._asked_at + ACCEPTED_S
 
-    def refused(self, event: ErrorEvent) -> bool:
-        """Whether this error can be meant for the interrupt; it is its refusal then."""
-        if not self.unanswered or not is_refusal(event):
-            return False
-        self.refusal = event.message or event.code or "the server does not know interrupts"
-        return True
-
-    def belated(self, event: ErrorEvent, *, idle: bool) -> bool:
-        """An interrupt lost the race against the natural end, and the server minds.
-
-        Good for one answer. On an ``idle`` lane any refusal is that answer; else it has to say so.
-        """
-        meant = is_refusal(event) if idle else about_event_type(event, "interrupt")
-        if not meant or not (self._stray or (idle and self.unanswered)):
-            return False
-        self.asked = self._stray = False
-        return True
-
-    def settled(self) -> None:
-        """An answer came although nothing was waited for."""
-        self._stray = False
+    def refuse(self, why: str) -> None:
+        """The server will not stop it."""
+        self.refusal = why
 
     def ended(self) -> None:
-        """The response is over; what was asked may still be answered."""
+        """The response is over."""
         self.deadline, self.refusal = None, ""
 
     def renew(self) -> None:
         """The next response."""
-        self._stray |= self.unanswered
         self.asked = self.accepted = False
         self.deadline, self.refusal = None, ""

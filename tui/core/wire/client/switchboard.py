@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tui.core.wire.client.controls import Control, Controls
 from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.lane_book import LaneBook
 from tui.core.wire.client.lessons import Lessons
@@ -22,6 +23,7 @@ class Switchboard:
     def __init__(self, lessons: Lessons) -> None:
         self.lessons = lessons
         self.book = LaneBook(lessons)
+        self.controls = Controls()
         self.events: list[Event] = []
         """To be handed on, in order."""
         self.frames: list[str] = []
@@ -90,12 +92,16 @@ class Switchboard:
         if self.lessons.capabilities.steer.get(lane.model) is False:
             self.give_back(lane, "this model cannot be steered", Stage.WAITING)
         elif lane.response_id:
-            self.frames += map(frame, lane.steers.send(lane.response_id, now))
+            target = lane.response_id
+            for number, event in lane.steers.send(target, now).items():
+                self.frames.append(frame(event))
+                self.controls.sent(Control("steer", lane, target, now, number))
 
-    def send_interrupt(self, response_id: str) -> None:
-        """Ask the server to stop a response."""
-        event = {"type": "response.interrupt", "response_id": response_id}
+    def send_interrupt(self, lane: Lane, now: float) -> None:
+        """Ask the server to stop the lane's response."""
+        event = {"type": "response.interrupt", "response_id": lane.response_id}
         self.frames.append(frame({**event, "mode": "discard_partial_items"}))
+        self.controls.sent(Control("interrupt", lane, lane.response_id, now))
 
 
 def stamped(event: _E, lane: Lane) -> _E:

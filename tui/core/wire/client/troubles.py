@@ -1,4 +1,9 @@
-"""Whose trouble an `error` event is, and what it ends (PROTOCOL sections 4, 6 and 7)."""
+"""Whose trouble an `error` event is, and what it ends (PROTOCOL sections 4, 6, 7 and 8).
+
+Most errors bear no name. One that complains about a steer or an interrupt of ours ends nothing,
+however late it comes and whatever its lane is called by now. Any other is the lane's that it can
+only be about, which then knows that it ended; what may be of several lanes ends none of them.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,13 @@ from tui.core.wire.client.complaints import (
     about_event_type,
     about_lane_names,
     is_refusal,
+    is_vague,
     names,
+    quotes,
     refuses_prewarm,
+    tells,
 )
+from tui.core.wire.client.controls import KINDS, LATE_S, Control
 from tui.core.wire.client.ladder import Ladder
 from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.switchboard import Switchboard
@@ -26,7 +35,7 @@ class Troubles:
         self._board = board
         self._ladder = ladder
 
-    def take(self, event: ErrorEvent) -> None:
+    def take(self, event: ErrorEvent, now: float) -> None:
         """An error came."""
         board = self._board
         if event.code == LIMIT_REACHED:
@@ -34,39 +43,90 @@ class Troubles:
             return
         named = event.stream_id in board.book.names
         lane = board.lane_of(event) if named else self._blamed(event)
-        if lane is None:
-            board.events.append(event)
-            return
         if named:
             board.book.echo()
-        if self._unnameable(lane, event) or self._about_steering(lane, event):
+        if self._complains(event, lane, now, named=named):
+            return
+        if lane is None:
+            board.events.append(msgspec.structs.replace(event, stream_id=None))
+        elif not self._unnameable(lane, event):
+            self._end(lane, event)
+
+    def _end(self, lane: Lane, event: ErrorEvent) -> None:
+        """It is about what this lane does, which is over."""
+        board = self._board
+        if lane.state is LaneState.STEERING:
+            # The successor could not be made.
+            board.give_back(lane, event.message or event.code or "no further answer began")
+            lane.release()
             return
         if lane.prewarm and lane.working and refuses_prewarm(event):
             board.lessons.prewarm(False)
-        if lane.error(event):
+        if lane.error():
             board.give_back(lane, "the answer failed")
             board.hand_on(event, lane)
-        self._ladder.follow_up(lane)
 
     def _blamed(self, event: ErrorEvent) -> Lane | None:
-        """The lane that an error without a name is about; None: the connection itself."""
+        """The lane that an error without a name can only be about; None: nobody knows."""
         book = self._board.book
         if not book.shared:
             return book.unnamed
-        asked = [lane for lane in book if lane.busy and lane.stop.unanswered]
-        steered = [lane for lane in book if lane.steers.undecided]
-        starting = book.default.state is LaneState.SENT
-        words = ("steer", "interrupt")
-        about_it = any(about_event_type(event, word) for word in words)
-        if is_refusal(event) and (about_it or not starting):
-            stop = not names(event, "steer") or names(event, "interrupt")
-            chosen = (asked or steered) if stop else (steered or asked)
-            if chosen:
-                return chosen[0]
+        if event.stream_id:
+            return None
         if book.default.working:
             return book.default
-        waiting = [lane for lane in book if lane.state is LaneState.SENT]
-        return waiting[0] if len(waiting) == 1 else None
+        working = [lane for lane in book if lane.working]
+        waiting = [lane for lane in working if lane.state is LaneState.SENT]
+        one = waiting or working
+        return one[0] if len(one) == 1 else None
+
+    def _complains(self, event: ErrorEvent, lane: Lane | None, now: float, *, named: bool) -> bool:
+        """Whether it complains about a control event of ours; if so, that is answered.
+
+        ``lane``: whose end it would be. Answers come in order, so the oldest one is meant.
+        """
+        controls = self._board.controls
+        quoted = [kind for kind in KINDS if quotes(event, kind)]
+        kinds = quoted or [kind for kind in KINDS if names(event, kind)] or KINDS
+        for control in controls.open(lane if named else None):
+            if control.kind in kinds and (quoted or self._may_mean(event, control, lane, now)):
+                controls.settle(control)
+                self._refused(control, event)
+                return True
+        return any(controls.ever(kind) for kind in quoted)
+
+    def _may_mean(self, event: ErrorEvent, control: Control, lane: Lane | None, now: float) -> bool:
+        """Whether this error can be the answer to a control event; ``lane``: or else its end."""
+        if not is_refusal(event) or tells(event):
+            return False
+        in_time = control.awaited
+        if not in_time and now - control.sent_at > LATE_S:
+            return False
+        if about_event_type(event, control.kind):
+            return True
+        default = self._board.book.default
+        if in_time:
+            starting = self._board.book.shared and default.state is LaneState.SENT
+            return not starting and (control.kind == "interrupt" or event.status is not None)
+        begun = lane is not None and lane.state in (LaneState.CREATED, LaneState.STREAMING)
+        return is_vague(event) if begun else lane is None or lane.state is LaneState.IDLE
+
+    def _refused(self, control: Control, event: ErrorEvent) -> None:
+        """The server does not do what a control event asks for."""
+        board, lane = self._board, control.lane
+        words = event.message or event.code or f"the server does not know {control.kind}"
+        if control.kind == "interrupt":
+            if lane.state is LaneState.INTERRUPTING and lane.response_id == control.response_id:
+                lane.stop.refuse(words)
+                self._ladder.follow_up(lane)
+            return
+        news = lane.steers.refused(control.number, words)
+        if news:
+            board.events += news
+            board.lessons.steer(lane.model, False)
+            board.settle(lane)
+        else:
+            lane.steers.belated(control.response_id)
 
     def _unnameable(self, lane: Lane, event: ErrorEvent) -> bool:
         """The server minds the lane's name: the same create goes another way, unseen."""
@@ -82,27 +142,6 @@ class Troubles:
         board.book.adopt(lane)
         board.send_create(lane)
         return True
-
-    def _about_steering(self, lane: Lane, event: ErrorEvent) -> bool:
-        """Whether a steering text is what the server cannot make anything of."""
-        board, steers = self._board, lane.steers
-        if lane.state in (LaneState.IDLE, LaneState.SENT):
-            return about_event_type(event, "steer") and steers.belated()
-        words = event.message or event.code or "the server does not know steering"
-        steering = lane.state is LaneState.STEERING
-        named = lane.state is LaneState.INTERRUPTING and names(event, "steer")
-        if steering or named or lane.state in (LaneState.CREATED, LaneState.STREAMING):
-            meant = event.status is not None or about_event_type(event, "steer")
-            if steers.undecided and is_refusal(event) and meant:
-                board.events += steers.refused(words)
-                board.lessons.steer(lane.model, False)
-                board.settle(lane)
-                return True
-        if steering and not lane.stop.belated(event, idle=False):
-            # The successor could not be made.
-            board.give_back(lane, words)
-            lane.release()
-        return steering
 
     def _limit(self, event: ErrorEvent) -> None:
         """The connection is too old: told to whoever waits, and left."""
