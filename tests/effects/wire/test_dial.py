@@ -90,6 +90,21 @@ async def test_what_is_no_web_server_is_said_so() -> None:
             await connection.close()
 
 
+async def test_an_old_web_server_is_not_said_to_be_none() -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.0 404 File not found\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        connection, _ = connection_to(f"ws://127.0.0.1:{port}/v1/responses")
+        with pytest.raises(EndpointError, match=r"HTTP/1\.0.*check the port"):
+            await connection.open()
+        await connection.close()
+
+
 async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
     server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]

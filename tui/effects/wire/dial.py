@@ -181,8 +181,10 @@ def _no_answer(error: Exception, place: str) -> EndpointError:
             transient=True,
             http_may_work=True,
         )
+    old = "HTTP/1.0" in str(error.__cause__)
+    words = "speaks only HTTP/1.0" if old else "does not answer in HTTP"
     return EndpointError(
-        f"{place} does not answer in HTTP: it is not a Responses WebSocket endpoint "
+        f"{place} {words}: it is not a Responses WebSocket endpoint "
         "(check the port, and ws:// against wss://)."
     )
 
