@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.fault_stand import FINE, Stand, stand
 from tests.support.nasty_server import Nasty, Prewarms
+from tui.core.wire.capabilities import Capabilities
 from tui.engine import intents, prewarm
 from tui.engine.notices import Trouble
 
@@ -52,9 +53,51 @@ async def test_where_it_fails_the_turn_says_all(manner: Prewarms) -> None:
         assert (at.whole, at.broken, told(at)) == (["fine"], [], ([], []))
         assert len(server.requests) == 1
         assert "previous_response_id" not in server.requests[0]
-        known = {"refuse": False, "generate": False, "close": None, "ignore": None}
-        assert at.capabilities.prewarm is known[manner]
+        assert at.capabilities.prewarm is False
         await at.goes_on()
+
+
+@pytest.mark.parametrize("manner", ["refuse", "ignore", "generate", "close"])
+async def test_it_fails_once_and_that_is_remembered(manner: Prewarms) -> None:
+    server = Nasty([FINE], echo=True, prewarm=manner, interrupt="accept")
+    remembered: list[bool | None] = []
+    async with stand(server) as at:
+        at.endpoint.on_learnt = lambda known: remembered.append(known.prewarm)
+        await warmed(at)
+        await at.seat.ask("go")
+        assert remembered[-1] is False
+    async with stand(server, capabilities=Capabilities(prewarm=remembered[-1])) as at:
+        await at.session.run()
+        at.session.submit(intents.Prewarm())
+        await at.seat.ask("go")
+        assert server.prewarms == 1
+
+
+@pytest.mark.parametrize("manner", ["ignore", "close"])
+async def test_where_it_has_worked_one_failure_is_a_doubt(manner: Prewarms) -> None:
+    server = Nasty([FINE], echo=True, prewarm=manner)
+    for before, after in [(True, None), (None, False)]:
+        async with stand(server, capabilities=Capabilities(prewarm=before)) as at:
+            await warmed(at)
+            await at.seat.ask("go")
+            assert at.capabilities.prewarm is after
+        server.prewarms = 0
+
+
+async def test_a_user_who_leaves_before_the_answer_teaches_nothing() -> None:
+    server = Nasty([FINE], echo=True, prewarm="ignore")
+    async with stand(server) as at:
+        await warmed(at)
+        await at.session.close()
+        assert at.capabilities.prewarm is None
+
+
+async def test_a_connection_that_is_too_old_teaches_nothing_of_it() -> None:
+    server = Nasty([FINE], echo=True, prewarm="too old")
+    async with stand(server) as at:
+        await warmed(at)
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.capabilities.prewarm) == (["fine"], [], None)
 
 
 async def test_a_second_draft_does_not_prewarm_again() -> None:

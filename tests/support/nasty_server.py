@@ -26,7 +26,7 @@ from tests.support.server_words import created, delta, error, incomplete, spoken
 Lane = str | None
 Interrupts = Literal["ignore", "accept", "late", "fail", "error", "finish"]
 Steers = Literal["ignore", "accept", "fail", "error", "lost"]
-Prewarms = Literal["accept", "refuse", "ignore", "generate", "close"]
+Prewarms = Literal["accept", "refuse", "ignore", "generate", "close", "too old"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,7 @@ class _Line:
             "refuse": [error(400, "unknown_parameter", "generate", param="generate")],
             "generate": [created(rid), *spoken("nobody asked", "msg_warm"), end],
             "close": [created(rid), Close(1011)],
+            "too old": [error(400, "websocket_connection_limit_reached", "60 min"), Close(1000)],
             "ignore": [],
         }
         if nasty.prewarm == "accept":

@@ -162,10 +162,7 @@ class Endpoint:
 
     def noticed(self, link: Link) -> None:
         """See to what may have changed on a link: facts, names, age, lanes at rest."""
-        if link.protocol.lessons.news:
-            link.protocol.lessons.news = False
-            if link.transport == "websocket":
-                self.on_learnt(self.capabilities)
+        self._learn(link)
         for rider in tuple(link.riders):
             if isinstance(rider, EndpointLane) and rider.rename(link):
                 link.reroute()
@@ -191,8 +188,9 @@ class Endpoint:
         """Forget a link, and learn from its end."""
         self._links.remove(link)
         self._tally.lost(link)
-        if link.transport == "websocket" and self._ages.learn(link, self.capabilities):
-            self.on_learnt(self.capabilities)
+        if link.transport == "websocket":
+            link.protocol.lessons.news |= self._ages.learn(link, self.capabilities)
+        self._learn(link)
 
     def leave_doubted(self) -> None:
         """Have all idle lanes leave the links that may have died while the machine slept."""
@@ -294,6 +292,13 @@ class Endpoint:
             self._refused = False
             self._learn_websocket(True)
         return link
+
+    def _learn(self, link: Link) -> None:
+        """Tell of what a link has taught; the relay's abilities are not the endpoint's."""
+        lessons = link.protocol.lessons
+        news, lessons.news = lessons.news, False
+        if news and link.transport == "websocket":
+            self.on_learnt(self.capabilities)
 
     def _learn_websocket(self, works: bool) -> None:
         if self.capabilities.websocket is not works:

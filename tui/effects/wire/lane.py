@@ -113,8 +113,10 @@ class EndpointLane:
             if self._moving is not None:
                 self.unlinked(DROPPED, None)
             return
+        link.protocol.forsaken(self.wire_name)
         if any(rider.busy for rider in link.riders if rider is not self):
             link.leave(self)
+            self._endpoint.noticed(link)
             self.unlinked(DROPPED, None)
         else:
             link.drop(DROPPED)

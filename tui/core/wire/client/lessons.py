@@ -22,6 +22,11 @@ class Lessons:
         self.news |= self.capabilities.prewarm is not works
         self.capabilities.prewarm = works
 
+    def unwarmed(self) -> None:
+        """It did not answer a prewarm; where it has before, that is proof the next time only."""
+        self.news = True
+        self.capabilities.prewarm = None if self.capabilities.prewarm else False
+
     def interrupt(self, model: str, works: bool) -> None:
         """It stops a response of this model, or not."""
         self._fact(self.capabilities.interrupt, model, works)

@@ -140,6 +140,15 @@ class ClientProtocol:
             self._ladder.abandon(place)
             self._board.pump()
 
+    def forsaken(self, lane: str | None = None) -> None:
+        """The server ends the connection, or has been waited for long enough.
+
+        A prewarm that is in flight on this lane went unanswered.
+        """
+        place = self._lanes.get(lane)
+        if place is not None and place.prewarm and place.working and not self.limit_reached:
+            self.lessons.unwarmed()
+
     def homeless(self) -> list[tuple[str | None, dict[str, Any]]]:
         """Lane and request of creates that this socket cannot carry; taken away by the call.
 
