@@ -1,0 +1,100 @@
+"""Answers to a steer or an interrupt that come when nobody waits for them any more.
+
+PROTOCOL sections 7, 8 and 12: they end neither the answer that runs, nor a neighbour, nor the
+next turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support.fault_stand import FINE, stand, unhurried
+from tests.support.lines import party
+from tests.support.nasty_server import Nasty
+from tests.support.nasty_steps import Gate, Step, Storm, Wait
+from tests.support.server_words import completed, created, delta, error, incomplete, spoken, turn
+from tui.core.wire import events
+from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.stopping import GRACE_S
+from tui.engine import intents
+
+PATIENT = unhurried(silence_s=20, event_s=20)
+ONE, TWO = spoken("one", "msg_one"), spoken("two", "msg_two")
+
+
+def unknown(kind: str) -> dict[str, Any]:
+    return error(400, "unknown_event", f"Unknown event type 'response.{kind}'.", param="type")
+
+
+async def test_a_steer_is_refused_after_its_text_came_back() -> None:
+    gate = asyncio.Event()
+    first: list[Step] = [created("resp_1"), *ONE, Gate(gate), unknown("steer"), Wait(0.05), *TWO]
+    server = Nasty([[*first, completed("resp_1")], FINE], echo=True)
+    async with stand(server, options=PATIENT) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: "one" in at.seat.said())
+        at.session.submit(intents.Steer("also"))
+        await at.seat.until(lambda: not at.session.status.steering, 4)
+        gate.set()
+        await at.seat.until(lambda: at.whole == ["one", "two", "fine"], 3)
+        assert (at.troubles, len(server.requests), server.connections) == ([], 2, 1)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["at rest", "next turn out"])
+async def test_an_interrupt_is_refused_after_the_lane_was_given_up(asked: bool) -> None:
+    gate = asyncio.Event()
+    long: list[Step] = [created("resp_1"), Storm(delta("x", "m"), 1500, gap_s=0.002)]
+    other: list[Step] = [created("resp_2"), delta("y", "m"), Gate(gate), unknown("interrupt")]
+    helped = [*other, Wait(0.05), delta("z", "m"), completed("resp_2")]
+    after: list[Step] = [Gate(gate), Wait(0.05), *turn(3, *spoken("next", "msg_next"))]
+    server = Nasty([long, helped, after], echo=True)
+    async with party(server, ("main", "helper"), Capabilities(lanes=True)) as these:
+        main, helper = these.lines
+        await main.ask("go")
+        await helper.ask("go")
+        await main.until(lambda: len(main.text) > 5 and helper.text == "y")
+        main.wire.interrupt()
+        frozen = main.text
+        await main.until(lambda: not main.wire.busy, GRACE_S + 1)
+        if asked:
+            await main.ask("again")
+        gate.set()
+        await helper.ended()
+        assert (helper.text, helper.count(events.ErrorEvent)) == ("yz", 0)
+        if asked:
+            await main.until(lambda: main.count(events.Completed), 3)
+            assert (main.text, main.count(events.ErrorEvent)) == (frozen + "next", 0)
+
+
+@pytest.mark.parametrize("loud", [False, True], ids=["quiet", "flushing"])
+async def test_an_accepted_interrupt_may_take_a_while(loud: bool) -> None:
+    gate = asyncio.Event()
+    accepted = {"type": "response.interrupt.accepted", "response_id": "resp_1"}
+    rest: list[Step] = [Storm(delta("y", "m"), 150, gap_s=0.01)] if loud else [Wait(1.5)]
+    cut = incomplete("interrupted", "resp_1")
+    first: list[Step] = [created("resp_1"), *ONE, delta("x", "m"), Gate(gate), accepted, *rest, cut]
+    server = Nasty([first, FINE], echo=True)
+    async with stand(server, options=PATIENT) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: "x" in at.seat.said())
+        at.session.submit(intents.Interrupt())
+        frozen = at.seat.said()
+        gate.set()
+        await at.seat.until(lambda: not at.session.status.busy, 4)
+        assert (at.seat.said(), at.session.status.outcome) == (frozen, "interrupted")
+        await at.seat.ask("next")
+        assert server.connections == 1
+        assert server.requests[1]["previous_response_id"] == "resp_1"
+
+
+async def test_a_nameless_error_beside_nobody_is_asked_again_on_the_same_socket() -> None:
+    named = [{**event, "stream_id": "main"} for event in (created("resp_1"), delta("x", "m"))]
+    server = Nasty([[*named, error(429, "rate_limit_exceeded", "slow")], FINE], echo=False)
+    async with stand(server, options=PATIENT) as at:
+        await at.seat.ask("go")
+        assert at.session.status.outcome == "completed"
+        assert (at.whole, len(server.requests)) == (["fine"], 2)
+        assert server.connections == 1
