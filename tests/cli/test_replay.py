@@ -34,8 +34,8 @@ from tests.support.server_words import (
 )
 from tests.support.terminal import Terminal
 from tests.support.turns import CACHE, PATCH
-from tui.cli.director import ENDED, STRANGER
 from tui.cli.replay import replay_command
+from tui.cli.replay_director import ENDED, STRANGER
 from tui.cli.replay_stage import Stage
 from tui.core.file_block import file_block
 from tui.core.history import user_item

@@ -22,7 +22,7 @@ from tui.errors import EndpointError, WireError
 PONG_TIMEOUT_S = 3.0
 LOOK_S = 0.005
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "WSS_PROXY", "WS_PROXY", "SOCKS_PROXY", "ALL_PROXY")
-_SCHEME = re.compile(r"(?:https?|socks\w*)://", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)
 REFUSED = "check the model's name, and that the address ends as its maker says (/v1/responses)"
 _WORDS = {True: "yes", False: "no", None: "not known"}
 

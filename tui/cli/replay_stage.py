@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tui.cli.director import Director, Pace
 from tui.cli.options import ROLES
+from tui.cli.replay_director import Director, Pace
 from tui.cli.replay_wire import ReplayWire
 from tui.core.command_run import RunResult
 from tui.core.file_block import FileBlock

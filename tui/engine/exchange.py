@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from tui.core.wire import events
 from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S
-from tui.engine.bench import Bench
 from tui.engine.countdown import Countdown
 from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
@@ -23,6 +22,7 @@ from tui.engine.record import Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
 from tui.engine.steering import Steering
+from tui.engine.tool_bench import ToolBench
 from tui.errors import DuettoError, EndpointError
 
 GO_ON = "say “go on” to let it continue"
@@ -68,7 +68,7 @@ class Exchange:
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
         self._tries = Tries(kit.ports.jitter)
-        self._bench = Bench(kit, self._advance)
+        self._bench = ToolBench(kit, self._advance)
         self._record = Record(kit, errand, self._bench)
         self._countdown = Countdown(kit.board, kit.ports.sleep)
         self._task: asyncio.Task[None] | None = None

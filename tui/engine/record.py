@@ -9,11 +9,11 @@ from tui.core.context import Cut
 from tui.core.edit_stream import Channel
 from tui.core.turn import Block
 from tui.core.wire import events
-from tui.engine.bench import Bench
 from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
 from tui.engine.reply import Reply
 from tui.engine.requests import origin
+from tui.engine.tool_bench import ToolBench
 
 if TYPE_CHECKING:
     from tui.core.landing import Landing
@@ -24,7 +24,7 @@ _CUT: dict[Outcome, str] = {"interrupted": "was interrupted by the user", "faile
 class Record:
     """Of one turn."""
 
-    def __init__(self, kit: Kit, errand: Errand, bench: Bench) -> None:
+    def __init__(self, kit: Kit, errand: Errand, bench: ToolBench) -> None:
         self.chars = 0
         """Characters of output that came, reasoning left out."""
         self._kit = kit

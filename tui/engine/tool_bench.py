@@ -12,7 +12,7 @@ from tui.engine.reply import Call
 _BROKEN = "error: the tool broke; the user was told"
 
 
-class Bench:
+class ToolBench:
     """Calls that the model has no answer to yet."""
 
     def __init__(self, kit: Kit, on_done: Callable[[], None]) -> None:
