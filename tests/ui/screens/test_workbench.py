@@ -312,6 +312,17 @@ async def test_a_toast_of_before_does_not_cover_what_the_conversation_says() -> 
         assert list(app._notifications) == []
 
 
+async def test_a_prompt_ends_the_toasts_of_before() -> None:
+    """They would cover its answer."""
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        session.board.trouble(Trouble("The endpoint cannot be reached"))
+        await settled(session, pilot)
+        await pilot.press(*"hi", "enter")
+        await settled(session, pilot)
+        assert list(app._notifications) == []
+
+
 async def test_leaving_asks_when_hunks_are_pending() -> None:
     session = ScriptedSession()
     session.hunk(Stage.LANDED, 3)

@@ -211,6 +211,7 @@ class Workbench(WorkbenchCommands):
         else:
             intent = _WAYS[message.how](text)
             self._given_back = ""
+        self.app.clear_notifications()  # they would cover what comes
         self.transcript.action_scroll_end()
         self.panes.sent()
         self.submit(intent)
