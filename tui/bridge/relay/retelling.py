@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from tui.bridge.relay.complaint import complaint_in, excerpt
+from tui.bridge.relay.items import DONE, ItemBook, begun, text_of
 from tui.bridge.relay.sse import Message
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.masking import Mask
@@ -21,7 +22,6 @@ _ENDS: dict[str, FinishStatus] = {
 }
 _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
 """Our own run has said these."""
-_TEXTS = {"function_call": "arguments", "custom_tool_call": "input"}
 
 
 class Retelling:
@@ -30,6 +30,7 @@ class Retelling:
     def __init__(self, run: Run, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
+        self._items = ItemBook()
         self._foreign = False
         """Something came that is no event of a response."""
 
@@ -49,7 +50,7 @@ class Retelling:
             self._end(_ENDS[kind], response if isinstance(response, dict) else {})
         elif kind == "error":
             self._error(event)
-        else:
+        elif self._items.placed(event):
             self._run.pass_on(event)
 
     def hear_whole(self, body: bytes) -> None:
@@ -87,7 +88,7 @@ class Retelling:
         if run.done:
             return
         last = str(run.output[-1].get("type")) if run.output else "reasoning"
-        if marked and not run.unfinished and last != "reasoning":
+        if marked and not self._items.unfinished and last != "reasoning":
             run.conclude("completed", {})
         elif self._foreign and not run.output:
             words = f"{host} does not speak the Responses API: its answer is of another kind."
@@ -96,9 +97,7 @@ class Retelling:
             run.fail("server_error", f"The answer of {host} ended before the response did.")
 
     def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
-        if not self._run.output:
-            # No item came by itself: this list is the only copy.
-            self._say_items(response.get("output"))
+        self._say_rest(response.get("output"))
         error = response.get("error") if status == "failed" else None
         if status == "failed":
             told = error if isinstance(error, dict) else {}
@@ -117,32 +116,22 @@ class Retelling:
         status = said.status or _status_of(code)
         self._refuse(status, (code, message, said.param), _retry_after(*holders))
 
-    def _say_items(self, items: object) -> None:
-        for item in _list(items):
-            if not isinstance(item, dict):
-                continue
-            kind, text = str(item.get("type")), _text(item)
-            empty: dict[str, Any] = {"content": []} if kind == "message" else {}
-            begun = {**item, **empty, **({_TEXTS[kind]: ""} if kind in _TEXTS else {})}
-            index = self._run.item_added(begun)
-            if text:
-                self._run.delta(index, text)
-            self._run.item_done(index, item)
+    def _say_rest(self, listed: object) -> None:
+        """Tell what of the terminal event's list did not come by itself."""
+        items = [item for item in _list(listed) if isinstance(item, dict)]
+        for index, item in self._items.rest(items):
+            if index is None:
+                index = self._run.item_added(begun(item))
+                if text := text_of(item):
+                    self._run.delta(index, text)
+                self._run.item_done(index, item)
+            else:
+                self._run.pass_on({"type": DONE, "output_index": index, "item": item})
 
     def _refuse(self, status: int, told: tuple[str, str, str], headers: Mapping[str, str]) -> None:
         """``told``: code, message and param, which may all repeat the key."""
         code, message, param = map(self._mask.text, told)
         self._run.refuse(status, code, message, param or None, headers)
-
-
-def _text(item: Mapping[str, Any]) -> str:
-    """What of an item streams as deltas."""
-    kind = str(item.get("type"))
-    if kind in _TEXTS:
-        return _word(item.get(_TEXTS[kind]))
-    parts = item.get("content") if kind == "message" else None
-    texts = [part for part in _list(parts) if isinstance(part, dict)]
-    return "".join(_word(part.get("text")) for part in texts)
 
 
 def _decoded(data: bytes) -> dict[str, Any] | None:

@@ -148,7 +148,8 @@ class Run:
     def pass_on(self, event: dict[str, Any]) -> None:
         """Say an event that another server made: numbered and routed as ours.
 
-        Terminal events are not passed on: `conclude` says them.
+        An item's events need its ``output_index``. Terminal events are not passed on: `conclude`
+        says them.
         """
         if self.done:
             return
@@ -159,6 +160,7 @@ class Run:
             elif kind == "response.output_item.done":
                 self._open.pop(index, None)
                 self.output.append(item)
+        if isinstance(index, int):
             self._index = max(self._index, index + 1)
         self._say(kind, {key: value for key, value in event.items() if key not in _ENVELOPE})
 
