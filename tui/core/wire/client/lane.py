@@ -18,6 +18,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from tui.core.wire.calls import CALL_OUTPUTS
 from tui.core.wire.client.bygones import Bygones
 from tui.core.wire.client.ghosts import Ghosts
 from tui.core.wire.client.steers import Steers
@@ -45,11 +46,6 @@ from tui.core.wire.surrogates import HalfCharacter
 End = Completed | Incomplete | Failed
 _OUTPUT = (Delta, ItemAdded, ItemDone)
 _BEGUN = (InProgress, *_OUTPUT)
-_CALLS = frozenset(
-    {"function_call", "custom_tool_call", "apply_patch_call", "shell_call", "local_shell_call"}
-    | {"computer_call"}
-)
-"""Items that the client answers; hosted tools answer themselves."""
 
 
 class LaneState(StrEnum):
@@ -238,7 +234,7 @@ class Lane:
 
     def _step(self, event: Event) -> bool:
         """Follow what neither begins nor ends a response."""
-        if isinstance(event, ItemDone) and event.item.get("type") in _CALLS:
+        if isinstance(event, ItemDone) and event.item.get("type") in CALL_OUTPUTS:
             self.calls = True
         if isinstance(event, ItemAdded | InProgress | Queued | Progress):
             return self.state in _FRESH
@@ -277,7 +273,7 @@ class Lane:
         name = event.response_id
         if not (self._runs or self.state in _RUNNING) or not self._is_ours(name, event):
             return False
-        self.calls |= any(item.get("type") in _CALLS for item in _items(event))
+        self.calls |= any(item.get("type") in CALL_OUTPUTS for item in _items(event))
         return self._end(name or self.response_id, succeeded=not isinstance(event, Failed))
 
     def _rename(self, name: str) -> None:
