@@ -8,7 +8,7 @@ from tests.support.client_side import ClientSide, kinds
 from tui.core.wire import events
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.client.lane_book import MAX_IN_FLIGHT, MAX_NAMES
+from tui.core.wire.client.lane_book import FORK_S, MAX_IN_FLIGHT, MAX_NAMES
 from tui.errors import WireError
 
 
@@ -228,6 +228,47 @@ def test_any_sign_of_work_or_the_end_frees_the_source_of_a_fork(sign: str) -> No
         case _:
             side.error(500, "fork")
     assert [frame["stream_id"] for frame in side.sent()] == ["main"]
+
+
+@pytest.mark.parametrize("said", ["nothing", "created", "queued"])
+def test_the_source_of_a_fork_waits_for_a_few_seconds_only(said: str) -> None:
+    side = lanes_known()
+    side.streaming("main").completed("resp_1", "main")
+    side.ask("fork", previous_response_id="resp_1")
+    side.wait(60)
+    assert side.ask("main", previous_response_id="resp_1") == []
+    if said != "nothing":
+        side.created("resp_2", "fork")
+    if said == "queued":
+        side.say("response.queued", "fork", response={"id": "resp_2"})
+    side.wait(FORK_S - 0.01)
+    assert side.sent() == []
+    assert side.busy()
+    side.wait(0.01)
+    assert [frame["previous_response_id"] for frame in side.sent()] == ["resp_1"]
+    assert side.client.deadline() is None
+
+
+def test_a_fork_that_nobody_waits_for_has_no_timer() -> None:
+    side = lanes_known()
+    side.streaming("main").completed("resp_1", "main")
+    side.ask("fork", previous_response_id="resp_1")
+    assert side.client.deadline() is None
+    side.ask("main")
+    assert side.client.deadline() == FORK_S
+    side.created("resp_2", "fork")
+    side.in_progress("resp_2", "fork")
+    assert side.client.deadline() is None
+
+
+def test_a_late_word_about_the_response_before_does_not_free_the_source_of_a_fork() -> None:
+    side = lanes_known()
+    side.streaming("main").completed("resp_1", "main")
+    side.streaming("fork", "resp_0").completed("resp_0", "fork")
+    side.ask("fork", previous_response_id="resp_1")
+    side.ask("main")
+    side.in_progress("resp_0", "fork")
+    assert side.sent() == []
 
 
 def test_a_fork_that_is_stopped_while_held_frees_its_source() -> None:

@@ -45,7 +45,6 @@ from tui.core.wire.surrogates import HalfCharacter
 
 End = Completed | Incomplete | Failed
 _OUTPUT = (Delta, ItemAdded, ItemDone)
-_BEGUN = (InProgress, *_OUTPUT)
 
 
 class LaneState(StrEnum):
@@ -188,10 +187,12 @@ class Lane:
         """Follow an event of a response; True if it is to be handed on."""
         if self.ghosts.present and self.ghosts.hides(event):
             return False
-        if isinstance(event, _BEGUN):
+        if isinstance(event, InProgress):
+            self.begun |= not self.bygones.knows(event.response_id)
+        elif isinstance(event, _OUTPUT):
+            if not self._is_output(event):
+                return False
             self.begun = True
-        if isinstance(event, _OUTPUT) and not self._is_output(event):
-            return False
         if isinstance(event, Delta):
             return self.flowing
         if isinstance(event, Created):

@@ -2,7 +2,8 @@
 
 A create is held here while 16 responses are in flight, while the echo of the first named lane is
 unproven (with two creates outstanding and no echo, events could not be told apart), and on the
-source lane of a fork whose response has not begun to work (PROTOCOL section 6).
+source lane of a fork whose response has not begun to work, for `FORK_S` at most (PROTOCOL
+section 6: a response that was only created or queued may still need its parent).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ MAX_IN_FLIGHT = 16
 """Responses in flight over all lanes of one connection."""
 MAX_NAMES = 32
 """Distinct names on one connection; the default lane is not counted."""
+FORK_S = 3.0
+"""How long a create waits for a fork of its lane: not every server says `response.in_progress`. A
+fork that needs its parent later than that is told that it is gone, and is asked for in full."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 
@@ -38,6 +42,8 @@ class LaneBook:
         self._held: list[Lane] = []
         self._forks: dict[Lane, Lane] = {}
         """A fork whose response has not begun yet, and the lane that waits for that."""
+        self._patience: dict[Lane, float] = {}
+        """Until when a fork's source waits, in seconds."""
         self.sole: Lane | None = None
         """The only lane of a socket without names."""
         self.echoed = False
@@ -111,7 +117,7 @@ class LaneBook:
     def ready(self) -> list[Lane]:
         """The held lanes whose create goes out now, in order."""
         for fork in [fork for fork in self._forks if fork.begun or not fork.busy]:
-            del self._forks[fork]
+            self._free(fork)
         ready: list[Lane] = []
         for lane in tuple(self._held):
             if not self._barred(lane):
@@ -120,6 +126,23 @@ class LaneBook:
                 ready.append(lane)
         self._settle()
         return ready
+
+    @property
+    def deadline(self) -> float | None:
+        """When `tick` is due, in seconds; None: never."""
+        return min(self._patience.values(), default=None)
+
+    def hold_back(self, lane: Lane, now: float) -> None:
+        """A create that could not go out at once waits so long for forks of its lane."""
+        if lane.state is LaneState.HELD:
+            for fork, source in self._forks.items():
+                if source is lane:
+                    self._patience.setdefault(fork, now + FORK_S)
+
+    def tick(self, now: float) -> None:
+        """Wait no longer for forks whose time is up."""
+        for fork in [fork for fork, due in self._patience.items() if now >= due]:
+            self._free(fork)
 
     def leave(self, lane: Lane) -> None:
         """A held create is not to go out any more."""
@@ -146,6 +169,7 @@ class LaneBook:
         """The socket is gone."""
         self._held.clear()
         self._forks.clear()
+        self._patience.clear()
 
     def by_response(self, response_id: str) -> Lane | None:
         """The lane whose newest response this is."""
@@ -174,6 +198,11 @@ class LaneBook:
         """Nobody else is in flight, and no name was ever echoed on this socket."""
         others = any(other.working for other in self if other is not lane)
         return not others and not self.echoed
+
+    def _free(self, fork: Lane) -> None:
+        """Nobody waits for this fork any more."""
+        del self._forks[fork]
+        self._patience.pop(fork, None)
 
     def _barred(self, lane: Lane) -> bool:
         others = [other for other in self if other is not lane and other.working]
