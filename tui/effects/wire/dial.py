@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import socket
@@ -9,7 +10,7 @@ import ssl
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
     InvalidHandshake,
     InvalidMessage,
@@ -23,7 +24,7 @@ from websockets.exceptions import (
 from tui.core.wire.address import Address, is_loopback, shown
 from tui.core.wire.proxies import NO_SOCKS, chosen
 from tui.core.wire.refusals import refusal, without_secrets
-from tui.effects.wire import trust
+from tui.effects.wire import lookup, trust
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions
 from tui.errors import EndpointError, NoAnswer
@@ -55,22 +56,10 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     nearby = is_loopback(parts.hostname or "")
     trusted = await trust.context() if parts.scheme == "wss" else None
     try:
-        connected = await _Connect(
-            address.url,
-            additional_headers=dict([BETA_HEADER]) | dict(address.headers),
-            user_agent_header=options.user_agent,
-            proxy=_proxy(address) or None,
-            compression="deflate" if deflates(address, options, nearby=nearby) else None,
-            open_timeout=options.connect_timeout_s,
-            close_timeout=options.close_timeout_s,
-            ping_interval=None,
-            max_size=options.max_message_bytes,
-            max_queue=None,
-            logger=_library_log,
-            create_connection=FrameSocket,
-            ssl=trusted,
-            happy_eyeballs_delay=NEXT_ADDRESS_S,
-        )
+        async with asyncio.timeout(options.connect_timeout_s):
+            if not nearby and not _proxy(address):
+                await lookup.known(parts.hostname or "", parts.port or 443)
+            connected = await _connected(address, options, trusted)
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
     except ImportError as error:
@@ -81,6 +70,28 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     if not nearby:
         _watch_over(connected)
     return connected
+
+
+async def _connected(
+    address: Address, options: ConnectionOptions, trusted: ssl.SSLContext | None
+) -> ClientConnection:
+    nearby = is_loopback(urlsplit(address.url).hostname or "")
+    return await _Connect(
+        address.url,
+        additional_headers=dict([BETA_HEADER]) | dict(address.headers),
+        user_agent_header=options.user_agent,
+        proxy=_proxy(address) or None,
+        compression="deflate" if deflates(address, options, nearby=nearby) else None,
+        open_timeout=options.connect_timeout_s,
+        close_timeout=options.close_timeout_s,
+        ping_interval=None,
+        max_size=options.max_message_bytes,
+        max_queue=None,
+        logger=_library_log,
+        create_connection=FrameSocket,
+        ssl=trusted,
+        happy_eyeballs_delay=NEXT_ADDRESS_S,
+    )
 
 
 def deflates(address: Address, options: ConnectionOptions, *, nearby: bool) -> bool:
