@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import threading
+import time
 from pathlib import Path
 
-from tui.cli.composition import Composition, Consents, Workplace, bridge_arguments
+from tui.cli.composition import Composition, Consents, Network, Workplace, bridge_arguments
 from tui.cli.options import ModelFlags, resolve
+from tui.effects.clock import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import Options
-from tui.settings import Paths, RehearsalSettings, Settings
+from tui.settings import Paths, RehearsalSettings, Settings, parse
 
 
 def workplace(root: Path, home: Path) -> Workplace:
@@ -50,6 +53,29 @@ def test_two_instances_do_not_lose_each_others_consents(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(first.known()) == 40
+
+
+async def test_what_endpoints_teach_holds_up_nothing_and_is_there_at_the_end(
+    tmp_path: Path,
+) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
+    settings = parse(
+        '[endpoints.here]\nurl = "wss://models.example/v1/responses"\nkey_env = ""\n'
+        '[models.fast]\nname = "m"\nendpoint = "here"\n',
+        "config.toml",
+    )
+    place = Workplace(tmp_path, settings, resolve(settings, ModelFlags(), {}), paths)
+    network = Network(place, MonotonicClock())
+    endpoint = network.endpoint("here")
+    paths.state_dir.mkdir(parents=True)
+    with (paths.state_dir / "endpoints.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        began = time.monotonic()
+        endpoint.capabilities.lanes = True
+        endpoint.on_learnt(endpoint.capabilities)
+        assert time.monotonic() - began < 0.1
+    await network.close()
+    assert network.facts("here")["lanes"].value is True
 
 
 async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> None:

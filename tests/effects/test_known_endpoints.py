@@ -191,3 +191,50 @@ def test_the_endpoints_heard_of_last_are_kept(tmp_path: Path) -> None:
         store.save(f"wss://host-{number}.example/", Capabilities(lanes=True))
     assert len(store.all()) == 200
     assert "wss://host-2.example/" not in store.all()
+
+
+def test_keeping_waits_for_nobody_and_loses_nothing(tmp_path: Path) -> None:
+    """Another duetto may be stopped while it holds the lock; the answer streams on."""
+    store, known = KnownEndpoints(tmp_path), Capabilities()
+    with (tmp_path / "endpoints.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        began = time.monotonic()
+        for number in range(50):
+            known.steer[f"m{number}"] = True
+            store.keep(URL, known)
+        assert time.monotonic() - began < 0.1
+        store.flush()
+        assert KnownEndpoints(tmp_path).load(URL) == Capabilities()
+    store.close()
+    assert KnownEndpoints(tmp_path).load(URL) == known
+
+
+def test_what_could_not_be_written_is_written_with_the_next_fact(tmp_path: Path) -> None:
+    store = KnownEndpoints(tmp_path)
+    with (tmp_path / "endpoints.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        store.save(URL, Capabilities(lanes=True))
+    store.save(URL, Capabilities(lanes=True, prewarm=True))
+    assert KnownEndpoints(tmp_path).load(URL) == Capabilities(lanes=True, prewarm=True)
+
+
+def test_what_is_kept_is_as_it_was_then(tmp_path: Path) -> None:
+    store, known = KnownEndpoints(tmp_path), Capabilities(lanes=True)
+    store.keep(URL, known)
+    known.lanes = False
+    store.close()
+    assert KnownEndpoints(tmp_path).load(URL).lanes is True
+    store.keep(URL, known)
+    store.close()
+    assert KnownEndpoints(tmp_path).load(URL).lanes is False, "closing is not the end of it"
+
+
+def test_who_leaves_without_a_word_loses_nothing(tmp_path: Path) -> None:
+    write = (
+        "import sys; from pathlib import Path\n"
+        "from tui.effects.known_endpoints import KnownEndpoints\n"
+        "from tui.core.wire.capabilities import Capabilities\n"
+        "KnownEndpoints(Path(sys.argv[1])).keep('wss://h.example/', Capabilities(lanes=True))\n"
+    )
+    subprocess.run([sys.executable, "-c", write, str(tmp_path)], check=True, timeout=60)
+    assert KnownEndpoints(tmp_path).load("wss://h.example/").lanes is True

@@ -165,12 +165,14 @@ class Network:
 
     def facts(self, name: str) -> Facts:
         """What is remembered of an endpoint."""
+        self._known.flush()
         return self._known.all().get(self.shown_address(name), {})
 
     async def close(self) -> None:
         """Close all sockets, end the bridge."""
         for endpoint in self._endpoints.values():
             await endpoint.close()
+        await asyncio.to_thread(self._known.close)
         await self._bridge.close()
 
     def _made(self, name: str) -> Endpoint:
@@ -189,7 +191,7 @@ class Network:
             return address
 
         def learnt(capabilities: Capabilities) -> None:
-            self._known.save(address.url, capabilities)
+            self._known.keep(address.url, capabilities)
 
         return Endpoint(
             name,

@@ -2,7 +2,8 @@
 
 One small JSON file, replaced whole. Several duettos may write it: only what this one learnt is
 changed, under a lock. A file that is broken or cannot be written costs what was known, no more:
-everything is learnt again.
+everything is learnt again. What is learnt while answers stream is written by a thread: neither a
+slow disk nor another duetto that was stopped with the lock in its hand holds them up.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import copy
 import fcntl
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -61,6 +64,11 @@ class KnownEndpoints:
         self._wall_clock = wall_clock
         self._before: dict[str, Capabilities] = {}
         """As last loaded or saved here: what differs from it was learnt by this process."""
+        self._unsaved: dict[str, Capabilities] = {}
+        self._lock = threading.Lock()
+        self._due = False
+        """The writer is about to look at what is unsaved."""
+        self._writer: ThreadPoolExecutor | None = None
 
     def load(self, url: str) -> Capabilities:
         """What is known of an endpoint; nothing, if nothing is. Never raises."""
@@ -76,20 +84,53 @@ class KnownEndpoints:
         self._before[shown(url)] = copy.deepcopy(known)
         return known
 
-    def save(self, url: str, known: Capabilities) -> None:
-        """Keep what was learnt since `load`. Never raises."""
+    def keep(self, url: str, known: Capabilities) -> None:
+        """Have saved what is known now, without waiting for it. Never raises.
+
+        What cannot be written is tried again with the next fact, and when this is closed.
+        """
+        with self._lock:
+            self._unsaved[shown(url)] = copy.deepcopy(known)
+            due, self._due = self._due, True
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, "known endpoints")
+        if not due:
+            self._writer.submit(self._save_all)
+
+    def flush(self) -> None:
+        """Wait until what was kept is written, or cannot be."""
+        if self._writer is not None:
+            self._writer.submit(self._save_all).result()
+
+    def close(self) -> None:
+        """As `flush`, and end the thread."""
+        self.flush()
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.shutdown()
+
+    def save(self, url: str, known: Capabilities) -> bool:
+        """Keep what was learnt since `load`; False: it could not be written. Never raises."""
         place = shown(url)
-        before = _facts(self._before.get(place, Capabilities()))
-        learnt = {name: value for name, value in _facts(known).items() if before.get(name) != value}
-        gone = before.keys() - _facts(known).keys()
-        self._before[place] = copy.deepcopy(known)
-        if not learnt and not gone:
-            return
+        before, after = _facts(self._before.get(place, Capabilities())), _facts(known)
+        learnt = {name: value for name, value in after.items() if before.get(name) != value}
+        gone = before.keys() - after.keys()
         try:
-            with self._locked():
-                self._write(place, learnt, gone)
+            if learnt or gone:
+                with self._locked():
+                    self._write(place, learnt, gone)
         except OSError as error:
             _log.warning("%s cannot be written: %s", self.file, error.strerror)
+            return False
+        self._before[place] = copy.deepcopy(known)
+        return True
+
+    def _save_all(self) -> None:
+        with self._lock:
+            unsaved, self._unsaved, self._due = self._unsaved, {}, False
+        missed = {place: known for place, known in unsaved.items() if not self.save(place, known)}
+        with self._lock:
+            self._unsaved = missed | self._unsaved
 
     def all(self) -> dict[str, Facts]:
         """All that is believed now, by URL, for ``duetto doctor``. Never raises."""
