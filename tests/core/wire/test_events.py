@@ -36,6 +36,25 @@ def test_every_delta_has_its_type(kind: str, cls: type[events.Delta]) -> None:
         assert event.summary == ("summary" in kind)
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "response.code_interpreter_call_code.delta",
+        "response.mcp_call_arguments.delta",
+        "response.mcp_call.arguments_delta",
+        "response.shell_call_command.delta",
+        "response.shell_call_output_content.delta",
+        "response.audio.delta",
+        "response.audio.transcript.delta",
+        "response.image_generation_call.partial_image",
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"delta": 7, "output_index": None}, {"item_id": None}])
+def test_what_the_server_s_own_tools_stream_is_progress(kind: str, more: dict[str, Any]) -> None:
+    event = decoded(**{"type": kind, "item_id": "i", "delta": "x", "stream_id": "a"} | more)
+    assert event == events.Progress(kind, "" if "item_id" in more else "i", "a")
+
+
 def test_the_response_events_show_what_matters() -> None:
     created = decoded(type="response.created", response={"id": "r1", "status": "in_progress"})
     assert isinstance(created, events.Created)

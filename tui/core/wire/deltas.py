@@ -62,4 +62,60 @@ class SummaryDelta(
         return ReasoningDelta(self.item_id, self.delta, self.stream_id, self.output_index, True)
 
 
+class ToolDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """Base of the pieces that a tool of the server's own streams: what they say is not read."""
+
+    item_id: str = ""
+    stream_id: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The event's type on the wire."""
+        return str(self.__struct_config__.tag)
+
+
+class CodeDelta(ToolDelta, frozen=True, gc=False, tag="response.code_interpreter_call_code.delta"):
+    """More of the code that the server is about to run."""
+
+
+class McpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call_arguments.delta"):
+    """More of the arguments of a call that the server makes."""
+
+
+class OldMcpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call.arguments_delta"):
+    """The same by its former name."""
+
+
+class CommandDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_command.delta"):
+    """More of a command for the server's shell."""
+
+
+class OutputDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_output_content.delta"):
+    """More of what a command of the server's shell prints."""
+
+
+class AudioDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.delta"):
+    """More sound."""
+
+
+class TranscriptDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.transcript.delta"):
+    """More of what the sound says."""
+
+
+class PictureDelta(
+    ToolDelta, frozen=True, gc=False, tag="response.image_generation_call.partial_image"
+):
+    """A picture so far, in up to megabytes."""
+
+
+AnyToolDelta = (
+    CodeDelta
+    | McpDelta
+    | OldMcpDelta
+    | CommandDelta
+    | OutputDelta
+    | AudioDelta
+    | TranscriptDelta
+    | PictureDelta
+)
 AnyDelta = TextDelta | RefusalDelta | ArgumentsDelta | InputDelta | PatchDelta | ReasoningDelta

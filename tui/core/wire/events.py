@@ -20,6 +20,7 @@ from tui.core.wire.client_events import Invalid as Invalid
 from tui.core.wire.client_events import Steer as Steer
 from tui.core.wire.client_events import UnknownClient as UnknownClient
 from tui.core.wire.client_events import decode_client as decode_client
+from tui.core.wire.deltas import AnyToolDelta
 from tui.core.wire.deltas import ArgumentsDelta as ArgumentsDelta
 from tui.core.wire.deltas import Delta as Delta
 from tui.core.wire.deltas import InputDelta as InputDelta
@@ -28,7 +29,9 @@ from tui.core.wire.deltas import ReasoningDelta as ReasoningDelta
 from tui.core.wire.deltas import RefusalDelta as RefusalDelta
 from tui.core.wire.deltas import SummaryDelta as SummaryDelta
 from tui.core.wire.deltas import TextDelta as TextDelta
+from tui.core.wire.deltas import ToolDelta as ToolDelta
 from tui.core.wire.mending import mended_json
+from tui.core.wire.pauses import retry_after_s
 from tui.core.wire.usage import Usage as Usage
 from tui.core.wire.usage import usage_of as usage_of
 
@@ -198,11 +201,7 @@ class ErrorEvent(msgspec.Struct, frozen=True):
     @property
     def retry_after_s(self) -> float | None:
         """How long the server wants to be left alone, in seconds; None if it does not say."""
-        try:
-            seconds = float(self.headers.get("retry-after", ""))
-        except ValueError:
-            return None
-        return seconds if 0 <= seconds < float("inf") else None
+        return retry_after_s(self.headers)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -245,7 +244,7 @@ _Told = (
     | InjectCreated
     | InjectFailed
 )
-_Typed = _Told | SummaryDelta
+_Typed = _Told | SummaryDelta | AnyToolDelta
 Event = _Told | SteerNews | ErrorEvent | Progress | Unknown
 
 _PROGRESS = (
@@ -284,6 +283,13 @@ def decode_server(data: str | bytes) -> Event | None:
         event = decode_typed(data)
     except UNUSUAL:
         return decode_unusual(data)
+    return told(event)
+
+
+def told(event: Event | SummaryDelta | ToolDelta) -> Event:
+    """An event as the house knows it; the wire has other forms of some."""
+    if isinstance(event, ToolDelta):
+        return Progress(event.kind, event.item_id, event.stream_id)
     return event.told if isinstance(event, SummaryDelta) else event
 
 
@@ -310,7 +316,7 @@ def decode_unusual(data: str | bytes) -> Event | None:
         )
     except (msgspec.ValidationError, UnicodeError, RecursionError):
         return _unusable(kind, raw, lane)
-    return event.told if isinstance(event, SummaryDelta) else event
+    return told(event)
 
 
 def _unusable(kind: str, raw: dict[str, Any], lane: str | None) -> Event:

@@ -22,7 +22,16 @@ from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.lessons import Lessons
 from tui.core.wire.client.reception import Reception
 from tui.core.wire.client.switchboard import Switchboard
-from tui.core.wire.events import UNUSUAL, Delta, Event, SummaryDelta, decode_typed, decode_unusual
+from tui.core.wire.events import (
+    UNUSUAL,
+    Delta,
+    Event,
+    SummaryDelta,
+    ToolDelta,
+    decode_typed,
+    decode_unusual,
+    told,
+)
 from tui.errors import WireError
 
 _STEERABLE = (
@@ -162,7 +171,7 @@ class ClientProtocol:
     def receive_text(self, data: str | bytes, now: float) -> None:
         """Take one text frame that came at ``now``, in seconds. Never raises."""
         try:
-            event: Event | SummaryDelta | None = decode_typed(data)
+            event: Event | SummaryDelta | ToolDelta | None = decode_typed(data)
         except UNUSUAL:
             event = decode_unusual(data)
         if isinstance(event, Delta):
@@ -180,6 +189,8 @@ class ClientProtocol:
                 self._reception.take_delta(lane, event, now)
         elif isinstance(event, SummaryDelta):
             self._take_summary(event, now)
+        elif isinstance(event, ToolDelta):
+            self._take_progress(event, now)
         elif event is None:
             self.unreadable += 1
         elif not self.closed:
@@ -236,6 +247,14 @@ class ClientProtocol:
         for lane in self._book:
             self._reception.tick(lane, now)
         self._board.pump()
+
+    def _take_progress(self, event: ToolDelta, now: float) -> None:
+        """A tool of the server's own is at work: nothing changes while an answer streams."""
+        lane, progress = self._book.called(event.stream_id), told(event)
+        if lane is not None and lane.flowing:
+            self._board.hand_on(progress, lane)
+        elif not self.closed:
+            self._reception.take(progress, now)
 
     def _take_summary(self, event: SummaryDelta, now: float) -> None:
         """Reasoning by its other name."""
