@@ -28,7 +28,7 @@ from tests.support.sse_upstream import (
     stream,
 )
 from tui.bridge import stage
-from tui.bridge.relay.upstream import proxy_for, retry_after
+from tui.bridge.relay.upstream import proxy_for
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
 from tui.core.wire.authorities import NAMES
@@ -205,24 +205,6 @@ async def test_a_silent_upstream_is_covered_by_signs_of_life(
     assert {e["stream_id"] for e in events} == {"a"}
     assert {e["response"]["id"] for e in events if "response" in e} == {events[0]["response"]["id"]}
     assert prose(events) == "at last"
-
-
-@pytest.mark.parametrize(
-    ("given", "seconds"),
-    [
-        ("7", "7"),
-        (" 1.5 ", "1.5"),
-        ("Sat, 21 Nov 2026 12:00:30 GMT", "30"),
-        ("Sat, 21 Nov 2026 11:00:00 GMT", "0"),
-        ("soon", None),
-        ("", None),
-    ],
-)
-def test_a_pause_is_said_in_seconds(given: str, seconds: str | None) -> None:
-    noon_unix_s = 1_795_262_400.0
-    wanted = {} if seconds is None else {"retry-after": seconds}
-    assert retry_after({"Retry-After": given}, noon_unix_s) == wanted
-    assert retry_after({}, noon_unix_s) == {}
 
 
 async def test_a_refusal_whose_body_never_ends_is_cut(bridge: Bridge) -> None:

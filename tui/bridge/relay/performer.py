@@ -11,9 +11,10 @@ from aiohttp import ClientResponse
 
 from tui.bridge.relay.retelling import Retelling
 from tui.bridge.relay.sse import MAX_MESSAGE_BYTES, OversizeError, SseParser
-from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream, retry_after
+from tui.bridge.relay.upstream import MOST_REFUSAL_BYTES, BrokenError, Upstream
 from tui.bridge.stage import Part
 from tui.core.wire.address import Address
+from tui.core.wire.pauses import pause_header, retry_after_s
 from tui.core.wire.refusals import UNREACHED
 from tui.errors import EndpointError
 
@@ -119,7 +120,7 @@ class RelayPerformer:
             part.run.refuse(400, "endpoint_redirects", words)
             return
         body = await _body(response, MOST_REFUSAL_BYTES, cut=True)
-        headers = retry_after(response.headers, time.time())
+        headers = pause_header(retry_after_s(response.headers, time.time()))
         status = response.status if response.status >= 400 else 502
         retelling.refuse(status, body, headers, self._host)
 

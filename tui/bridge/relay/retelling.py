@@ -13,6 +13,7 @@ from tui.bridge.relay.items import DONE, ItemBook, begun, text_of
 from tui.bridge.relay.sse import Message
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.masking import Mask
+from tui.core.wire.pauses import pause_header, retry_after_s
 from tui.core.wire.server.run import FinishStatus, Run
 
 _ENDS: dict[str, FinishStatus] = {
@@ -112,9 +113,15 @@ class Retelling:
         said, nested = complaint_in(event), event.get("error")
         code = said.code or (f"http_{said.status}" if said.status else "server_error")
         message = said.message or "The server ended with an error."
-        holders = (event, nested) if isinstance(nested, dict) else (event,)
         status = said.status or _status_of(code)
-        self._refuse(status, (code, message, said.param), _retry_after(*holders))
+        holders = [holder for holder in (nested, event) if isinstance(holder, dict)]
+        pauses = [
+            retry_after_s(headers)
+            for holder in holders
+            if isinstance(headers := holder.get("headers"), dict)
+        ]
+        pause = pause_header(next((one for one in pauses if one is not None), None))
+        self._refuse(status, (code, message, said.param), pause)
 
     def _say_rest(self, listed: object) -> None:
         """Tell what of the terminal event's list did not come by itself."""
@@ -159,12 +166,3 @@ def _status_of(code: str) -> int:
         return 429
     transient = ("server", "internal", "overload", "unavailable", "timeout", "api_error")
     return 500 if any(word in code for word in transient) else 400
-
-
-def _retry_after(*holders: Mapping[str, Any]) -> dict[str, str]:
-    for holder in holders:
-        headers = holder.get("headers")
-        for name, value in headers.items() if isinstance(headers, dict) else ():
-            if str(name).lower() == "retry-after":
-                return {"retry-after": str(value)}
-    return {}

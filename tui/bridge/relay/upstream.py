@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -100,21 +98,6 @@ def encoded(request: Mapping[str, Any]) -> bytes:
     body = {key: value for key, value in request.items() if key not in _ENVELOPE}
     body |= {"stream": True, "store": False}
     return msgspec.json.encode(body)
-
-
-def retry_after(headers: Mapping[str, str], unix_s: float) -> dict[str, str]:
-    """How long the upstream wants to be left alone, as a header in seconds; empty: unsaid.
-
-    HTTP allows a date as well (RFC 9110, 10.2.3), which our clients need not read.
-    """
-    given = headers.get("Retry-After", "").strip()
-    if given and not given.replace(".", "", 1).isdigit():
-        try:
-            at_s = parsedate_to_datetime(given).timestamp()
-        except ValueError:
-            return {}
-        given = str(max(0, math.ceil(at_s - unix_s)))
-    return {"retry-after": given} if given else {}
 
 
 def proxy_for(url: str) -> str | None:

@@ -11,6 +11,7 @@ import msgspec
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.events import ErrorEvent, Event, Failed, Incomplete, SteerNews
 from tui.core.wire.masking import Mask
+from tui.core.wire.pauses import retry_after_s
 from tui.errors import EndpointError, KeyRefused
 
 NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
@@ -70,25 +71,6 @@ def refusal(
     )
     error.cause = f"{where} answered HTTP {status}{saying}"
     return error
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """How long a ``Retry-After`` header asks to wait, in seconds; None: it does not say.
-
-    A date is measured against the server's own ``Date``: clocks differ.
-    """
-    text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    if not text:
-        return None
-    from email.utils import parsedate_to_datetime  # 10 ms, and rarely asked for
-
-    try:
-        until = parsedate_to_datetime(text)
-        return max(0.0, (until - parsedate_to_datetime(headers.get("Date", ""))).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def close_words(code: int, reason: str) -> str:
