@@ -26,7 +26,7 @@ from tui.engine.intents import (
     Unqueue,
     Verify,
 )
-from tui.engine.notices import Ask, Trouble
+from tui.engine.notices import Ask
 
 
 async def test_the_prompt_has_the_focus_and_the_session_starts_after_the_first_paint() -> None:
@@ -274,53 +274,6 @@ async def test_a_terminal_that_grows_again_has_the_focus_where_it_was(key: str) 
         await pilot.resize_terminal(80, 24)
         await pilot.pause(0.05)
         assert app.focused is before
-
-
-async def test_troubles_are_shown_inert() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        session.board.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
-        await settled(session, pilot)
-        notification = next(iter(app._notifications))
-        assert notification.message == "No [b]way[/b]␛[2J"
-        assert not notification.markup
-
-
-async def test_what_the_conversation_says_does_not_cover_it() -> None:
-    session = ScriptedSession()
-    noted = Trouble("The connection was lost", "gone", "send it again", noted=True)
-    async with running(session, (80, 24)) as (app, pilot):
-        session.board.trouble(noted)
-        await settled(session, pilot)
-        assert list(app._notifications) == []
-        await pilot.press("f6")
-        session.board.trouble(noted)
-        await settled(session, pilot)
-        assert [told.message for told in app._notifications] == [
-            "The connection was lost\ngone\nsend it again"
-        ]
-
-
-async def test_a_toast_of_before_does_not_cover_what_the_conversation_says() -> None:
-    session = ScriptedSession()
-    async with running(session, (80, 24)) as (app, pilot):
-        session.board.trouble(Trouble("The endpoint cannot be reached"))
-        await settled(session, pilot)
-        assert len(app._notifications) == 1
-        session.board.trouble(Trouble("The endpoint cannot be reached", noted=True))
-        await settled(session, pilot)
-        assert list(app._notifications) == []
-
-
-async def test_a_prompt_ends_the_toasts_of_before() -> None:
-    """They would cover its answer."""
-    session = ScriptedSession()
-    async with running(session, (80, 24)) as (app, pilot):
-        session.board.trouble(Trouble("The endpoint cannot be reached"))
-        await settled(session, pilot)
-        await pilot.press(*"hi", "enter")
-        await settled(session, pilot)
-        assert list(app._notifications) == []
 
 
 async def test_leaving_asks_when_hunks_are_pending() -> None:
