@@ -71,6 +71,15 @@ def test_a_failure_under_another_name_is_told() -> None:
     assert error.stream_id == "main"
 
 
+def test_a_failure_of_a_lane_that_is_none_of_ours_ends_nothing_before_names_are_proven() -> None:
+    side = ClientSide()
+    side.ask("main")
+    assert [event.stream_id for event in side.error(500, "helper", code="x")] == [None]
+    assert side.client.lane("main").busy
+    side.created("resp_1", "main")
+    assert kinds(side.completed("resp_1", "main")) == ["Completed"]
+
+
 def test_a_beginning_without_a_name_where_names_were_echoed() -> None:
     side = proven().streaming("a")
     side.ask("b")

@@ -69,16 +69,22 @@ class Troubles:
     def _blamed(self, event: ErrorEvent) -> Lane | None:
         """The lane that an error without a name can only be about; None: nobody knows."""
         book = self._board.book
+        if event.stream_id and (book.shared or self._foreign(event.stream_id)):
+            return None
         if not book.shared:
             return book.unnamed
-        if event.stream_id:
-            return None
         if book.default.working:
             return book.default
         working = [lane for lane in book if lane.working]
         waiting = [lane for lane in working if lane.state is LaneState.SENT]
         one = waiting or working
         return one[0] if len(one) == 1 else None
+
+    def _foreign(self, name: str) -> bool:
+        """It is no lane of ours, not even in other letters, where we say the names of ours."""
+        book = self._board.book
+        ours = {one.casefold() for one in book.names}
+        return bool(ours) and book.sole is None and name.casefold() not in ours
 
     def _complains(self, event: ErrorEvent, lane: Lane | None, now: float, *, named: bool) -> bool:
         """Whether it complains about a control event of ours; if so, that is answered.
