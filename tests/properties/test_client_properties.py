@@ -96,6 +96,40 @@ def test_what_is_handed_on_makes_whole_responses_lane_by_lane(
             over.clear()
 
 
+@given(FACTS, STEPS, st.sampled_from([2.5, 40.0]), st.integers(0, 2))
+@settings(max_examples=500, deadline=None)
+def test_a_late_error_about_a_steer_or_an_interrupt_of_ours_ends_nothing(
+    facts: Facts, steps: list[Step], late_s: float, words: int
+) -> None:
+    play = Play(facts)
+    for step in steps:
+        play.act(step)
+        if not play.controls:
+            continue
+        play.now += late_s
+        play.client.tick(play.now)
+        play.collect()
+        if any(is_waited_for(play.client, lane) for lane in LANES):
+            continue
+        sockets, before = play.sockets, states(play.client)
+        while play.controls:
+            play.complain(words)
+        assert play.collect() == []
+        assert play.sockets == sockets
+        assert states(play.client) == before
+
+
+def states(client: ClientProtocol) -> list[LaneState]:
+    """What the lanes do."""
+    return [client.lane(lane).state for lane in LANES]
+
+
+def is_waited_for(client: ClientProtocol, lane: str | None) -> bool:
+    """An answer about this lane would be in time."""
+    here = client.lane(lane)
+    return here.steers.undecided or (here.stop.unanswered and here.state is LaneState.INTERRUPTING)
+
+
 def early(client: ClientProtocol) -> set[str | None]:
     """Lanes whose response has not been named, which some servers never do."""
     return {lane for lane in LANES if not client.lane(lane).response_id}

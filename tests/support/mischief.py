@@ -66,6 +66,8 @@ class Play:
         """Parents of the texts that the server has not answered."""
         self._owned: list[tuple[str, str]] = []
         """The server's id and the parent of the texts that it accepted."""
+        self.controls: list[str] = []
+        """Types of the steers and interrupts of this socket without an error so far."""
 
     def act(self, step: Step) -> list[events.Event]:
         """One step; what was handed on because of it."""
@@ -87,6 +89,8 @@ class Play:
         for text in client.data_to_send():
             frame = json.loads(text)
             self.sent.append(frame)
+            if frame["type"] != "response.create":
+                self.controls.append(frame["type"])
             if frame["type"] == "response.steer":
                 self._steers.append(frame["previous_response_id"])
         got = client.events_received()
@@ -97,7 +101,7 @@ class Play:
         if client.closed:
             self.client = self._make(self.facts)
             self.sockets += 1
-            self._steers, self._owned = [], []
+            self._steers, self._owned, self.controls = [], [], []
         return got
 
     def lose(self) -> None:
@@ -119,6 +123,14 @@ class Play:
         named = {} if lane is None else {"stream_id": lane}
         frame = json.dumps({"type": kind, **named, **fields})
         self.client.receive_text(frame.encode(), self.now)
+
+    def complain(self, y: int) -> None:
+        """An error without a name about the oldest steer or interrupt."""
+        kind = self.controls.pop(0)
+        words = (f"Unknown event type '{kind}'.", f"{kind} is not supported", f"{kind}: no")
+        codes = ("unknown_event", "", "response_not_found")
+        error = {"type": "invalid_request_error", "code": codes[y % 3], "message": words[y % 3]}
+        self.say("error", status=(400, None, 404)[y % 3], error=error)
 
     def _count(self, got: list[events.Event]) -> None:
         self.fates += [((self.sockets, number), fate) for number, fate in fates(got)]
@@ -179,6 +191,11 @@ class Play:
         elif kind == 24:
             error = {"code": _CODES[x], "message": "stream_id" if y == 2 else "words"}
             self.say("error", spoken, status=(400, 400, 500, None)[y % 4], error=error)
+        elif kind == 25 and self.controls:
+            # In time, or long after its deadline.
+            self.now += (0.0, 0.0, 1.2, 2.5, 40.0)[y % 5]
+            self.client.tick(self.now)
+            self.complain(x)
         else:
             self.say(_NEWS[y % 4], spoken)
 
