@@ -104,6 +104,14 @@ def test_an_endpoint_is_reached(server: str, capsys: pytest.CaptureFixture[str])
     assert report(capsys)["endpoint cli"]["state"] == "ok"
 
 
+def test_an_endpoint_named_by_its_base_is_shown_as_it_is_dialled(
+    server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = server.replace("ws://", "http://").removesuffix("/responses")
+    assert exit_status("--json", "--endpoint", f"{base}/", "--fast", "m") == 0
+    assert str(report(capsys)["endpoint cli"]["text"]).startswith(f"{server} reached in ")
+
+
 def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

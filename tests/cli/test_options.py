@@ -86,6 +86,20 @@ def test_an_endpoint_with_two_models() -> None:
     assert "sk-secret" not in repr(models)
 
 
+def test_a_base_url_is_completed_and_keeps_its_query() -> None:
+    text = """
+[endpoints.one]
+url = "https://one.example/openai/v1/?a=b"
+query = { "api-version" = "7" }
+
+[models.fast]
+name = "m"
+"""
+    models = resolved(ModelFlags(), KEYED, text)
+    url = models.endpoints["one"].address.url
+    assert url == "wss://one.example/openai/v1/responses?a=b&api-version=7"
+
+
 def test_one_model_leaves_the_other_role_out() -> None:
     models = resolved(ModelFlags(endpoint=LOCAL, deep="d"))
     assert list(models.roles) == ["deep"]

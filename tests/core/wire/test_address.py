@@ -24,6 +24,40 @@ def test_web_addresses_become_socket_addresses(given: str, dialled: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("given", "dialled"),
+    [
+        # a base URL, as every SDK takes one (PROTOCOL section 1)
+        ("https://api.openai.com/v1", "wss://api.openai.com/v1/responses"),
+        ("https://api.openai.com/v1/", "wss://api.openai.com/v1/responses"),
+        (
+            "https://r.example/openai/v1//?api-version=1",
+            "wss://r.example/openai/v1/responses?api-version=1",
+        ),
+        ("http://127.0.0.1:4000", "ws://127.0.0.1:4000/responses"),
+        ("http://127.0.0.1:4000/?a=b", "ws://127.0.0.1:4000/responses?a=b"),
+        ("https://h.example/v1/responses/", "wss://h.example/v1/responses"),
+        ("https://h.example/proxy/openai", "wss://h.example/proxy/openai/responses"),
+        ("https://h.example/myresponses", "wss://h.example/myresponses/responses"),
+        # a WebSocket's address is one already, unless it plainly is a base
+        ("wss://h.example/v1", "wss://h.example/v1/responses"),
+        ("wss://h.example/v1/?a=b", "wss://h.example/v1/responses?a=b"),
+        ("wss://h.example", "wss://h.example/responses"),
+        ("wss://h.example/", "wss://h.example/responses"),
+        ("wss://h.example/ws", "wss://h.example/ws"),
+        ("wss://h.example/ws/", "wss://h.example/ws/"),
+        ("wss://h.example/v1/responses/", "wss://h.example/v1/responses/"),
+        ("wss://h.example/v1/realtime?x=/v1", "wss://h.example/v1/realtime?x=/v1"),
+    ],
+)
+def test_a_base_is_completed(given: str, dialled: str) -> None:
+    assert checked(Address(given, KEY)).url == dialled
+    assert checked(Address(dialled, KEY)).url == dialled
+    web = dialled.replace("ws", "http", 1)
+    if web.partition("?")[0].endswith("/responses"):
+        assert checked(Address(web, KEY)).url == dialled
+
+
+@pytest.mark.parametrize(
     "url",
     ["", "localhost:8801", "ftp://h/x", "wss://", "wss://h:99999/", "ws://[::1/", "h.example"],
 )

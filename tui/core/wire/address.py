@@ -11,6 +11,7 @@ from tui.core.wire.masking import is_secret_name
 from tui.errors import EndpointError
 
 _SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
+_ENDPOINT = "/responses"
 _SURE_CHARS = 12
 """A header's value that is as long may be a key, whatever the header's name says."""
 
@@ -31,6 +32,9 @@ class Address:
 
 def checked(address: Address) -> Address:
     """The address as it can be dialled: with a ``ws`` or ``wss`` URL.
+
+    A base URL (``https://HOST/v1``) is completed as PROTOCOL section 1 says. A WebSocket's URL is
+    taken as it is, unless it plainly is a base: without a path, or ending in ``/v1``.
 
     Raises EndpointError if it is no such URL, if a header cannot be sent, or if a key would
     travel in clear text beyond this machine.
@@ -53,7 +57,8 @@ def checked(address: Address) -> Address:
             f"The key for {parts.hostname} would travel in clear text: use wss:// instead of "
             "ws://, or remove the key."
         )
-    return replace(address, url=parts._replace(scheme=scheme).geturl())
+    completed = parts._replace(scheme=scheme, path=_completed(parts))
+    return replace(address, url=completed.geturl())
 
 
 def secrets_in(address: Address) -> list[str]:
@@ -111,6 +116,14 @@ def _split(url: str) -> SplitResult:
         raise EndpointError(
             f"{shown(url)} is not a valid address: use wss://HOST/v1/responses."
         ) from None
+
+
+def _completed(parts: SplitResult) -> str:
+    """The path with ``/responses`` behind it, if it is that of a base URL."""
+    path = parts.path.rstrip("/")
+    if parts.scheme in ("ws", "wss") and path and not path.endswith("/v1"):
+        return parts.path
+    return path if path.endswith(_ENDPOINT) else path + _ENDPOINT
 
 
 def _holds_secret(parts: SplitResult, headers: Mapping[str, str]) -> bool:
