@@ -15,6 +15,16 @@ from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, KeyRefused
 
 
+async def test_what_one_model_was_served_by_is_not_said_of_the_other() -> None:
+    roles = {role: RoleSpec(role, f"{role}-1", "main") for role in ("fast", "deep")}
+    world = World(roles=roles)
+    model = await begun(world, "hello")
+    model.complete()
+    assert world.session.status.served_model
+    world.session.submit(intents.Switch("deep"))
+    assert (world.session.status.served_model, world.session.status.served_tier) == ("", "")
+
+
 async def test_esc_freezes_before_anything_else() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)

@@ -162,6 +162,7 @@ def test_status(snap_compare: Compare, size: tuple[int, int]) -> None:
             1,
             0,
             0,
+            "the server refused the WebSocket; it is asked for again now and then",
         ),
     ]
     run = keys(session, *"/status", "enter")

@@ -204,6 +204,7 @@ class Pair:
         if role == self._status.role:
             return
         self._status.role = role
+        self._status.served_model = self._status.served_tier = ""
         self._lines.describe(self._roles[role])
         self._kit.board.note(self._turn, f"switched to {role}: {self._roles[role].model}")
         exchange = self._exchange

@@ -51,7 +51,7 @@ def status_report(
     if sockets:
         parts += _table(sockets, width)
     else:
-        parts += _said("none yet; one is opened when you begin to type", "$muted", width)
+        parts += _said("none now: the next prompt opens one", "$muted", width)
     return Content.assemble(*parts).rstrip("\n")
 
 
@@ -86,7 +86,8 @@ def _connection(status: Status, endpoint: str) -> Parts:
     """Of the model that answers now."""
     if status.retry_s is not None:
         return [(f"  again in {math.ceil(max(status.retry_s, 0))} s\n", "$warning")]
-    over = " by HTTP" if status.transport == "http" else ""
+    ready = status.connection == "ready"
+    over = " by HTTP" if ready and status.transport == "http" else ""
     return [(f"  {endpoint} is {status.connection}{over}\n", "$faint")]
 
 
@@ -95,7 +96,8 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     indent = f"{_INDENT}{'':8}"
     served, tier = one_line(status.served_model), one_line(status.served_tier)
     if not served:
-        return [(f"{indent}not asked yet\n", "$faint")]
+        words = clip("the server has not said what it uses", width - len(indent))
+        return [(f"{indent}{words}\n", "$faint")]
     as_asked = served == asked
     said = "served as asked" if as_asked else f"served: {served}"
     if tier:
@@ -181,8 +183,8 @@ def _said_of(socket: SocketView, *, told: bool, first: bool) -> list[tuple[str, 
         requests = counted(socket.requests, "request")
         words = f"{requests}, {socket.continued} with the new items only"
         said.append(("sent", f"{words} · {counted(socket.reconnects, 'reconnect')}"))
-    if socket.transport != "websocket":
-        said.append(("why", "the WebSocket was refused or kept breaking; it is tried again"))
+    if socket.why:
+        said.append(("why", one_line(socket.why)))
     return said
 
 
@@ -200,7 +202,7 @@ def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
 
 def _lanes(names: Iterable[str]) -> str:
     shown = [f"{one_line(name.rstrip('*'))}{' busy' * name.endswith('*')}" for name in names]
-    return ", ".join(shown) or "none used yet"
+    return ", ".join(shown) or "none"
 
 
 def counted(number: int, thing: str) -> str:

@@ -131,6 +131,37 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
         await desk.endpoint.close()
 
 
+@pytest.mark.parametrize(
+    ("refused", "known", "choice", "words"),
+    [
+        (True, {}, "auto", "the server refused the WebSocket; it is asked for again"),
+        (False, {"websocket": False}, "auto", "in an earlier run; it is asked for again"),
+        (False, {}, "auto", "the WebSocket failed; it is asked for again"),
+        (False, {}, "http", "the settings say"),
+    ],
+)
+async def test_why_it_goes_by_http_is_said(
+    refused: bool, known: dict[str, bool], choice: str, words: str
+) -> None:
+    async with hosting() as host, hosting() as relay:
+        host.refusal = 426 if refused else None
+        desk = Desk(host, relay, known=known, transport=choice)
+        lane, heard = desk.lane("main")
+        if not (refused or known or choice == "http"):
+            await desk.ask(lane, heard)
+            assert [view.why for view in desk.endpoint.views()] == [""]
+            assert lane.fall_back()
+        await desk.ask(lane, heard)
+        (view,) = desk.endpoint.views()
+        assert view.transport == "http"
+        assert words in view.why
+        assert ("again" in view.why) == (choice == "auto")
+        lane.come_back()
+        (view,) = desk.endpoint.views()
+        assert ("the next turn" in view.why) == (choice == "auto" and not refused)
+        await desk.endpoint.close()
+
+
 async def test_the_bridge_is_watched_closely() -> None:
     far = ConnectionOptions()
     async with hosting() as host, hosting() as relay:

@@ -49,6 +49,7 @@ FALLEN = SocketView(
     1,
     0,
     0,
+    "the server refused the WebSocket",
 )
 
 
@@ -86,7 +87,7 @@ async def test_it_shows_the_figures_and_esc_closes_it() -> None:
             "127.0.0.1:41873/v1/responses",
             "◐ retiring HTTP",
             "1 request, 0 with the new items only · 0 reconnects",
-            "the WebSocket was refused or kept breaking",
+            "why    the server refused the WebSocket",
         ):
             assert words in shown, words
         assert "steer      ✓ yes" in shown
@@ -101,7 +102,7 @@ async def test_it_is_live(monkeypatch: pytest.MonkeyPatch) -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
         await asked(pilot)
-        assert "none yet; one is opened when you begin to type" in text(app)
+        assert "none now: the next prompt opens one" in text(app)
         session.sockets = [OPEN]
         await until(lambda: "● open" in text(app), pilot)
         session.status.retry_s = 7.4
@@ -162,7 +163,19 @@ def test_what_was_served_is_not_what_was_asked() -> None:
     status.served_model = "astra"
     assert "served as asked · flex" in status_report(status, Abilities(), [], 70).plain
     status.served_model = ""
-    assert "not asked yet" in status_report(status, Abilities(), [], 70).plain
+    assert (
+        "the server has not said what it uses" in status_report(status, Abilities(), [], 70).plain
+    )
+
+
+def test_only_what_is_so_is_said() -> None:
+    status = Status(endpoint="e", transport="http", connection="offline")
+    shown = status_report(status, Abilities(), [replace(FALLEN, why="", lanes=())], 100).plain
+    assert "e is offline\n" in shown
+    assert "why" not in shown
+    assert "lanes  none\n" in shown
+    status.connection = "ready"
+    assert "e is ready by HTTP\n" in status_report(status, Abilities(), [], 100).plain
 
 
 def test_the_counts_of_an_endpoint_are_told_once() -> None:

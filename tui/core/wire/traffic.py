@@ -30,3 +30,5 @@ class SocketView:
     continued: int
     """How many of them were continuations (a parent and only the new items)."""
     reconnects: int
+    why: str = ""
+    """Of ``http``: what keeps it from being a WebSocket, in words."""

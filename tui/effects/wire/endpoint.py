@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from tui.core.wire.address import Address, checked, shown
@@ -98,7 +98,8 @@ class Endpoint:
     def views(self) -> list[SocketView]:
         """The sockets now; without any, the last one that was lost."""
         dials = [(self._shown, self.transport) for _ in self._dials]
-        return self._tally.views(self._links, dials)
+        views, why = self._tally.views(self._links, dials), self._why_http()
+        return [replace(view, why=why) if view.transport == "http" else view for view in views]
 
     def fall_back(self) -> bool:
         """Take the way by HTTP from the next `EndpointLane.open` on."""
@@ -198,6 +199,19 @@ class Endpoint:
             link.pulse.slept()
             if link.pulse.doubted:
                 link.retire(SLEPT)
+
+    def _why_http(self) -> str:
+        if self.options.transport == "http":
+            return 'the settings say transport = "http"'
+        if self.transport == "websocket":
+            return "the next turn goes by WebSocket again"
+        if self._refused:
+            reason = "the server refused the WebSocket"
+        elif self.capabilities.websocket is False:
+            reason = "it refused the WebSocket in an earlier run"
+        else:
+            reason = "the WebSocket failed"
+        return f"{reason}; it is asked for again now and then"
 
     def _leave_stale(self, lane: EndpointLane) -> None:
         """Part an idle lane from a link that is not to take another request of it."""
