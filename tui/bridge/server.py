@@ -1,4 +1,4 @@
-"""The WebSocket server: loopback only, bearer token, `core.server_protocol` around who answers."""
+"""The WebSocket server: loopback only, bearer token, the server's protocol around who answers."""
 
 from __future__ import annotations
 

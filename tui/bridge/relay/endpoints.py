@@ -41,7 +41,7 @@ def read_endpoints(line: bytes) -> dict[str, Address]:
 
 
 def http_address(address: Address) -> Address:
-    """The same endpoint for HTTP. Raises EndpointError as `core.address.checked`."""
+    """The same endpoint for HTTP. Raises EndpointError as `core.wire.address.checked`."""
     url = checked(address).url
     return Address(f"http{url.removeprefix('ws')}", address.headers)
 

@@ -4,7 +4,7 @@
 
     Endpoint      one server: its address, what it can do, its links, its way by HTTP
     EndpointLane  one conversation there; a `Wire` of the engine
-    Link          one socket and its `core.client_protocol`
+    Link          one socket and its `core.wire.client.protocol`
     FrameSocket   the frames of one socket, split without a task, a queue or a hop a token
 """
 

@@ -1,7 +1,7 @@
 """What a client does about each event of the server: responses and steering.
 
-`core.client_protocol` is the door in front of it, `core.troubles` takes the errors and
-`core.ladder` the interrupts.
+`core.wire.client.protocol` is the door in front of it, `troubles` takes the errors and
+`ladder` the interrupts.
 """
 
 from __future__ import annotations
