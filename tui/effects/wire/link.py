@@ -345,13 +345,16 @@ class Link:
         if self._timer is not None:
             self._timer.cancel()
         self._record("s2c", {"_meta": "close", "code": self.close_code, "reason": reason})
-        self.protocol.connection_lost(reason)
-        self._deliver(self._tools.clock.now())
-        riders, self.riders, self._routes = self.riders, [], {}
-        for rider in riders:
-            rider.unlinked(reason, self.close_code)
-        self._closing = asyncio.create_task(ending)
-        self._tools.owner.closed(self, reason)
+        try:
+            self.protocol.connection_lost(reason)
+            self._deliver(self._tools.clock.now())
+        finally:
+            # a bug on the way must not leave a turn waiting for ever
+            riders, self.riders, self._routes = self.riders, [], {}
+            for rider in riders:
+                rider.unlinked(reason, self.close_code)
+            self._closing = asyncio.create_task(ending)
+            self._tools.owner.closed(self, reason)
 
     def _record(self, direction: Literal["c2s", "s2c"], meta: dict[str, object]) -> None:
         if self._recorder is not None:
