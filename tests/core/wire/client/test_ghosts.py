@@ -63,9 +63,39 @@ def test_no_successor_follows_an_answer_that_fails_or_calls_tools() -> None:
 
 
 def test_answers_come_in_order_so_a_late_one_is_not_the_next_text_s() -> None:
+    side = ClientSide(Capabilities(steer={"m": True})).streaming()
+    side.client.steer("smaller", None, side.now)
+    side.wait(STEER_S / 2)
+    assert side.client.steer("and red", None, side.now) == 2
+    assert fates(side.wait(STEER_S / 2)) == [(1, "returned")]
+    assert fates(side.accepted("steer_a")) == []
+    assert fates(side.accepted("steer_b")) == [(2, "accepted")]
+
+
+def test_an_answer_that_was_given_up_before_a_text_went_out_is_lost_rather_than_late() -> None:
     side = with_silence()
     assert side.client.steer("and red", None, side.now) == 2
-    assert fates(side.accepted("steer_a")) == []
+    side.wait(0.1)
+    assert fates(side.accepted("steer_b")) == [(2, "accepted")]
+    assert kinds(side.completed()) == ["Completed"]
+    assert fates(side.created("resp_2")) == [(2, "used")]
+    assert side.delta()
+
+
+def test_if_it_was_late_all_the_same_no_text_is_lost() -> None:
+    side = with_silence()
+    side.client.steer("and red", None, side.now)
+    assert fates(side.accepted("steer_a")) == [(2, "accepted")]
+    assert fates(side.steer_failed("too_many_pending_steers", text="and red")) == [(2, "returned")]
+    side.completed()
+    assert side.created("resp_2") == []
+
+
+def test_a_refused_text_is_answered_and_the_next_one_s_answer_its_own() -> None:
+    side = ClientSide(Capabilities(steer={"m": True})).streaming()
+    side.client.steer("smaller", None, side.now)
+    assert fates(side.steer_failed("too_many_pending_steers", text="smaller")) == [(1, "returned")]
+    side.client.steer("and red", None, side.now)
     assert fates(side.accepted("steer_b")) == [(2, "accepted")]
 
 

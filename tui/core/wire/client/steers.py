@@ -61,8 +61,9 @@ class Steers:
     def __init__(self, lane: str | None) -> None:
         self._lane = lane
         self._texts: list[SteerText] = []
-        self._unanswered: deque[str] = deque(maxlen=REMEMBERED)
-        """Parents of texts that were returned before the server had answered."""
+        self._unanswered: deque[tuple[str, float]] = deque(maxlen=REMEMBERED)
+        """Of texts that were returned before the server had answered: the parent, and until when
+        the answer would have been in time."""
         self._stalled = ""
         """The response that ended with tool calls: its texts go with the next create."""
 
@@ -210,10 +211,10 @@ class Steers:
 
     def belated(self, parent: str) -> bool:
         """An answer to a text that was returned without one; each is good for one answer."""
-        if parent not in self._unanswered:
-            return False
-        self._unanswered.remove(parent)
-        return True
+        found = next((one for one in self._unanswered if one[0] == parent), None)
+        if found is not None:
+            self._unanswered.remove(found)
+        return found is not None
 
     def stalled(self, parent: str) -> bool:
         """This response ended with tool calls: its texts go with the next create."""
@@ -225,22 +226,38 @@ class Steers:
         for text in self._texts:
             if name and text.id == name:
                 return text
-        if parent in self._unanswered:
-            # Answers come in order: this one is for a text that was given back already.
-            return None
         fresh = [text for text in self._texts if text.stage is Stage.SENT]
+        words = _name(steer, "input")
+        if words:
+            # Only a refusal repeats them.
+            ours = [*fresh, *(t for t in self._texts if t.parent == parent and t not in fresh)]
+            exact = [text for text in ours if text.text == words]
+            if exact:
+                return exact[0]
         same = [text for text in fresh if text.parent == parent]
+        if self._is_late(parent, same, known=bool(words)):
+            return None
         if not same and not name:
             # A failure without an id may also come after the acceptance.
             same = [text for text in self._texts if text.parent and text.parent == parent]
         # A relay that rewrites ids does not always map them back.
-        same = same or fresh
-        exact = [text for text in same if text.text == steer.get("input")]
-        return next(iter(exact or same), None)
+        return next(iter(same or fresh), None)
+
+    def _is_late(self, parent: str, fresh: list[SteerText], *, known: bool) -> bool:
+        """Whether an answer is for a text of this parent that was given back already.
+
+        It is if the words are ``known`` and none of those that wait. Else answers come in order;
+        but one that was given up before the next text even went out is lost rather than late.
+        """
+        times = [time for one, time in self._unanswered if one == parent]
+        if not times or not fresh or known:
+            return bool(times)
+        first = fresh[0].deadline
+        return first is not None and max(times) > first - STEER_S
 
     def _give(self, text: SteerText, why: str) -> SteerNews:
         if text.stage is Stage.SENT:
-            self._unanswered.append(text.parent)
+            self._unanswered.append((text.parent, text.deadline or 0.0))
         return self._drop(text, self._news(text, "returned", why))
 
     def _drop(self, text: SteerText, news: SteerNews) -> SteerNews:
