@@ -12,6 +12,10 @@ from tui.core.wire.client.lane_book import FORK_S, MAX_IN_FLIGHT, MAX_NAMES
 from tui.errors import WireError
 
 
+def test_the_limits_are_those_of_the_protocol() -> None:
+    assert (MAX_IN_FLIGHT, MAX_NAMES) == (16, 32)
+
+
 def lanes_known() -> ClientSide:
     """A client that knows that its endpoint echoes names."""
     return ClientSide(Capabilities(lanes=True))
@@ -228,6 +232,23 @@ def test_any_sign_of_work_or_the_end_frees_the_source_of_a_fork(sign: str) -> No
         case _:
             side.error(500, "fork")
     assert [frame["stream_id"] for frame in side.sent()] == ["main"]
+
+
+def test_forks_of_each_other_go_out_in_the_order_they_were_asked_for() -> None:
+    side = lanes_known()
+    side.streaming("a").completed("resp_1", "a")
+    side.streaming("b", "resp_2").completed("resp_2", "b")
+    for number in range(MAX_IN_FLIGHT):
+        side.streaming(f"other{number}", f"resp_o{number}")
+    assert side.ask("a", previous_response_id="resp_2") == []
+    assert side.ask("b", previous_response_id="resp_1") == []
+    side.completed("resp_o0", "other0")
+    assert [frame["stream_id"] for frame in side.sent()] == ["a"]
+    side.completed("resp_o1", "other1")
+    side.created("resp_3", "a")
+    assert side.sent() == []
+    side.in_progress("resp_3", "a")
+    assert [frame["stream_id"] for frame in side.sent()] == ["b"]
 
 
 @pytest.mark.parametrize("said", ["nothing", "created", "queued"])

@@ -224,6 +224,16 @@ def test_accepted_after_an_end_with_tool_calls_waits_for_the_create_too() -> Non
     assert fates(side.created("resp_2")) == [(1, "used")]
 
 
+def test_a_response_that_we_asked_for_proves_no_text_that_was_never_accepted() -> None:
+    side = steered()
+    side.call()
+    side.completed()
+    side.ask(previous_response_id="resp_1")
+    assert fates(side.created("resp_2")) == []
+    assert fates(side.wait(STEER_S)) == [(1, "returned")]
+    assert side.state() is LaneState.CREATED
+
+
 @pytest.mark.parametrize("end", ["failed", "error", "interrupted", "lost", "limit", "abandon"])
 def test_every_bad_end_gives_all_texts_back(end: str) -> None:
     side = steered()
