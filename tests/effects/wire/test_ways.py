@@ -255,7 +255,7 @@ async def test_a_websocket_that_soon_breaks_again_is_asked_for_later() -> None:
             assert lane.fall_back()
             began = desk.clock.now()
             await desk.ask(lane, heard)
-            while desk.endpoint.transport == "http":
+            while desk.endpoint.way.transport == "http":
                 await asyncio.sleep(0.005)
             waits.append(desk.clock.now() - began)
         assert waits[2] > 2.5 * waits[0]

@@ -23,8 +23,8 @@ from tui.effects.wire.dial import dial
 from tui.effects.wire.lane import EndpointLane
 from tui.effects.wire.link import Line, Link, Tools, Transport
 from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
-from tui.effects.wire.probe import Probe
 from tui.effects.wire.tally import Tally
+from tui.effects.wire.way import Way
 from tui.errors import DuettoError, EndpointError
 
 MAIN_LANE = "main"
@@ -60,10 +60,12 @@ class Endpoint:
     recorder: Recorder | None = None
 
     def __post_init__(self) -> None:
-        chosen, refused = self.options.transport, self.capabilities.websocket is False
-        by_http = chosen == "http" or (chosen == "auto" and refused)
-        self.transport: Transport = "http" if by_http and self.fallback else "websocket"
-        """The way that the next dial takes."""
+        self.way = Way(
+            self.options,
+            self.capabilities,
+            relay=self.fallback is not None,
+            attempt=self._try_websocket,
+        )
         self._relay = Capabilities()
         """What is known of the bridge's relay."""
         near, far = self.options.nearby, self.options
@@ -76,9 +78,6 @@ class Endpoint:
         self._dials: dict[str, asyncio.Task[Link]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ages = Ages()
-        self._probe = Probe(self.options.probe_s, self._try_websocket)
-        self._refused = False
-        """The server does not take a WebSocket, it said so in this run."""
         self._shown = ""
         """The address last dialled, for the screen."""
         self._tally = Tally(self.name)
@@ -86,7 +85,7 @@ class Endpoint:
     @property
     def known(self) -> Capabilities:
         """What is known of whoever is at the other end now."""
-        return self.capabilities if self.transport == "websocket" else self._relay
+        return self.capabilities if self.way.transport == "websocket" else self._relay
 
     def lane(self, name: str = MAIN_LANE) -> EndpointLane:
         """The wire of this name; made when it is first asked for, or was closed for good."""
@@ -97,30 +96,13 @@ class Endpoint:
 
     def views(self) -> list[SocketView]:
         """The sockets now; without any, the last one that was lost."""
-        dials = [(self._shown, self.transport) for _ in self._dials]
-        views, why = self._tally.views(self._links, dials), self._why_http()
+        dials = [(self._shown, self.way.transport) for _ in self._dials]
+        views, why = self._tally.views(self._links, dials), self.way.why_http()
         return [replace(view, why=why) if view.transport == "http" else view for view in views]
-
-    def fall_back(self) -> bool:
-        """Take the way by HTTP from the next `EndpointLane.open` on."""
-        if self.fallback is None or self.transport == "http" or self.options.transport != "auto":
-            return False
-        self.transport = "http"
-        self._probe.begin()
-        return True
-
-    def come_back(self) -> None:
-        """Take the way by WebSocket from the next `EndpointLane.open` on, unless it was refused.
-
-        What was remembered of it from an earlier run is no refusal of today.
-        """
-        if self.transport == "http" and self.options.transport == "auto" and not self._refused:
-            self.transport = "websocket"
-            self._probe.stop()
 
     async def close(self) -> None:
         """Close everything for good, with close frames, waiting a second at most."""
-        self._probe.stop()
+        self.way.stop()
         for lane in self._lanes.values():
             lane.finished = True
         for task in [*self._dials.values(), *self._tasks]:
@@ -146,8 +128,7 @@ class Endpoint:
         if lane.busy:
             return
         self._leave_stale(lane)
-        if self.transport == "http" and self.options.transport == "auto":
-            self._probe.begin()
+        self.way.used()
         while lane.link is None:
             found = self._roomy(lane)
             if found is None:
@@ -200,27 +181,14 @@ class Endpoint:
             if link.pulse.doubted:
                 link.retire(SLEPT)
 
-    def _why_http(self) -> str:
-        if self.options.transport == "http":
-            return 'the settings say transport = "http"'
-        if self.transport == "websocket":
-            return "the next turn goes by WebSocket again"
-        if self._refused:
-            reason = "the server refused the WebSocket"
-        elif self.capabilities.websocket is False:
-            reason = "it refused the WebSocket in an earlier run"
-        else:
-            reason = "the WebSocket failed"
-        return f"{reason}; it is asked for again now and then"
-
     def _leave_stale(self, lane: EndpointLane) -> None:
         """Part an idle lane from a link that is not to take another request of it."""
         self.leave_doubted()
         link = lane.link
         if link is None:
             return
-        if link.transport != self.transport:
-            self._part(lane, BACK if self.transport == "websocket" else OTHER_WAY)
+        if link.transport != self.way.transport:
+            self._part(lane, BACK if self.way.transport == "websocket" else OTHER_WAY)
         elif link.state != "open" or link.age_s > self._limit_s():
             link.retire(AGED)
         elif not link.protocol.takes(lane.wire_name):
@@ -230,7 +198,7 @@ class Endpoint:
     def _roomy(self, lane: EndpointLane) -> Link | None:
         """A link that this lane can ride on."""
         for link in self._links:
-            usable = link.state == "open" and link.transport == self.transport
+            usable = link.state == "open" and link.transport == self.way.transport
             if not usable or not link.protocol.takes(lane.wire_name):
                 continue
             if self.known.lanes is not False or not link.riders:
@@ -274,14 +242,14 @@ class Endpoint:
 
     async def _made(self) -> Link:
         """A new link by the way that is open; the other way at once where this one is refused."""
-        if self.transport == "websocket":
+        if self.way.transport == "websocket":
             try:
                 return await self._connected("websocket")
             except EndpointError as error:
                 refused = error.http_may_work and not error.transient
-                if not refused or not self.fall_back():
+                if not refused or not self.way.fall_back():
                     raise
-                self._refused = True
+                self.way.refused = True
                 self._learn_websocket(False)
         assert self.fallback is not None
         return await self._connected("http")
@@ -303,7 +271,7 @@ class Endpoint:
         self._links.append(link)
         self._tally.opened()
         if transport == "websocket":
-            self._refused = False
+            self.way.refused = False
             self._learn_websocket(True)
         return link
 
@@ -344,7 +312,7 @@ class Endpoint:
             link = await self._connected("websocket")
         except DuettoError:
             return False
-        self.transport = "websocket"
+        self.way.transport = "websocket"
         for lane in self._lanes.values():
             old = lane.link
             rests = old is not None and not lane.busy and old.idle_s >= self.options.probe_s / 2

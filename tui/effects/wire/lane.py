@@ -33,7 +33,7 @@ class EndpointLane:
         self.wire_name = name
         """The name on the socket; a fresh one after a response had to be left running."""
         self.state: WireState = "closed"
-        self.transport: Transport = endpoint.transport
+        self.transport: Transport = endpoint.way.transport
         self.round_trip_s: float | None = None
         self.close_code: int | None = None
         """Of the last socket that was lost, if its server gave one."""
@@ -123,11 +123,11 @@ class EndpointLane:
 
     def fall_back(self) -> bool:
         """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
-        return self._endpoint.fall_back()
+        return self._endpoint.way.fall_back()
 
     def come_back(self) -> None:
         """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
-        self._endpoint.come_back()
+        self._endpoint.way.come_back()
 
     async def close(self) -> None:
         """Close for good; the socket too, with a close frame, if no other lane uses it."""
