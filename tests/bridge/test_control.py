@@ -71,7 +71,7 @@ async def test_an_abrupt_close_stops_the_work(bridge: Bridge) -> None:
 async def test_a_client_that_does_not_read_makes_the_model_wait(bridge: Bridge) -> None:
     headers = {"Authorization": "Bearer the-token"}
     async with connect(
-        bridge.url, additional_headers=headers, proxy=None, max_queue=1, write_limit=1
+        bridge.url, additional_headers=headers, proxy=None, max_queue=1, close_timeout=0.1
     ) as socket:
         await create(socket, "rehearse 200000 tokens", model="rehearsal-fast@20000")
         await until(socket, "response.output_text.delta")
