@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tui.core.wire.client.forks import Forks
 from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.lessons import Lessons
 from tui.errors import WireError
@@ -20,9 +21,6 @@ MAX_IN_FLIGHT = 16
 """Responses in flight over all lanes of one connection."""
 MAX_NAMES = 32
 """Distinct names on one connection; the default lane is not counted."""
-FORK_S = 3.0
-"""How long a create waits for a fork of its lane: not every server says `response.in_progress`. A
-fork that needs its parent later than that is told that it is gone, and is asked for in full."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 
@@ -40,10 +38,7 @@ class LaneBook:
         self._lessons = lessons
         self._names: set[str] = set()
         self._held: list[Lane] = []
-        self._forks: dict[Lane, Lane] = {}
-        """A fork whose response has not begun yet, and the lane that waits for that."""
-        self._patience: dict[Lane, float] = {}
-        """Until when a fork's source waits, in seconds."""
+        self.forks = Forks()
         self.sole: Lane | None = None
         """The only lane of a socket without names."""
         self.echoed = False
@@ -110,14 +105,13 @@ class LaneBook:
         lane.hold(request)
         source = self.by_response(lane.parent)
         if source is not None and source is not lane:
-            self._forks[lane] = source
+            self.forks.add(lane, source)
         self._held.append(lane)
         return lane
 
     def ready(self) -> list[Lane]:
         """The held lanes whose create goes out now, in order."""
-        for fork in [fork for fork in self._forks if fork.begun or not fork.busy]:
-            self._free(fork)
+        self.forks.settle()
         ready: list[Lane] = []
         for lane in tuple(self._held):
             if not self._barred(lane):
@@ -126,23 +120,6 @@ class LaneBook:
                 ready.append(lane)
         self._settle()
         return ready
-
-    @property
-    def deadline(self) -> float | None:
-        """When `tick` is due, in seconds; None: never."""
-        return min(self._patience.values(), default=None)
-
-    def hold_back(self, lane: Lane, now: float) -> None:
-        """A create that could not go out at once waits so long for forks of its lane."""
-        if lane.state is LaneState.HELD:
-            for fork, source in self._forks.items():
-                if source is lane:
-                    self._patience.setdefault(fork, now + FORK_S)
-
-    def tick(self, now: float) -> None:
-        """Wait no longer for forks whose time is up."""
-        for fork in [fork for fork, due in self._patience.items() if now >= due]:
-            self._free(fork)
 
     def leave(self, lane: Lane) -> None:
         """A held create is not to go out any more."""
@@ -168,8 +145,7 @@ class LaneBook:
     def clear(self) -> None:
         """The socket is gone."""
         self._held.clear()
-        self._forks.clear()
-        self._patience.clear()
+        self.forks.clear()
 
     def by_response(self, response_id: str) -> Lane | None:
         """The lane whose newest response this is."""
@@ -199,19 +175,11 @@ class LaneBook:
         others = any(other.working for other in self if other is not lane)
         return not others and not self.echoed
 
-    def _free(self, fork: Lane) -> None:
-        """Nobody waits for this fork any more."""
-        del self._forks[fork]
-        self._patience.pop(fork, None)
-
     def _barred(self, lane: Lane) -> bool:
         others = [other for other in self if other is not lane and other.working]
         if len(others) >= MAX_IN_FLIGHT or (others and self.unproven):
             return True
-        for fork, source in self._forks.items():
-            if source is lane and fork is not lane and self._precedes(fork, lane):
-                return True
-        return False
+        return any(self._precedes(fork, lane) for fork in self.forks.of(lane))
 
     def _precedes(self, fork: Lane, lane: Lane) -> bool:
         """A fork bars its source if it is under way, or was asked for before."""

@@ -112,7 +112,7 @@ class ClientProtocol:
             self._board.events += place.steers.strand(place.parent)
         self._board.pump()
         if place is not None:
-            self._book.hold_back(place, now)
+            self._book.forks.hold_back(place, now)
 
     def steer(self, text: str, lane: str | None = None, now: float = 0.0) -> int | None:
         """Add input to the lane's response; its number in the `SteerNews` that follow.
@@ -238,12 +238,12 @@ class ClientProtocol:
             for time in (lane.stop.deadline, lane.steers.deadline)
             if time is not None
         ]
-        fork = self._book.deadline
+        fork = self._book.forks.deadline
         return min(times if fork is None else [*times, fork], default=None)
 
     def tick(self, now: float) -> None:
         """Notice interrupts, steering texts and forks that were waited for long enough."""
-        self._book.tick(now)
+        self._book.forks.tick(now)
         for lane in self._book:
             self._reception.tick(lane, now)
         self._board.pump()

@@ -12,11 +12,11 @@ text back.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from tui.core.wire.client.overdue import Overdue
 from tui.core.wire.events import SteerAccepted, SteerFailed, SteerNews, SteerPending
 
 Fate = Literal["accepted", "pending", "used", "returned"]
@@ -25,8 +25,6 @@ STEER_S = 2.0
 """How long a steer may go without an answer; then the server does not know it (section 7)."""
 SUCCESSOR_S = 10.0
 """How long the successor of an accepted steer may take to begin after its parent's end."""
-REMEMBERED = 16
-"""Returned texts without an answer so far whose late answer would still be understood."""
 
 NO_ANSWER = "the server did not answer to it"
 NO_SUCCESSOR = "the server accepted it, but no answer to it began"
@@ -61,9 +59,7 @@ class Steers:
     def __init__(self, lane: str | None) -> None:
         self._lane = lane
         self._texts: list[SteerText] = []
-        self._unanswered: deque[tuple[str, float]] = deque(maxlen=REMEMBERED)
-        """Of texts that were returned before the server had answered: the parent, and until when
-        the answer would have been in time."""
+        self._overdue = Overdue()
         self._stalled = ""
         """The response that ended with tool calls: its texts go with the next create."""
 
@@ -211,10 +207,7 @@ class Steers:
 
     def belated(self, parent: str) -> bool:
         """An answer to a text that was returned without one; each is good for one answer."""
-        found = next((one for one in self._unanswered if one[0] == parent), None)
-        if found is not None:
-            self._unanswered.remove(found)
-        return found is not None
+        return self._overdue.take(parent)
 
     def stalled(self, parent: str) -> bool:
         """This response ended with tool calls: its texts go with the next create."""
@@ -235,7 +228,8 @@ class Steers:
             if exact:
                 return exact[0]
         same = [text for text in fresh if text.parent == parent]
-        if self._is_late(parent, same, known=bool(words)):
+        sent_at = (same[0].deadline or 0.0) - STEER_S if same else None
+        if self._overdue.claims(parent, sent_at, known=bool(words)):
             return None
         if not same and not name:
             # A failure without an id may also come after the acceptance.
@@ -243,21 +237,9 @@ class Steers:
         # A relay that rewrites ids does not always map them back.
         return next(iter(same or fresh), None)
 
-    def _is_late(self, parent: str, fresh: list[SteerText], *, known: bool) -> bool:
-        """Whether an answer is for a text of this parent that was given back already.
-
-        It is if the words are ``known`` and none of those that wait. Else answers come in order;
-        but one that was given up before the next text even went out is lost rather than late.
-        """
-        times = [time for one, time in self._unanswered if one == parent]
-        if not times or not fresh or known:
-            return bool(times)
-        first = fresh[0].deadline
-        return first is not None and max(times) > first - STEER_S
-
     def _give(self, text: SteerText, why: str) -> SteerNews:
         if text.stage is Stage.SENT:
-            self._unanswered.append((text.parent, text.deadline or 0.0))
+            self._overdue.add(text.parent, text.deadline or 0.0)
         return self._drop(text, self._news(text, "returned", why))
 
     def _drop(self, text: SteerText, news: SteerNews) -> SteerNews:
