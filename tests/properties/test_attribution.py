@@ -35,8 +35,6 @@ class Turns:
         """What the turn that runs was asked for."""
         self.shut: set[MemoryWire] = set()
         self.texts: dict[tuple[MemoryWire, int, int], str] = {}
-        self.late: set[str] = set()
-        """Given back; the acknowledgement may have been too slow."""
         self.fates: list[tuple[str, str]] = []
         self.parents: dict[MemoryWire, str] = {}
         self.wrong: list[str] = []
@@ -52,10 +50,8 @@ class Turns:
             self.fates.append((text, event.fate))
             if event.fate == "used":
                 self.newest[wire] = text
-            elif event.fate == "returned":
-                self.late.add(text)
         elif isinstance(event, events.TextDelta):
-            if event.delta != self.newest.get(wire) and event.delta not in self.late:
+            if event.delta != self.newest.get(wire):
                 self.wrong.append(f"{event.delta} for {self.newest.get(wire)}")
             if wire in self.shut:
                 self.wrong.append(f"{event.delta} after a stop")
