@@ -7,6 +7,7 @@ next turn.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from tests.support.fault_stand import FINE, stand, unhurried
 from tests.support.lines import party
 from tests.support.nasty_server import Nasty
-from tests.support.nasty_steps import Gate, Step, Storm, Wait
+from tests.support.nasty_steps import Gate, Raw, Step, Storm, Wait
 from tests.support.server_words import completed, created, delta, error, incomplete, spoken, turn
 from tui.core.wire import events
 from tui.core.wire.capabilities import Capabilities
@@ -31,7 +32,8 @@ def unknown(kind: str) -> dict[str, Any]:
 
 async def test_a_steer_is_refused_after_its_text_came_back() -> None:
     gate = asyncio.Event()
-    first: list[Step] = [created("resp_1"), *ONE, Gate(gate), unknown("steer"), Wait(0.05), *TWO]
+    said = Raw(json.dumps(unknown("steer")).encode())
+    first: list[Step] = [created("resp_1"), *ONE, Gate(gate), said, Wait(0.05), *TWO]
     server = Nasty([[*first, completed("resp_1")], FINE], echo=True)
     async with stand(server, options=PATIENT) as at:
         at.session.submit(intents.Prompt("go"))
@@ -43,13 +45,34 @@ async def test_a_steer_is_refused_after_its_text_came_back() -> None:
         assert (at.troubles, len(server.requests), server.connections) == ([], 2, 1)
 
 
+def refused(**more: Any) -> dict[str, Any]:
+    words = {"code": "interrupt_not_supported", "message": "no"}
+    return {"type": "response.interrupt.failed", "response_id": "resp_1", "error": words, **more}
+
+
+REFUSALS = {
+    "error": unknown("interrupt"),
+    "error with a neighbour's name": {**unknown("interrupt"), "stream_id": "helper"},
+    "error with the old name": {**unknown("interrupt"), "stream_id": "main"},
+    "vague error": error(400, "invalid_request_error", "Bad request."),
+    "failed": refused(),
+    "failed with the old name": refused(stream_id="main"),
+    "accepted": {"type": "response.interrupt.accepted", "response_id": "resp_1"},
+}
+
+
 @pytest.mark.parametrize("asked", [False, True], ids=["at rest", "next turn out"])
-async def test_an_interrupt_is_refused_after_the_lane_was_given_up(asked: bool) -> None:
+@pytest.mark.parametrize("answer", REFUSALS)
+async def test_an_interrupt_is_answered_after_the_lane_was_given_up(
+    answer: str, asked: bool
+) -> None:
     gate = asyncio.Event()
     long: list[Step] = [created("resp_1"), Storm(delta("x", "m"), 1500, gap_s=0.002)]
-    other: list[Step] = [created("resp_2"), delta("y", "m"), Gate(gate), unknown("interrupt")]
-    helped = [*other, Wait(0.05), delta("z", "m"), completed("resp_2")]
-    after: list[Step] = [Gate(gate), Wait(0.05), *turn(3, *spoken("next", "msg_next"))]
+    other: list[Step] = [created("resp_2"), delta("y", "m"), Gate(gate)]
+    said = Raw(json.dumps(REFUSALS[answer]).encode())
+    helped = [*other, said, Wait(0.05), delta("z", "m"), completed("resp_2")]
+    begun, *rest = turn(3, *spoken("next", "msg_next"))
+    after: list[Step] = [begun, Gate(gate), Wait(0.05), *rest]
     server = Nasty([long, helped, after], echo=True)
     async with party(server, ("main", "helper"), Capabilities(lanes=True)) as these:
         main, helper = these.lines
@@ -61,6 +84,7 @@ async def test_an_interrupt_is_refused_after_the_lane_was_given_up(asked: bool) 
         await main.until(lambda: not main.wire.busy, GRACE_S + 1)
         if asked:
             await main.ask("again")
+            await main.until(lambda: main.count(events.Created) == 2)
         gate.set()
         await helper.ended()
         assert (helper.text, helper.count(events.ErrorEvent)) == ("yz", 0)

@@ -94,7 +94,8 @@ class Troubles:
         controls = self._board.controls
         quoted = [kind for kind in KINDS if quotes(event, kind)]
         kinds = quoted or [kind for kind in KINDS if names(event, kind)] or KINDS
-        for control in controls.open(lane if named else None):
+        mine = controls.open(lane if named else None)
+        for control in mine or (controls.open() if quoted else []):
             if control.kind in kinds and (quoted or self._may_mean(event, control, lane, now)):
                 controls.settle(control)
                 self._refused(control, event)
