@@ -337,9 +337,10 @@ def test_unknown_events_survive_everywhere() -> None:
 def test_a_tool_of_the_server_costs_no_more_than_text() -> None:
     client = streaming()
     client.data_to_send()
-    frame = {"type": "response.code_interpreter_call_code.delta", "item_id": "i", "delta": "x"}
+    kind = "response.code_interpreter_call_code.delta"
+    frame: dict[str, Any] = {"type": kind, "item_id": "i", "delta": "x"}
     (event,) = say(client, **frame)
-    assert event == events.Progress(frame["type"], "i", None)
+    assert event == events.Progress(kind, "i", None)
     assert not client.needs_care
     client.interrupt(now=0.0)
     assert say(client, **frame) == []
