@@ -306,7 +306,7 @@ def test_the_time_limit_during_a_response_is_told_and_drops() -> None:
     client = streaming()
     error = {"code": "websocket_connection_limit_reached", "message": "60 minutes"}
     assert say(client, type="error", status=400, error=error)
-    assert client.should_drop
+    assert (client.should_drop, client.limit_reached, client.busy) == (True, True, False)
     with pytest.raises(WireError):
         client.create({"model": "m"})
 

@@ -37,6 +37,21 @@ def test_an_error_without_a_name_is_not_pinned_on_a_streaming_lane() -> None:
     assert side.delta("x", "b")
 
 
+@pytest.mark.parametrize("kind", ["steer", "interrupt"])
+def test_a_complaint_about_our_control_event_that_comes_twice_ends_nothing(kind: str) -> None:
+    side = two_lanes()
+    if kind == "steer":
+        side.client.steer("smaller", "a", side.now)
+    else:
+        side.client.interrupt("a", side.now)
+    words = f"Unknown event type 'response.{kind}'"
+    for _ in range(2):
+        assert not [e for e in side.error(400, message=words) if isinstance(e, events.ErrorEvent)]
+    assert side.delta("x", "b")
+    assert side.state("b") is LaneState.STREAMING
+    assert not side.client.should_drop
+
+
 def test_an_error_without_a_name_is_that_of_the_one_request_that_has_not_begun() -> None:
     side = two_lanes()
     side.ask("c")
