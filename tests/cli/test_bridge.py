@@ -7,7 +7,6 @@ from tui.bridge import __main__ as bridge_main
 from tui.bridge.models import Rehearsal
 from tui.cli.bridge import bridge_command
 
-
 AGES: list[float | None] = []
 """What the last servers were told of the age of connections."""
 

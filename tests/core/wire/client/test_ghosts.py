@@ -185,3 +185,16 @@ def test_a_late_refusal_does_not_hit_the_next_turn() -> None:
     assert side.say("error", **UNKNOWN_EVENT) == []
     assert side.state() is LaneState.SENT
     assert kinds(side.say("error", **UNKNOWN_EVENT)) == ["ErrorEvent"]
+
+
+def test_a_cut_for_a_text_that_came_back_late_uses_no_later_text() -> None:
+    side = with_silence()
+    assert side.accepted("steer_a") == []
+    side.client.steer("and shorter", None, side.now)
+    side.sent()
+    assert fates(side.incomplete("steered")) == [(2, "returned")]
+    assert side.created("resp_2") == []
+    assert side.delta() == []
+    assert side.steer_failed("response_already_completed") == []
+    assert side.completed("resp_2") == []
+    assert side.state() is LaneState.IDLE

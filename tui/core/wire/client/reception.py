@@ -10,7 +10,7 @@ from tui.core.wire.client.attribution import ambiguous, claimants, owner
 from tui.core.wire.client.complaints import refuses_prewarm
 from tui.core.wire.client.ladder import Ladder
 from tui.core.wire.client.lane import End, Lane, LaneState
-from tui.core.wire.client.steers import NO_ANSWER
+from tui.core.wire.client.steers import NO_ANSWER, Stage
 from tui.core.wire.client.switchboard import Switchboard
 from tui.core.wire.client.troubles import Troubles
 from tui.core.wire.deltas import AnyDelta
@@ -169,6 +169,11 @@ class Reception:
             self._board.give_back(lane, "the answer was stopped" if reason else "the answer failed")
         else:
             parent, steered = lane.response_id, reason == "steered"
+            if lane.ghosts.expected:
+                # This server does answer, if late: the cut was for a text that was given back
+                # already, and one without an answer by now came too late for it.
+                why = "the answer was cut for an earlier text"
+                self._board.events += lane.steers.give_back(why, Stage.SENT)
             news = lane.steers.ended(parent, steered=steered, calls=lane.calls)
             if any(one.fate == "accepted" for one in news):
                 self._board.lessons.steer(lane.model, True)
