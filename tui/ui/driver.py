@@ -91,9 +91,23 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         """As Textual makes it; the loss of the terminal does not stop the app from ending."""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._gone = False
+        self._gone = self._suspended = False
         own = vars(self)
         own["_file"] = Losable(own["_file"])
+
+    def suspend_application_mode(self) -> None:
+        """Give the terminal back for a while."""
+        self._suspended = True
+        super().suspend_application_mode()
+
+    def resume_application_mode(self) -> None:
+        """Take it again, if it was given back.
+
+        SIGCONT also comes with a hang-up: a second pair of threads would keep the process alive.
+        """
+        if self._suspended:
+            self._suspended = False
+            super().resume_application_mode()
 
     def run_input_thread(self) -> None:
         """Read keys and hand them to the app until it ends."""
