@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from tests.support.sources import ROOT
-from tui.ui.keymap import SCOPE_TITLES, SCOPES, key_name, rows
+from tui.ui.keymap import key_name, rows
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES
 
 README = ROOT / "README.md"
 KEYS = re.compile(r"(?<=<!-- keys: )(?P<intro>[^\n]*-->\n).*?(?=<!-- end of keys -->)", re.S)

@@ -94,8 +94,8 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "watchfiles",
         "tui.effects.wire",
         "tui.effects.watcher",
-        "tui.ui.highlight",
-        "tui.ui.widgets.file_finder",
+        "tui.ui.highlight.colours",
+        "tui.ui.editor.file_finder",
         "tui.ui.screens.help",
         "tui.ui.screens.leave",
     }

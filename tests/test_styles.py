@@ -48,7 +48,10 @@ def test_styles_hold_no_colour(file: Path) -> None:
 
 @each_tcss
 def test_styles_belong_to_a_screen_or_a_widget(file: Path) -> None:
-    owners = {path.stem for path in (ROOT / "tui" / "ui").rglob("*.py")}
+    modules = list((ROOT / "tui" / "ui").rglob("*.py"))
+    owners = {path.stem for path in modules} | {
+        f"{path.parent.name}_{path.stem}" for path in modules
+    }
     assert file.parent == STYLES
     assert file.stem == "base" or file.stem in owners
 

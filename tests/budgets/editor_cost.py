@@ -13,8 +13,8 @@ from time import perf_counter
 
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
-from tui.ui.widgets.editor import Editor
-from tui.ui.widgets.editor_typing import insert
+from tui.ui.editor.changes import insert
+from tui.ui.editor.editor import Editor
 
 SIZES = (1_000, 10_000, 50_000)
 REPEATS = 200

@@ -12,7 +12,7 @@ import tui.ui
 from tests.support.fake_session import FakeSession
 from tui.engine.intents import OpenFile
 from tui.ui import theme
-from tui.ui.widgets.editor_pane import EditorPane
+from tui.ui.editor.pane import EditorPane
 
 STYLES = Path(tui.ui.__file__).parent / "styles"
 

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 
 from tui.ui.commands import COMMANDS
-from tui.ui.keymap import KEYMAP, SCOPES, actions, bindings, hints, key_name, rows
+from tui.ui.conversation.transcript import Transcript
+from tui.ui.keymap import KEYMAP, actions, bindings, hints, key_name, rows
+from tui.ui.keys.key import SCOPES
 from tui.ui.screens.help import help_content
 from tui.ui.screens.workbench import Workbench
-from tui.ui.widgets.transcript import Transcript
 
 
 def test_no_key_does_two_things_in_one_scope() -> None:

@@ -11,8 +11,9 @@ from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 from tui.ui.driver import spelled
-from tui.ui.keymap import KEYMAP, Key, Scope, rows
-from tui.ui.widgets.queued import QueueBox
+from tui.ui.keymap import KEYMAP, rows
+from tui.ui.keys.key import Key, Scope
+from tui.ui.prompt.queued import QueueBox
 
 FOCI: dict[Scope, tuple[str, ...]] = {
     "global": ("prompt", "queue", "transcript", "editor-text"),

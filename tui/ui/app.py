@@ -22,9 +22,9 @@ from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
+from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
-from tui.ui.widgets.editor_canvas import EditorCanvas
 
 if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
@@ -213,21 +213,21 @@ class DuettoApp(App[int]):
 
 
 def _warm_markdown() -> None:
-    from tui.ui.widgets.markdown import markdown_lines
+    from tui.ui.conversation.markdown import markdown_lines
 
     markdown_lines("**warm**", 40)
 
 
 def _warm_fences() -> None:
-    from tui.ui.widgets.fences import code_rows
+    from tui.ui.conversation.fences import code_rows
 
     code_rows("def warm(): ...", "python")
 
 
 def _warm_editor() -> None:
-    from tui.ui.widgets.editor_cells import line_cells
+    from tui.ui.editor.cells import line_cells
 
-    import_module("tui.ui.highlight")
+    import_module("tui.ui.highlight.colours")
     line_cells("warm")
 
 

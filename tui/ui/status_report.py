@@ -12,8 +12,8 @@ from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Role
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities
+from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.rows import breaks, clip, clip_left, one_line
-from tui.ui.widgets.transcript_views import ROLE_GLYPHS
 
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""

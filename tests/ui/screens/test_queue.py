@@ -13,8 +13,8 @@ from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import EditQueued, Intent, Interrupt, Prompt, Queue, Steer, Unqueue
 from tui.engine.notices import SteerFate
 from tui.ui.app import DuettoApp
+from tui.ui.prompt.queued import QueueBox, place_of
 from tui.ui.widgets.bar import Bar
-from tui.ui.widgets.queued import QueueBox, place_of
 
 NARROWEST_OF_TWO = (100, 30)
 TEXTS = ["a test for it", "the README", "commit it"]

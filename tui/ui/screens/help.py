@@ -12,7 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tui.ui.commands import COMMANDS
-from tui.ui.keymap import SCOPE_TITLES, SCOPES, key_name, rows
+from tui.ui.keymap import key_name, rows
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES
 from tui.ui.rows import breaks
 
 _KEYS_WIDTH = 22

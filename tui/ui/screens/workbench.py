@@ -28,7 +28,9 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
-from tui.ui.keymap import Scope, When
+from tui.ui.conversation.transcript import Transcript
+from tui.ui.editor.pane import EditorPane
+from tui.ui.keys.key import Scope, When
 from tui.ui.messages import (
     ConversationWanted,
     DraftChanged,
@@ -41,15 +43,13 @@ from tui.ui.messages import (
     Scrolled,
     Wanted,
 )
+from tui.ui.prompt.box import PromptBox
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_commands import WorkbenchCommands
-from tui.ui.widgets.editor_pane import EditorPane
 from tui.ui.widgets.footer import KeysLine
 from tui.ui.widgets.header import Header
 from tui.ui.widgets.panes import Panes
-from tui.ui.widgets.prompt_box import PromptBox
 from tui.ui.widgets.status import StatusLine
-from tui.ui.widgets.transcript import Transcript
 
 SMALLEST = (40, 12)
 _WAYS: dict[How, Callable[[str], Intent]] = {"send": Prompt, "queue": Queue, "steer": Steer}

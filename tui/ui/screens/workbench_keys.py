@@ -21,11 +21,11 @@ from tui.engine.intents import (
     Verify,
 )
 from tui.engine.session import Session
+from tui.ui.conversation.transcript import Transcript
+from tui.ui.editor.pane import EditorPane
 from tui.ui.keymap import bindings
-from tui.ui.widgets.editor_pane import EditorPane
+from tui.ui.prompt.box import PromptBox
 from tui.ui.widgets.panes import Pane, Panes
-from tui.ui.widgets.prompt_box import PromptBox
-from tui.ui.widgets.transcript import Transcript
 
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh")
 _QUIT_WINDOW_S = 2.0

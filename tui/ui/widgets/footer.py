@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from tui.ui import theme
-from tui.ui.keymap import Scope, When, hints
+from tui.ui.keymap import hints
+from tui.ui.keys.key import Scope, When
 from tui.ui.rows import Piece
 from tui.ui.widgets.bar import Bar
 

@@ -7,9 +7,9 @@ from rich.cells import cell_len
 from tui.engine.intents import Role
 from tui.engine.notices import Status
 from tui.ui import theme
+from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.rows import Piece, clip, clip_left, one_line
 from tui.ui.widgets.bar import Bar, Group, fitting
-from tui.ui.widgets.transcript_views import ROLE_GLYPHS
 
 _ROLES: tuple[Role, ...] = ("fast", "deep")
 

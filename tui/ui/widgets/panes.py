@@ -15,9 +15,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from tui.ui.widgets.editor_pane import EditorPane
-from tui.ui.widgets.prompt_box import PromptBox
-from tui.ui.widgets.transcript import Transcript
+from tui.ui.conversation.transcript import Transcript
+from tui.ui.editor.pane import EditorPane
+from tui.ui.prompt.box import PromptBox
 
 Pane = Literal["conversation", "editor"]
 

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tui.ui.conversation.markdown import markdown_lines
+from tui.ui.rows import Line
+
+
+def plain(source: str, width: int = 40) -> list[str]:
+    return [text_of(line) for line in markdown_lines(source, width)]
+
+
+def text_of(line: Line) -> str:
+    return "".join(text for text, _ in line.pieces).rstrip()
+
+
+@pytest.mark.parametrize(
+    ("source", "rows"),
+    [
+        ("# Title\n\ntext", ["Title", "", "text"]),
+        ("one\ntwo", ["one two"]),
+        ("- a\n- b\n  - c", ["• a", "• b", "  • c"]),
+        ("3. a\n4. b", ["3. a", "4. b"]),
+        ("> said", ["▎ said"]),
+        ("a `b` **c** *d* ~~e~~", ["a b c d e"]),
+        ("---", ["─" * 40]),
+        ("```python\nx = 1\n\ny\n```", [" x = 1", "", " y"]),
+        ("    indented", [" indented"]),
+        ("<b>raw</b> html", ["<b>raw</b> html"]),
+        ("[a](http://x.y)", ["a (http://x.y)"]),
+        ("![cat](cat.png)", ["[image: cat]"]),
+        ("hard  \nbreak", ["hard", "break"]),
+    ],
+)
+def test_what_is_shown(source: str, rows: list[str]) -> None:
+    assert plain(source) == rows
+
+
+def test_emphasis_is_a_style() -> None:
+    styles = dict(markdown_lines("**b** *i*", 20)[0].pieces)
+    assert styles["b"].bold
+    assert styles["i"].italic
+
+
+def test_tables_are_aligned_by_cells() -> None:
+    rows = plain("| a | b |\n|---|---|\n| 日本 | x |\n| y | z |")
+    assert rows == ["a    │ b", "─────┼──", "日本 │ x", "y    │ z"]
+
+
+def test_wide_tables_shrink() -> None:
+    source = "| a | b |\n|---|---|\n| " + "word " * 12 + "| x |"
+    assert all(cell_len(row) <= 30 for row in plain(source, 30))
+
+
+def test_nothing_in_a_text_is_active() -> None:
+    lines = markdown_lines("&#27;[2J \x1b]8;;http://evil\x07x [bold]m[/] [a](javascript:x)", 80)
+    text = "".join(text_of(line) for line in lines)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "[bold]m[/]" in text
+    assert all(not style.link for line in lines for _, style in line.pieces)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="a*_`~#>-1.|[]()!\n \t日\x1b", max_size=120), st.integers(8, 40))
+def test_any_text_fits_the_width(source: str, width: int) -> None:
+    for line in markdown_lines(source, width):
+        text = "".join(text for text, _ in line.pieces)
+        assert "\x1b" not in text
+        assert "\n" not in text

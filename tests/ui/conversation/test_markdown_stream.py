@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tui.ui.conversation.markdown_stream import MarkdownStream
+
+TEXT = """# Title
+
+A **bold** paragraph
+over two lines.
+
+- one
+- two
+
+  more of two
+
+```python
+def f():
+    '''doc
+    string'''
+    return 1
+```
+
+> quoted
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+~~~
+tilde ``` inside
+~~~
+The end, `code` and all.
+"""
+
+
+def rows_of(stream: MarkdownStream) -> list[str]:
+    return ["".join(text for text, _ in line.pieces) for line in stream.rows]
+
+
+def whole(text: str) -> MarkdownStream:
+    stream = MarkdownStream(40)
+    stream.feed(text)
+    stream.finish()
+    return stream
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_chunking_gives_the_same_rows_in_the_end(data: st.DataObject) -> None:
+    stream, at = MarkdownStream(40), 0
+    while at < len(TEXT):
+        size = data.draw(st.integers(1, 30))
+        stream.feed(TEXT[at : at + size])
+        at += size
+    stream.finish()
+    assert stream.rows == whole(TEXT).rows
+
+
+def test_rows_before_the_reported_one_did_not_change() -> None:
+    stream = MarkdownStream(40)
+    before: list[object] = []
+    for character in TEXT:
+        first = stream.feed(character)
+        assert stream.rows[:first] == before[:first]
+        before = list(stream.rows)
+    first = stream.finish()
+    assert stream.rows[:first] == before[:first]
+
+
+def test_what_is_settled_grows_with_the_text() -> None:
+    stream = MarkdownStream(40)
+    for number in range(50):
+        stream.feed(f"Paragraph {number}.\n\n")
+    assert stream.settled >= 2 * 48
+
+
+def test_an_open_fence_shows_its_lines_at_once() -> None:
+    stream = MarkdownStream(40)
+    stream.feed("```python\nx = 1\ny")
+    assert rows_of(stream) == [" x = 1", " y"]
+    stream.feed("\n``")
+    assert rows_of(stream) == [" x = 1", " y"]
+    stream.feed("`\n\nafter")
+    assert rows_of(stream) == [" x = 1", " y", "", "after"]
+
+
+def test_a_fence_that_is_never_closed_is_kept() -> None:
+    stream = MarkdownStream(40)
+    stream.feed("```\na\nb")
+    stream.finish()
+    assert rows_of(stream) == [" a", " b"]
+
+
+@pytest.mark.parametrize("text", ["word " * 4000, "x" * 9000, "- item\n" * 2000])
+def test_an_endless_block_is_settled_piece_by_piece(text: str) -> None:
+    stream = MarkdownStream(40)
+    for at in range(0, len(text), 400):
+        stream.feed(text[at : at + 400])
+    stream.finish()
+    shown = "".join(rows_of(stream)).replace(" ", "").replace("•", "")
+    assert shown == text.replace(" ", "").replace("-", "").replace("\n", "")
+    assert "" not in rows_of(stream)

@@ -1,0 +1,1 @@
+"""The conversation: streamed Markdown, hunk cards, the welcome."""

@@ -1,0 +1,190 @@
+"""A pane of rows that scrolls by itself: painting and scrolling of the conversation.
+
+No layout, no child widgets: while it follows, the last row stays in sight; once the user scrolls
+up it stands still and says when something new came. Only rows that changed are painted.
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.strip import Strip
+
+from tui.engine.notices import Notices
+from tui.engine.session import Session
+from tui.ui import theme
+from tui.ui.conversation.layout import Layout
+from tui.ui.conversation.views import Scene
+from tui.ui.rows import Target
+from tui.ui.widgets.painted import Painted
+
+_WHEEL_ROWS = 3
+_MOST_PAINTED = 512
+
+
+class TranscriptPane(Painted):
+    """Paints and scrolls; what keys and clicks on a row do is `transcript.Transcript`'s."""
+
+    def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.scene = Scene(root=root)
+        self.rows = Layout(session, self.scene)
+        self.top = 0
+        """The row at the upper edge."""
+        self.follows = True
+        """The last row stays in sight."""
+        self.marked: Target | None = None
+        """The rows of this target are shown as selected."""
+        self._with_bar: dict[tuple[int, bool], tuple[Strip | None, Strip]] = {}
+        self._unseen = False
+        """Something came while the user was reading further up."""
+
+    def sync(self, notices: Notices) -> None:
+        """Take up what changed; called once a frame."""
+        if self.scene.width < 2:
+            return
+        first = self.rows.sync(notices, range(self.top, self.top + self.size.height))
+        if first is not None and self.size.width:  # none: another pane has the width
+            self.repaint_from(first)
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self._with_bar.clear()
+        self.rows.rebuild()
+        self.refresh()
+
+    def show_row(self, number: int) -> None:
+        """Scroll as little as it takes to have this row in sight."""
+        height = self.size.height
+        if number < self.top:
+            self.go_to(number - 1)
+        elif number >= self.top + height:
+            self.go_to(number - height + 2)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll by pages; negative is up."""
+        self.go_to(self.top + pages * max(self.size.height - 2, 1))
+
+    # -- painting
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen: content, the selection, the scroll bar."""
+        row = self.rows.row(self.top + y)
+        palette = theme.active()
+        width = self.size.width - 1
+        marked = row is not None and row.target is not None and row.target == self.marked
+        hint = self._unseen and y == self.size.height - 1
+        if not (hint or (marked and self.has_focus)):
+            return self._painted(row.strip if row else None, self._in_thumb(y))
+        base = palette.style("foreground", "background")
+        segments = list(row.strip) if row else [Segment(" " * max(width, 0), base)]
+        if marked and self.has_focus:
+            back = Style(bgcolor=palette.colours["selection"])
+            segments = [Segment(s.text, (s.style or base) + back) for s in segments]
+        if hint:
+            segments = self._hint(Strip(segments, width), width)
+        return Strip([*segments, _bar(self._in_thumb(y))], width + 1)
+
+    def _painted(self, strip: Strip | None, thumb: bool) -> Strip:
+        """A row with its cell of the scroll bar: made once, since making strips costs."""
+        key = (id(strip), thumb)
+        found = self._with_bar.get(key)
+        if found is None or found[0] is not strip:
+            if len(self._with_bar) > _MOST_PAINTED:
+                self._with_bar.clear()
+            width = self.size.width - 1
+            base = theme.active().style("foreground", "background")
+            segments = list(strip) if strip else [Segment(" " * max(width, 0), base)]
+            found = (strip, Strip([*segments, _bar(thumb)], width + 1))
+            self._with_bar[key] = found
+        return found[1]
+
+    def _hint(self, strip: Strip, width: int) -> list[Segment]:
+        palette = theme.active()
+        words = " ↓ new "
+        at = max(width - len(words) - 1, 0)
+        chip = Segment(words, palette.style("background", "accent", "bold"))
+        return [*strip.crop(0, at), chip, *strip.crop(at + len(words), width)]
+
+    def _in_thumb(self, y: int) -> bool:
+        """True if the scroll bar's thumb is on this row; none where all rows are in sight."""
+        height, total = self.size.height, self.rows.total
+        if total <= height or height < 3:
+            return False
+        length = max(height * height // total, 1)
+        place = round(self.top * (height - length) / max(total - height, 1))
+        return place <= y < place + length
+
+    def repaint_from(self, first: int) -> None:
+        """Rows from ``first`` on changed."""
+        height, total = self.size.height, self.rows.total
+        bottom = max(total - height, 0)
+        if self.follows:
+            if bottom != self.top:
+                self.top = bottom
+                self.refresh()
+                return
+        elif first >= self.top + height or total > self.top + height:
+            if not self._unseen:
+                self._unseen = True
+                self.refresh(Region(0, height - 1, self.size.width, 1))
+            self.refresh(Region(self.size.width - 1, 0, 1, height))
+        if self.top > bottom:
+            self.top = bottom
+            self.refresh()
+            return
+        y = max(first - self.top, 0)
+        if y < height:
+            self.refresh(Region(0, y, self.size.width, height - y))
+
+    # -- scrolling
+
+    def go_to(self, top: int) -> None:
+        """Scroll to this row; at the end it follows again."""
+        bottom = max(self.rows.total - self.size.height, 0)
+        top = min(max(top, 0), bottom)
+        self.follows = top == bottom
+        if self.follows:
+            self._unseen = False
+        if top != self.top:
+            self.top = top
+        self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A new width wraps everything anew; the place that was read stays in sight."""
+        width = event.size.width - 1
+        if width != self.scene.width:
+            share = self.top / max(self.rows.total, 1)
+            self._with_bar.clear()
+            self.scene.width = max(width, 2)
+            self.rows.rebuild()
+            self.top = round(share * self.rows.total)
+        bottom = max(self.rows.total - event.size.height, 0)
+        self.top = bottom if self.follows else min(self.top, bottom)
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """It takes what it is given."""
+        return container.height
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll and stop following."""
+        event.stop()
+        self.go_to(self.top - _WHEEL_ROWS)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll; at the end: follow again."""
+        event.stop()
+        self.go_to(self.top + _WHEEL_ROWS)
+
+    def at_hint(self, y: int) -> bool:
+        """True if the hint of new rows is on this row of the screen."""
+        return self._unseen and y == self.size.height - 1
+
+
+def _bar(thumb: bool) -> Segment:
+    """One cell of the scroll bar."""
+    palette = theme.active()
+    return Segment("▐" if thumb else " ", palette.style("line", "background"))

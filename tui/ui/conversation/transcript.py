@@ -1,0 +1,246 @@
+"""The conversation: reading, folding and reviewing it with keys and mouse.
+
+A stop is a row on which something can be done: a hunk, a place in a file, a fold. The keys act
+on the selected one.
+"""
+
+from __future__ import annotations
+
+from textual import events
+
+from tui.core.hunk import Decision, Hunk, Stage
+from tui.engine.intents import Accept, OpenFile, Place, Reject
+from tui.engine.session import Session
+from tui.ui.conversation.hunk_card import Focus
+from tui.ui.conversation.layout import Stop
+from tui.ui.conversation.pane import TranscriptPane
+from tui.ui.keymap import actions, bindings
+from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
+
+_RESERVED = {**actions("conversation"), **actions("review")}
+
+
+class Transcript(TranscriptPane, can_focus=True):
+    """The conversation of one session."""
+
+    BINDINGS = bindings("conversation", "review")
+
+    def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
+        super().__init__(session, root=root, id=id)
+        self._session = session
+        self._row = 0
+        """The selected stop's row when it was selected: where moving goes on from."""
+        self._candidate = 0
+        self._opened = False
+        """The selected hunk's text is shown in its card."""
+        self._leaving = False
+        """Something was typed: the focus is on its way to the prompt."""
+
+    def select_pending(self) -> bool:
+        """Select the next hunk that waits for a decision; False if there is none."""
+        waiting = _waiting(self._session)
+        stops = [stop for stop in self.rows.stops() if _is_hunk(stop, waiting)]
+        if not stops:
+            return False
+        here = self._row if self.marked is not None else -1
+        self._select(next((stop for stop in stops if stop.row > here), stops[0]))
+        return True
+
+    def has_waiting(self) -> bool:
+        """True if a hunk waits for the user."""
+        return any(map(_is_waiting, self._session.workspace.roster.unsettled()))
+
+    def selected_hunk(self) -> Hunk | None:
+        """The hunk that the review keys act on."""
+        if self.marked is None or self.marked.kind != "hunk":
+            return None
+        return _hunk(self._session, self.marked.key)
+
+    def on_focus(self) -> None:
+        """The keys need something to act on: the next pending hunk, else the last stop."""
+        self._leaving = False
+        if self.marked is None and not self.select_pending() and (stops := self.rows.stops()):
+            self._select(stops[-1])
+
+    def on_click(self, event: events.Click) -> None:
+        """Act on the row; on the hint: go to the end."""
+        if self.at_hint(event.y):
+            self.go_to(self.rows.total)
+            return
+        number = self.top + event.y
+        row = self.rows.row(number)
+        if row is not None and row.target is not None:
+            stops = [stop for stop in self.rows.stops() if stop.row <= number]
+            self._select(stops[-1])
+            self.action_activate()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed here belongs into the prompt.
+
+        Keys that come before the focus has moved go there too, whatever they mean here.
+        """
+        typed = event.character if event.is_printable else None
+        if self._leaving and event.key == "enter":
+            typed = "\n"
+        if typed and (self._leaving or event.key not in _RESERVED):
+            self._leaving = True
+            event.stop()
+            event.prevent_default()
+            self.post_message(PromptWanted(typed))
+
+    # -- actions of the scope "conversation"
+
+    def action_prompt(self) -> None:
+        """Back to the prompt."""
+        self.post_message(PromptWanted())
+
+    def action_activate(self) -> None:
+        """Unfold, open the place, or show the hunk."""
+        target, hunk = self.marked, self.selected_hunk()
+        if target is None or (hunk is not None and (self._place(hunk) or self._open(hunk))):
+            return
+        if target.kind == "fold":
+            self.rows.toggle(target.key)
+            self.go_to(self.top)
+        elif target.kind == "place":
+            opened = OpenFile(target.path, target.line, target.col)
+            self.post_message(Wanted(opened, enter=True))
+        else:
+            self.post_message(HunkShown(target.key))
+
+    def action_previous_stop(self) -> None:
+        """Select the stop above, or scroll where there is none."""
+        stops = [stop for stop in self.rows.stops() if stop.row < self._row]
+        if stops and self.marked is not None:
+            self._select(stops[-1])
+        else:
+            self.go_to(self.top - 1)
+
+    def action_next_stop(self) -> None:
+        """Select the stop below, or scroll where there is none."""
+        stops = [stop for stop in self.rows.stops() if stop.row > self._row]
+        if stops and self.marked is not None:
+            self._select(stops[0])
+        else:
+            self.go_to(self.top + 1)
+
+    def action_scroll_home(self) -> None:
+        """To the first row."""
+        self.go_to(0)
+
+    def action_scroll_end(self) -> None:
+        """To the last row, and follow."""
+        self.go_to(self.rows.total)
+
+    # -- actions of the scope "review"
+
+    def action_accept_hunk(self) -> None:
+        """Accept the selected hunk; an ambiguous one is placed at the chosen candidate."""
+        hunk = self.selected_hunk()
+        if hunk is None:
+            return
+        if self._place(hunk):
+            return
+        self.post_message(Wanted(Accept((hunk.id,))))
+        self.action_next_hunk(waiting=True)
+
+    def action_reject_hunk(self) -> None:
+        """Reject the selected hunk."""
+        if (hunk := self.selected_hunk()) is not None:
+            self.post_message(Wanted(Reject((hunk.id,))))
+            self.action_next_hunk(waiting=True)
+
+    def action_accept_all(self) -> None:
+        """Accept every decidable hunk."""
+        self.post_message(Wanted(Accept()))
+
+    def action_reject_all(self) -> None:
+        """Reject every decidable hunk."""
+        self.post_message(Wanted(Reject()))
+
+    def action_next_hunk(self, waiting: bool = False) -> None:
+        """Select the hunk below; ``waiting``: the next one that waits for a decision."""
+        wanted = _waiting(self._session) if waiting else None
+        for stop in self.rows.stops():
+            if stop.row > self._row and _is_hunk(stop, wanted):
+                self._select(stop)
+                return
+
+    def action_previous_hunk(self) -> None:
+        """Select the hunk above."""
+        stops = [s for s in self.rows.stops() if s.row < self._row and s.target.kind == "hunk"]
+        if stops:
+            self._select(stops[-1])
+
+    def action_edit_hunk(self) -> None:
+        """Go and edit the hunk's text in the editor."""
+        hunk = self.selected_hunk()
+        if hunk is not None and hunk.is_out:
+            self.app.copy_to_clipboard(hunk.agent or hunk.base)
+            self.notify("The hunk's text is copied: paste it where it belongs.", markup=False)
+        elif hunk is not None:
+            self.post_message(HunkShown(hunk.id, edit=True))
+
+    def action_next_candidate(self, step: int = 1) -> None:
+        """Choose another place for an ambiguous hunk, and show it in the editor."""
+        hunk = self.selected_hunk()
+        if hunk is not None and hunk.placeable:
+            self._candidate = (self._candidate + step) % len(hunk.candidates)
+            self._refocus(hunk.id)
+            self.post_message(_selected(hunk, self._candidate))
+
+    def _place(self, hunk: Hunk) -> bool:
+        """Put an ambiguous hunk at the chosen place; False if it is none."""
+        if hunk.placeable:
+            line = hunk.candidates[self._candidate % len(hunk.candidates)]
+            self.post_message(Wanted(Place(hunk.id, line)))
+        return hunk.placeable
+
+    def _open(self, hunk: Hunk) -> bool:
+        """Show or hide the text of a hunk that is not in the buffer; False if it is there."""
+        if hunk.is_out:
+            self._opened = not self._opened
+            self._refocus(hunk.id)
+        return hunk.is_out
+
+    def _select(self, stop: Stop) -> None:
+        if stop.target != self.marked:
+            self._candidate, self._opened = 0, False
+        self.marked, self._row = stop.target, stop.row
+        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
+        self.show_row(stop.row)
+        if (hunk := self.selected_hunk()) is not None:
+            self.post_message(_selected(hunk, self._candidate))
+
+    def _refocus(self, hunk_id: int) -> None:
+        """The card of this hunk says what the keys do."""
+        self.scene.focus = Focus(hunk_id, self._candidate, self._opened)
+        self.rows.refocus()
+        self.refresh()
+
+
+def _hunk(session: Session, hunk_id: int) -> Hunk | None:
+    roster = session.workspace.roster
+    return roster.by_id(hunk_id) if hunk_id in roster else None
+
+
+def _waiting(session: Session) -> set[int]:
+    """Ids of the hunks that wait for the user."""
+    return {hunk.id for hunk in session.workspace.hunks if _is_waiting(hunk)}
+
+
+def _is_hunk(stop: Stop, among: set[int] | None) -> bool:
+    """True if it is a hunk, one of these if they are given."""
+    return stop.target.kind == "hunk" and (among is None or stop.target.key in among)
+
+
+def _is_waiting(hunk: Hunk) -> bool:
+    undecided = hunk.decision is Decision.PENDING
+    open_question = hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
+    return hunk.decidable or (undecided and open_question)
+
+
+def _selected(hunk: Hunk, candidate: int) -> HunkSelected:
+    """The editor shall show this hunk; an ambiguous one at one of its places."""
+    places = hunk.candidates if hunk.placeable else ()
+    return HunkSelected(hunk.id, places[candidate % len(places)] if places else None)

@@ -1,0 +1,1 @@
+"""The editor: text, cursor, painting, tabs, find, file finder."""

@@ -1,0 +1,218 @@
+"""The editor's painting and scrolling: a line-API widget over `core.buffer`.
+
+It scrolls by itself (the top line is a mark in the buffer), so neither a landing line nor a
+keystroke costs a layout. Every repaint asks the view for its rows and paints those that
+differ from what is on the screen: the cost depends on the height of the widget, not of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.geometry import Offset, Region
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui.core.buffer import Position
+from tui.ui import theme
+from tui.ui.editor.paint import Frame, Painter, Row, gutter_width
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.view import View
+
+_IDLE_S = 0.03
+"""Pause between two slices of colouring."""
+_IDLE_BUDGET_S = 0.004
+
+
+class EditorCanvas(Widget, can_focus=True):
+    """Shows one view at a time; `Editor` adds typing and the mouse."""
+
+    ALLOW_SELECT = False
+
+    following: reactive[bool] = reactive(True, init=False)
+    """The view follows the landing edit; ends when the user scrolls or types."""
+    resumes = False
+    """The user let go of it while no answer came: the next turn is followed again."""
+
+    class Moved(Message):
+        """The cursor, the scroll position or the text changed."""
+
+    class Edited(Message):
+        """The user changed the text."""
+
+    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.view: View | None = None
+        self.session = session
+        self._painter = Painter(theme.active())
+        self._rows: list[Row] = []
+        self._frame = Frame(0, 0, 0)
+        self._repeats: dict[str, Timer] = {}
+        self._looked = False
+        """What was shown last is a hunk under review, not the landing edit."""
+
+    # -- painting -------------------------------------------------------------------------
+
+    def show(self, view: View | None) -> None:
+        """Show another view."""
+        self.view = view
+        self.repaint()
+        self.report()
+
+    def repaint(self) -> None:
+        """Paint the rows that are not as the screen has them."""
+        width, height = self.size
+        view = self.view
+        if view is None or not height:
+            if self._rows:  # a hidden widget that is refreshed costs Textual a layout
+                self._rows = []
+                self._frame = Frame(0, 0, 0)
+                self.refresh()
+            return
+        if self.following:
+            # Struck lines that are gone may have left the view beyond the end.
+            view.scroll_to(view.top, height)
+        workspace = self.session.workspace
+        ghost = workspace.ghost(view.path)
+        rows = view.rows(height, self.has_focus, workspace.decorations, ghost)
+        before, frame = self._rows, view.frame(width)
+        self._rows = rows
+        if frame != self._frame or len(rows) != len(before):
+            self._frame = frame
+            self.refresh()
+        else:
+            damaged = [
+                Region(0, y, width, 1)
+                for y, (old, new) in enumerate(zip(before, rows, strict=True))
+                if old is not new and old != new
+            ]
+            if damaged:
+                self.refresh(*damaged)
+        if view.colours.pending:
+            self.every("colours", _IDLE_S, self._colour_on)
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        if self._painter.palette is not theme.active():
+            self._painter = Painter(theme.active())
+        row = self._rows[y] if y < len(self._rows) else Row()
+        frame = self._frame if self._rows else Frame(self.size.width, 0, 0)
+        return self._painter.strip(row, frame)
+
+    def _colour_on(self) -> None:
+        view = self.view
+        if view is None or not view.colours.pending:
+            self.stop("colours")
+            return
+        done = view.colours.advance(view.buffer.line_count, _IDLE_BUDGET_S)
+        if done and done[0] < view.top + self.size.height and done[1] >= view.top:
+            self.repaint()
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def go(self, position: Position, *, select_to: Position | None = None) -> None:
+        """Place the cursor (and select), in the middle of the view if it was out of sight."""
+        if self.view is None:
+            return
+        self.view.cursor.place(position)
+        if select_to is not None:
+            self.view.cursor.select(position, select_to)
+        height = self.size.height
+        if height and not self.view.top <= position[0] < self.view.top + height:
+            self.view.scroll_to(position[0] - height // 2, height)
+        self.moved()
+
+    def look(self, first: int, last: int) -> None:
+        """Show these lines to a user who reviews elsewhere; the landing edit is still followed."""
+        if (view := self.view) is None:
+            return
+        self._looked = True
+        view.cursor.place(view.buffer.clamp((first, 0)))
+        height = self.size.height
+        lines = min(last - first + 1, height)
+        if height and not view.top <= first <= view.top + height - lines:
+            view.scroll_to(first - (height - lines) // 2, height)
+        self.moved()
+
+    def let_go(self) -> None:
+        """The user goes elsewhere: in an answer for good, else until the next turn."""
+        self.resumes = (self.resumes or self.following) and not self.session.status.busy
+        self.following = False
+
+    def follow_to(self, line: int) -> None:
+        """The model wrote in this line: keep it in sight."""
+        self._looked = False
+        if self.view is not None:
+            self.view.pen_line = line
+            if self.following and self.size.height:
+                self.view.reveal(line, self.size.height, ahead=True)
+
+    def scroll_lines(self, lines: int) -> None:
+        """The user scrolls."""
+        if self.view is not None:
+            self.let_go()
+            self.view.scroll_to(self.view.top + lines, self.size.height)
+            self.repaint()
+            self.report()
+
+    def scroll_cells(self, cells: int) -> None:
+        """The user scrolls sideways."""
+        if self.view is not None:
+            self.view.scroll_sideways(cells, *self.size)
+            self.repaint()
+
+    def moved(self) -> None:
+        """The cursor was moved by the user: show it, tell the engine."""
+        if self.view is None:
+            return
+        if self.size.height:
+            self.view.reveal_cursor(*self.size)
+        self.repaint()
+        self.report()
+
+    def report(self) -> None:
+        """Tell the engine and the terminal where the cursor is, and the parent that it moved."""
+        view = self.view
+        if view is not None:
+            line, _ = position = view.cursor.position
+            self.session.cursor(view.path, position, view.cursor.selection)
+            if self.has_focus:
+                x = gutter_width(view.digits) + view.cursor.cell - view.left
+                self.app.cursor_position = self.content_region.offset + Offset(x, line - view.top)
+        self.post_message(self.Moved())
+
+    def _settle(self, view: View) -> None:
+        """The view had no size when it was told what to show."""
+        if self.following and view.pen_line is not None and not self._looked:
+            view.reveal(view.pen_line, self.size.height, ahead=True)
+        else:
+            view.reveal_cursor(*self.size)
+
+    # -- events and timers ----------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Other rows fit now; the first ones show what was gone to before there were any."""
+        view, height = self.view, self.size.height
+        if view is not None and height:
+            if not self._frame.width:
+                self._settle(view)
+            view.scroll_to(view.top, height)
+        self.repaint()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is drawn bright with the focus, dim without."""
+        super().watch_has_focus(has_focus)
+        self.repaint()
+
+    def every(self, name: str, seconds: float, call: Callable[[], None]) -> None:
+        """Call again and again, unless it is done already."""
+        if name not in self._repeats:
+            self._repeats[name] = self.set_interval(seconds, call)
+
+    def stop(self, name: str) -> None:
+        """No more of these calls."""
+        if timer := self._repeats.pop(name, None):
+            timer.stop()

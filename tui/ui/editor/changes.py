@@ -1,0 +1,181 @@
+"""What keys do to the text, as data: ranges to replace and where the cursor goes then.
+
+Pure functions of a buffer and a cursor; the editor applies the result through the workspace.
+Several replacements of one key are listed bottom up, so that each is still true when it is made.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tui.core.buffer import Buffer, Position
+from tui.ui.editor.cells import line_cells
+from tui.ui.editor.cursor import Cursor, indent_of, word_after, word_before
+
+_OPENS_BLOCK = re.compile(r"[:{(\[]\s*(#.*|//.*)?$")
+_INDENT_SAMPLE = 400
+"""Lines looked at to tell a file's indentation."""
+DEFAULT_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Replace ``start .. end`` by ``text``."""
+
+    start: Position
+    end: Position
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """The replacements of one key."""
+
+    replacements: tuple[Replacement, ...]
+    group: str
+    """Keys of one group that follow each other are undone as one."""
+    keep_selection: bool = False
+
+
+def insert(cursor: Cursor, text: str, group: str = "type") -> Typing:
+    """Text typed or pasted, in the place of the selection; line endings as in the file."""
+    start, end = cursor.selection or (cursor.position, cursor.position)
+    return Typing((Replacement(start, end, as_in(cursor.buffer, text)),), group)
+
+
+def newline(cursor: Cursor, indent: str) -> Typing:
+    """Enter: the new line is indented like this one, and deeper behind what opens a block."""
+    buffer = cursor.buffer
+    start, end = cursor.selection or (cursor.position, cursor.position)
+    line = buffer.lines[start[0]]
+    head = line[: start[1]]
+    margin = line[: min(indent_of(line), start[1])]
+    if _OPENS_BLOCK.search(head):
+        margin += indent
+    return Typing((Replacement(start, end, buffer.newline + margin),), "line")
+
+
+def indent_lines(cursor: Cursor, indent: str) -> Typing:
+    """Tab: indent the selected lines, or fill up to the next stop."""
+    selection = cursor.selection
+    if selection is None or selection[0][0] == selection[1][0]:
+        if indent == "\t":
+            return insert(cursor, "\t", "indent")
+        start = selection[0] if selection else cursor.position
+        cell = line_cells(cursor.buffer.lines[start[0]]).cell(start[1])
+        return insert(cursor, " " * (len(indent) - cell % len(indent)), "indent")
+    edits = tuple(
+        Replacement((line, 0), (line, 0), indent)
+        for line in reversed(_lines_of(cursor))
+        if cursor.buffer.lines[line].strip()
+    )
+    return Typing(edits, "indent-lines", keep_selection=True)
+
+
+def dedent_lines(cursor: Cursor, indent: str) -> Typing:
+    """Shift+Tab: take one step of indentation off the selected lines."""
+    edits = []
+    for line in reversed(_lines_of(cursor)):
+        text = cursor.buffer.lines[line]
+        width = _step_back(text, indent_of(text), indent)
+        if width:
+            edits.append(Replacement((line, 0), (line, width), ""))
+    return Typing(tuple(edits), "dedent-lines", keep_selection=True)
+
+
+def backspace(cursor: Cursor, indent: str) -> Typing:
+    """Delete the selection, or what stands before the cursor (in an indentation: one step)."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    buffer, (line, col) = cursor.buffer, cursor.position
+    if col == 0:
+        if line == 0:
+            return Typing((), "backspace")
+        return _delete((line - 1, len(buffer.lines[line - 1])), (line, 0), "backspace")
+    text = buffer.lines[line]
+    if indent != "\t" and not text[:col].strip(" "):
+        start = (col - 1) // len(indent) * len(indent)
+    else:
+        start = line_cells(text).before(col)
+    return _delete((line, start), (line, col), "backspace")
+
+
+def delete(cursor: Cursor) -> Typing:
+    """Delete the selection, or the grapheme under the cursor."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    buffer, (line, col) = cursor.buffer, cursor.position
+    if col < len(buffer.lines[line]):
+        after = line_cells(buffer.lines[line]).after(col)
+        return _delete((line, col), (line, after), "delete")
+    if line + 1 < buffer.line_count:
+        return _delete((line, col), (line + 1, 0), "delete")
+    return Typing((), "delete")
+
+
+def delete_word_left(cursor: Cursor) -> Typing:
+    """Delete the selection, or back to the start of the word."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    return _delete(word_before(cursor.buffer, cursor.position), cursor.position, "word-left")
+
+
+def delete_word_right(cursor: Cursor) -> Typing:
+    """Delete the selection, or up to the end of the word."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    return _delete(cursor.position, word_after(cursor.buffer, cursor.position), "word-right")
+
+
+def delete_lines(cursor: Cursor) -> Typing:
+    """Delete the selected lines, or the cursor's, with their endings."""
+    buffer, lines = cursor.buffer, _lines_of(cursor)
+    if lines.stop < buffer.line_count:
+        return _delete((lines.start, 0), (lines.stop, 0), "delete-lines")
+    start = (lines.start - 1, len(buffer.lines[lines.start - 1])) if lines.start else (0, 0)
+    return _delete(start, buffer.end, "delete-lines")
+
+
+def indentation(buffer: Buffer) -> str:
+    """One step of indentation as this file uses it: a tab, or 2 to 8 spaces."""
+    steps: dict[str, int] = {}
+    before = 0
+    for line in buffer.lines[:_INDENT_SAMPLE]:
+        if not line.strip():
+            continue
+        if line.startswith("\t"):
+            steps["\t"] = steps.get("\t", 0) + 1
+            continue
+        here = len(line) - len(line.lstrip(" "))
+        if 2 <= here - before <= 8:
+            step = " " * (here - before)
+            steps[step] = steps.get(step, 0) + 1
+        before = here
+    if not steps:
+        return "\t" if buffer.path.endswith((".go", "Makefile", ".mk")) else DEFAULT_INDENT
+    return max(steps, key=lambda step: steps[step])
+
+
+def as_in(buffer: Buffer, text: str) -> str:
+    """``text`` with the line ending of this file."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return plain.replace("\n", buffer.newline) if buffer.newline != "\n" else plain
+
+
+def _delete(start: Position, end: Position, group: str) -> Typing:
+    return Typing((Replacement(start, end, ""),) if start < end else (), group)
+
+
+def _lines_of(cursor: Cursor) -> range:
+    """Selected lines; one of which only the start is selected does not count."""
+    start, end = cursor.selection or (cursor.position, cursor.position)
+    last = end[0] - 1 if end[1] == 0 and end[0] > start[0] else end[0]
+    return range(start[0], last + 1)
+
+
+def _step_back(text: str, width: int, indent: str) -> int:
+    if text.startswith("\t"):
+        return 1
+    spaces = width - len(text[:width].lstrip(" "))
+    return min(spaces, len(indent) if indent != "\t" else 4)

@@ -1,0 +1,197 @@
+"""The cursor and the selection of one buffer: marks that move with everybody's edits.
+
+No Textual here. The cursor and the anchor are marks, so that an edit of the model above them
+moves them along; a position is never inside a grapheme. What is typed goes elsewhere
+(`changes`), this module only moves.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tui.core.buffer import Buffer, Position
+from tui.ui.editor.cells import line_cells
+
+_WORD = re.compile(r"\w+|[^\w\s]+")
+
+
+class Cursor:
+    """Where the user is in a buffer, and what is selected."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        """Start at the first character."""
+        self.buffer = buffer
+        self._head = buffer.mark(0, 0)
+        self._anchor = buffer.mark(0, 0)
+        self._goal: int | None = None
+        """The cell that moving up and down aims for."""
+
+    @property
+    def position(self) -> Position:
+        """The cursor."""
+        return self.buffer.clamp(self._head.position)
+
+    @property
+    def anchor(self) -> Position:
+        """The other end of the selection; the cursor itself if nothing is selected."""
+        return self.buffer.clamp(self._anchor.position)
+
+    @property
+    def selection(self) -> tuple[Position, Position] | None:
+        """Start and end of what is selected."""
+        ends = (self.anchor, self.position)
+        return None if ends[0] == ends[1] else (min(ends), max(ends))
+
+    @property
+    def selected_text(self) -> str:
+        """The selected text with its line endings."""
+        selection = self.selection
+        return self.buffer.slice(*selection) if selection else ""
+
+    @property
+    def cell(self) -> int:
+        """The cell in which the cursor stands."""
+        line, col = self.position
+        return line_cells(self.buffer.lines[line]).cell(col)
+
+    def place(self, position: Position, *, select: bool = False) -> None:
+        """Go to the nearest position that exists; ``select`` keeps the anchor."""
+        self._goal = None
+        line, col = self.buffer.clamp(position)
+        self._head.line = line
+        self._head.col = line_cells(self.buffer.lines[line]).snap(col)
+        if not select:
+            self._anchor.line, self._anchor.col = self._head.position
+        self._lean()
+
+    def select(self, start: Position, end: Position) -> None:
+        """Select a range; the cursor goes to its end."""
+        self.place(start)
+        self.place(end, select=True)
+
+    def release(self) -> None:
+        """The cursor is not needed any more."""
+        self.buffer.release(self._head, self._anchor)
+
+    def left(self, *, select: bool = False) -> None:
+        """One grapheme left, or to the start of the selection."""
+        if self.selection and not select:
+            self.place(self.selection[0])
+            return
+        line, col = self.position
+        if col:
+            self.place((line, line_cells(self.buffer.lines[line]).before(col)), select=select)
+        elif line:
+            self.place((line - 1, len(self.buffer.lines[line - 1])), select=select)
+
+    def right(self, *, select: bool = False) -> None:
+        """One grapheme right, or to the end of the selection."""
+        if self.selection and not select:
+            self.place(self.selection[1])
+            return
+        line, col = self.position
+        if col < len(self.buffer.lines[line]):
+            self.place((line, line_cells(self.buffer.lines[line]).after(col)), select=select)
+        elif line + 1 < self.buffer.line_count:
+            self.place((line + 1, 0), select=select)
+
+    def lines(self, count: int, *, select: bool = False) -> None:
+        """``count`` lines down (up if negative), in the same cell where there is one."""
+        line, col = self.position
+        goal = self.cell if self._goal is None else self._goal
+        target = line + count
+        if target < 0 or target >= self.buffer.line_count:
+            at_end = target >= self.buffer.line_count
+            self.place(self.buffer.end if at_end else (0, 0), select=select)
+            return
+        col = line_cells(self.buffer.lines[target]).column(goal)
+        self.place((target, col), select=select)
+        self._goal = goal
+
+    def word_left(self, *, select: bool = False) -> None:
+        """To the start of the word before."""
+        self.place(word_before(self.buffer, self.position), select=select)
+
+    def word_right(self, *, select: bool = False) -> None:
+        """To the end of the word behind."""
+        self.place(word_after(self.buffer, self.position), select=select)
+
+    def line_start(self, *, select: bool = False) -> None:
+        """To the first character that is not blank; there already: to the first column."""
+        line, col = self.position
+        indent = indent_of(self.buffer.lines[line])
+        self.place((line, 0 if col == indent else indent), select=select)
+
+    def line_end(self, *, select: bool = False) -> None:
+        """Behind the last character of the line."""
+        line = self.position[0]
+        self.place((line, len(self.buffer.lines[line])), select=select)
+
+    def file_start(self, *, select: bool = False) -> None:
+        """To the first character of the file."""
+        self.place((0, 0), select=select)
+
+    def file_end(self, *, select: bool = False) -> None:
+        """Behind the last character of the file."""
+        self.place(self.buffer.end, select=select)
+
+    def select_all(self) -> None:
+        """Select the whole file."""
+        self.select((0, 0), self.buffer.end)
+
+    def select_line(self) -> None:
+        """Select the line with its ending."""
+        line = self.position[0]
+        below = (line + 1, 0)
+        self.select((line, 0), below if below <= self.buffer.end else self.buffer.end)
+
+    def _lean(self) -> None:
+        """Text put at an edge of the selection by another stays outside of it.
+
+        Text put at the bare cursor pushes it along, so that the cursor stays with the line
+        that the user was on; in an empty file it stays at the top.
+        """
+        reach = self.buffer.end != (0, 0)
+        head, anchor = self._head, self._anchor
+        if head.position == anchor.position:
+            head.right = anchor.right = reach
+        else:
+            head.right = head.position < anchor.position
+            anchor.right = not head.right
+
+
+def indent_of(line: str) -> int:
+    """Column of the first character that is not a space or tab."""
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def word_at(line: str, col: int) -> tuple[int, int]:
+    """Start and end of the word, run of signs or run of blanks around a column."""
+    for match in _WORD.finditer(line):
+        if match.start() <= col < match.end() or match.end() == col == len(line):
+            return match.span()
+        if match.start() > col:
+            break
+    start = len(line[:col].rstrip())
+    rest = line[col:]
+    return (start, col + len(rest) - len(rest.lstrip()))
+
+
+def word_before(buffer: Buffer, position: Position) -> Position:
+    """The start of the word before a position; at a line's start the end of the line above."""
+    line, col = position
+    if col == 0:
+        return (line - 1, len(buffer.lines[line - 1])) if line else (0, 0)
+    head = buffer.lines[line][max(col - 4000, 0) : col]
+    starts = [match.start() for match in _WORD.finditer(head)]
+    return (line, col - len(head) + starts[-1] if starts else 0)
+
+
+def word_after(buffer: Buffer, position: Position) -> Position:
+    """The end of the word behind a position; at a line's end the start of the line below."""
+    line, col = position
+    text = buffer.lines[line]
+    if col == len(text):
+        return (line + 1, 0) if line + 1 < buffer.line_count else position
+    match = _WORD.search(text, col)
+    return (line, match.end() if match else len(text))

@@ -1,0 +1,210 @@
+"""The editor: typing, clipboard, undo, keys and mouse over the one copy of the text.
+
+Typing goes straight to the workspace and is painted at once; it waits for no frame. Every key
+that is not the editor's bubbles, so that the bindings of the pane and the app see it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from textual import events
+
+from tui.errors import EditRefused
+from tui.ui.editor import changes
+from tui.ui.editor.canvas import EditorCanvas
+from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
+from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag, position_at
+from tui.ui.editor.paint import gutter_width
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.view import View
+
+_NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
+"""Keys held down that make a command of a letter; terminals send the letter along."""
+_SIDE_STEP = 8
+"""Cells a sideways turn of the wheel."""
+
+
+class Editor(EditorCanvas):
+    """Shows and edits one view at a time."""
+
+    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+        super().__init__(session, id=id)
+        self._drag = Drag()
+        self._many = 0
+        """Counts edits that are undone by themselves."""
+
+    @property
+    def selected_text(self) -> str:
+        """The selected text, with line ends as the clipboard wants them; empty if nothing is."""
+        return "" if self.view is None else self.view.cursor.selected_text.replace("\r\n", "\n")
+
+    # -- changing the text ----------------------------------------------------------------
+
+    def change(self, typing: changes.Typing) -> None:
+        """Make the user's change, and paint it at once."""
+        view = self.view
+        if view is None or not typing.replacements:
+            return
+        self.let_go()
+        group, cursor = typing.group, view.cursor
+        if len(typing.replacements) > 1:
+            self._many += 1
+            group = f"{typing.group}:{self._many}"
+        selection = cursor.selection
+        try:
+            for item in typing.replacements:
+                done = self.session.workspace.edit(
+                    view.path, item.start, item.end, item.text, group
+                )
+        except EditRefused as refused:
+            self.app.notify(str(refused), severity="warning", markup=False)
+            return
+        if not typing.keep_selection:
+            cursor.place(done.new_end)
+        elif selection is not None and selection[0][1] == 0:
+            cursor.select((selection[0][0], 0), cursor.selection[1] if cursor.selection else (0, 0))
+        self.session.touched(view.path)
+        self.moved()
+        self.post_message(self.Edited())
+
+    def undo(self, *, again: bool = False) -> None:
+        """Take the user's own last edit back (or do it again); never the model's."""
+        view = self.view
+        if view is None:
+            return
+        workspace = self.session.workspace
+        where = workspace.redo(view.path) if again else workspace.undo(view.path)
+        if where is None:
+            self.app.notify("Nothing to redo." if again else "Nothing of yours to undo.")
+            return
+        self.let_go()
+        self.session.touched(view.path)
+        self.go(where)
+        self.post_message(self.Edited())
+
+    def copy(self, *, cut: bool = False) -> bool:
+        """Put the selection on the clipboard (and take it out); False if there is none."""
+        if self.view is None or not (text := self.selected_text):
+            return False
+        self.app.copy_to_clipboard(text)
+        if cut:
+            self.change(changes.delete(self.view.cursor))
+        return True
+
+    def paste(self, text: str) -> None:
+        """Insert text as one edit."""
+        if self.view is not None and text:
+            self._many += 1
+            self.change(changes.insert(self.view.cursor, text, f"paste:{self._many}"))
+
+    # -- events ---------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """Move, change, or let the key bubble."""
+        view, key = self.view, event.key
+        if view is None or not self._take_key(view, key, event):
+            return
+        event.stop()
+        event.prevent_default()
+
+    def _take_key(self, view: View, key: str, event: events.Key) -> bool:
+        if key in MOVES:
+            move, select = MOVES[key]
+            self.let_go()
+            move(view.cursor, max(self.size.height - 2, 1), select)
+            self.moved()
+        elif key in CHANGES:
+            self.change(CHANGES[key](view.cursor, view.indent))
+        elif key in SCROLLS:
+            self.scroll_lines(SCROLLS[key])
+        elif key in ("ctrl+c", "ctrl+x", "super+c", "super+x"):
+            return self.copy(cut=key.endswith("x"))
+        elif key in ("ctrl+v", "super+v"):
+            self.paste(self.app.clipboard)
+        elif event.is_printable and event.character is not None and not key.startswith(_NOT_TYPED):
+            self.change(changes.insert(view.cursor, event.character))
+        else:
+            return False
+        return True
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A bracketed paste of the terminal."""
+        event.stop()
+        self.paste(event.text)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Place the cursor, or select a word or line; with Shift extend the selection."""
+        view = self.view
+        if view is None or event.button != 1:
+            return
+        event.stop()
+        self.focus()
+        gutter = event.x < gutter_width(view.digits) - 1
+        position = position_at(view, event.x, event.y)
+        self._drag.press(view.cursor, position, monotonic(), shift=event.shift, line=gutter)
+        self.capture_mouse()
+        self.repaint()
+        self.report()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the selection; beyond the edge the view scrolls on by itself."""
+        if not self._drag.active or self.view is None:
+            return
+        event.stop()
+        drag, height = self._drag, self.size.height
+        drag.x = event.x
+        drag.outside = min(event.y, 0) if event.y < 0 else max(event.y - height + 1, 0)
+        if drag.outside:
+            self.every("edge", EDGE_SCROLL_S, self._drag_on)
+        else:
+            self.stop("edge")
+            self._drag_to(event.y)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """The selection is made."""
+        if self._drag.active:
+            event.stop()
+            self._drag.release()
+            self.stop("edge")
+            self.release_mouse()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll; with Shift or Ctrl to the right."""
+        self._wheel(event, 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll; with Shift or Ctrl to the left."""
+        self._wheel(event, -1)
+
+    def on_mouse_scroll_right(self, event: events.MouseScrollRight) -> None:
+        """Scroll sideways."""
+        event.stop()
+        self.scroll_cells(_SIDE_STEP)
+
+    def on_mouse_scroll_left(self, event: events.MouseScrollLeft) -> None:
+        """Scroll sideways."""
+        event.stop()
+        self.scroll_cells(-_SIDE_STEP)
+
+    def _wheel(self, event: events.MouseEvent, direction: int) -> None:
+        event.stop()
+        if event.shift or event.ctrl:
+            self.scroll_cells(direction * _SIDE_STEP)
+        else:
+            self.scroll_lines(direction * WHEEL_LINES)
+
+    def _drag_on(self) -> None:
+        """The mouse is held beyond the edge."""
+        drag = self._drag
+        if not drag.active or not drag.outside:
+            self.stop("edge")
+            return
+        self.scroll_lines(drag.outside)
+        self._drag_to(0 if drag.outside < 0 else self.size.height - 1)
+
+    def _drag_to(self, y: int) -> None:
+        if self.view is not None:
+            self._drag.move(self.view.cursor, position_at(self.view, self._drag.x, y))
+            self.repaint()
+            self.report()

@@ -1,0 +1,203 @@
+"""Open a file by a few letters of its path: a modal with the best matches."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, NamedTuple
+
+from rich.segment import Segment
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.fuzzy import FuzzySearch
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from tui.ui import theme
+from tui.ui.editor.cells import line_cells
+from tui.ui.editor.find_bar import parse_place
+
+_MOST_SCORED = 3000
+"""Candidates that are ranked; a longer list is cut to its shortest paths."""
+_MOST_SHOWN = 200
+
+
+class Found(NamedTuple):
+    """One match."""
+
+    path: str
+    offsets: tuple[int, ...] = ()
+    """The characters that matched."""
+
+
+class Wish(NamedTuple):
+    """What the user chose."""
+
+    path: str
+    line: int | None = None
+    col: int = 0
+
+
+def find_files(query: str, paths: list[str], recent: list[str]) -> list[Found]:
+    """The best matches first; without a query the recent files, then all others."""
+    words = query.replace(" ", "")
+    if not words:
+        known = set(recent)
+        rest = [path for path in paths if path not in known]
+        return [Found(path) for path in [*recent, *rest][:_MOST_SHOWN]]
+    pattern = re.compile(".*?".join(map(re.escape, words)), re.IGNORECASE | re.DOTALL)
+    candidates = [path for path in paths if pattern.search(path)]
+    if len(candidates) > _MOST_SCORED:
+        candidates = sorted(candidates, key=len)[:_MOST_SCORED]
+    search = FuzzySearch()
+    ranked = []
+    for path in candidates:
+        score, offsets = search.match(words, path)
+        name = path.rfind("/") + 1
+        in_name, name_offsets = search.match(words, path[name:])
+        if in_name:
+            score, offsets = in_name * 2, [name + offset for offset in name_offsets]
+        ranked.append((-score, len(path), Found(path, tuple(offsets))))
+    return [found for _, _, found in sorted(ranked)[:_MOST_SHOWN]]
+
+
+class FoundList(Widget):
+    """The matches, one a row."""
+
+    ALLOW_SELECT = False
+
+    class Chosen(Message):
+        """A match was clicked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list[Found] = []
+        self._at = 0
+        self._top = 0
+
+    @property
+    def chosen(self) -> Found | None:
+        """The lit match."""
+        return self._found[self._at] if self._found else None
+
+    def show(self, found: list[Found]) -> None:
+        """Show other matches, the first one lit."""
+        self._found, self._at, self._top = found, 0, 0
+        self.refresh()
+
+    def step(self, rows: int) -> None:
+        """Light another one."""
+        if self._found:
+            self._at = max(min(self._at + rows, len(self._found) - 1), 0)
+            height = max(self.size.height, 1)
+            self._top = max(min(self._top, self._at), self._at - height + 1)
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Folder muted, name bright, what matched in the accent colour."""
+        width = self.size.width
+        style = theme.active().style
+        index = self._top + y
+        if index >= len(self._found):
+            return Strip([Segment(" " * width, style("", "panel"))], width)
+        found = self._found[index]
+        back = "selection" if index == self._at else "panel"
+        name = found.path.rfind("/") + 1
+        cells = line_cells(found.path)
+        room = max(width - 3, 0)
+        first = max(cells.width - room, 0)
+        segments = [Segment(" ▸ " if index == self._at else "   ", style("accent", back))]
+        for piece in cells.window(first, first + room):
+            if piece.step == 0:
+                segments.append(Segment(piece.text, style("foreground", back)))
+                continue
+            for offset, character in enumerate(piece.text, piece.col):
+                colour = "foreground" if offset >= name else "muted"
+                more = "bold" if offset in found.offsets else ""
+                segments.append(Segment(character, style("accent" if more else colour, back, more)))
+        used = min(cells.width, room)
+        segments.append(Segment(" " * (room - used), style("", back)))
+        return Strip(segments, width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose by clicking."""
+        event.stop()
+        if self._top + event.y < len(self._found):
+            self._at = self._top + event.y
+            self.refresh()
+            self.post_message(self.Chosen())
+
+
+class FileFinder(ModalScreen[Wish | None]):
+    """Type a few letters, Enter opens; ``name:12`` goes to a line."""
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c,ctrl+o", "leave", show=False, priority=True),
+        Binding("up", "step(-1)", show=False, priority=True),
+        Binding("down", "step(1)", show=False, priority=True),
+        Binding("pageup", "step(-10)", show=False, priority=True),
+        Binding("pagedown", "step(10)", show=False, priority=True),
+    ]
+
+    def __init__(self, paths: list[str], recent: list[str]) -> None:
+        """``recent`` are the files to offer before anything is typed."""
+        super().__init__()
+        self._paths = paths
+        self._recent = recent
+        self._list = FoundList()
+        self._status = Static("", markup=False, id="found-count")
+
+    def compose(self) -> ComposeResult:
+        """Input above, matches below."""
+        with Vertical(id="file-finder"):
+            yield Static("Open a file", markup=False, id="file-finder-title")
+            yield Input(placeholder="a few letters of its path, or name:line", compact=True)
+            yield self._list
+            yield self._status
+
+    def on_mount(self) -> None:
+        """Offer what is recent."""
+        self._look("")
+
+    def action_leave(self) -> None:
+        """Open nothing."""
+        self.dismiss(None)
+
+    def action_step(self, rows: int) -> None:
+        """Light another match."""
+        self._list.step(rows)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._look(event.value)
+
+    @on(Input.Submitted)
+    @on(FoundList.Chosen)
+    def _entered(self, event: Message) -> None:
+        event.stop()
+        chosen = self._list.chosen
+        if chosen is None:
+            return
+        _, colon, place = self.query_one(Input).value.partition(":")
+        line, col = (parse_place(place) if colon else None) or (None, 0)
+        self.dismiss(Wish(chosen.path, line, col))
+
+    def _look(self, text: str) -> None:
+        found = find_files(text.partition(":")[0], self._paths, self._recent)
+        self._list.show(found)
+        count = len(found)
+        words = (
+            "no file has these letters in this order"
+            if not count
+            else (
+                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths)} files"
+                " · ↑↓ choose · Enter open · Esc leave"
+            )
+        )
+        self._status.update(words)

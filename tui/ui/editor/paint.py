@@ -1,0 +1,222 @@
+"""One row of the editor as a strip: gutter, coloured text, selection, cursor, what landed.
+
+A `Row` holds all that a strip depends on, so equal rows are equal strips: the editor repaints
+the rows that differ from the ones on the screen, and scrolling reuses painted strips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from tui.ui.editor.cells import LineCells, Piece, line_cells
+from tui.ui.theme import Palette
+
+if TYPE_CHECKING:
+    from tui.ui.highlight.lines import Spans
+
+BARS = {
+    "landing": "▌",
+    "pending": "┃",
+    "accepted": "│",
+    "struck": "╌",
+    "partial": "╏",
+    "conflict": "▌",
+    "candidate": "┆",
+    "ghost": "┊",
+}
+"""What the gutter shows beside a line."""
+
+_PEN = "▍"
+"""Where the model is writing."""
+_MORE_LEFT, _MORE_RIGHT = "‹", "›"
+_MANY_SPANS = 40
+_STRIPS = 600
+"""Painted strips kept."""
+Overlay = tuple[int, int, str]
+"""First column, column behind the last, and what lies over the text there."""
+
+
+class Row(NamedTuple):
+    """All that one screen row depends on."""
+
+    text: str = ""
+    number: int | None = None
+    """The line's number on the screen, from 1; None below the end and in a ghost."""
+    kind: str = ""
+    """The line's decoration (`Workspace.decorations`), ``ghost``, or empty."""
+    spans: Spans = ()
+    current: bool = False
+    """The cursor's line, to be lifted a little."""
+    overlays: tuple[Overlay, ...] = ()
+    """``match``, ``match-now``, ``selection``, ``cursor``, ``cursor-away``; later ones win."""
+    newline_selected: bool = False
+    pen: bool = False
+    """The model writes at the end of this line."""
+
+
+class Frame(NamedTuple):
+    """What all rows of a view share."""
+
+    width: int
+    """Cells of the whole row, gutter included."""
+    left: int
+    """First cell of the text that is shown."""
+    digits: int
+    """Digits of the line numbers."""
+
+
+def gutter_width(digits: int) -> int:
+    """Cells before the text: blank, number, blank, bar, blank."""
+    return digits + 4
+
+
+class Painter:
+    """Paints rows in the colours of one palette."""
+
+    def __init__(self, palette: Palette) -> None:
+        self.palette = palette
+        self._strips: LRUCache[tuple[Row, Frame], Strip] = LRUCache(_STRIPS)
+        self._token_styles: dict[tuple[object, str], Style] = {}
+
+    def strip(self, row: Row, frame: Frame) -> Strip:
+        """The row as a strip of ``frame.width`` cells."""
+        key = (row, frame)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = Strip(self._segments(row, frame), frame.width)
+            self._strips[key] = strip
+        return strip
+
+    def _segments(self, row: Row, frame: Frame) -> list[Segment]:
+        room = max(frame.width - gutter_width(frame.digits), 0)
+        if row.number is None and row.kind != "ghost":
+            return [Segment(" " * frame.width, self.palette.style("", "background"))]
+        cells = line_cells(row.text)
+        back = self._back(row)
+        cut = cells.width > frame.left + room
+        segments = self._gutter(row, frame, cells)
+        shown = room - 1 if cut and room else room
+        segments += self._text(row, cells, (frame.left, frame.left + shown))
+        used = min(max(cells.width - frame.left, 0), shown)
+        if cut and room:
+            segments.append(Segment(_MORE_RIGHT, self.palette.style("faint", back)))
+        else:
+            segments += self._tail(row, cells, frame.left, room - used)
+        return segments
+
+    def _back(self, row: Row) -> str:
+        if row.kind == "ghost":
+            return "panel"
+        if row.kind:
+            return f"hunk-{row.kind}-line"
+        return "panel" if row.current else "background"
+
+    def _gutter(self, row: Row, frame: Frame, cells: LineCells) -> list[Segment]:
+        style, back = self.palette.style, self._back(row)
+        number = "" if row.number is None else str(row.number)
+        colour = "muted" if row.current else "faint"
+        bar_colour = "hunk-landing" if row.kind == "ghost" else f"hunk-{row.kind}"
+        bar = style(bar_colour if row.kind else "faint", back)
+        margin = _MORE_LEFT if frame.left and cells.width else " "
+        return [
+            Segment(f" {number:>{frame.digits}} ", style(colour, back)),
+            Segment(BARS.get(row.kind, " "), bar),
+            Segment(margin, style("faint", back)),
+        ]
+
+    def _text(self, row: Row, cells: LineCells, window: tuple[int, int]) -> Iterator[Segment]:
+        pieces = list(cells.window(*window))
+        if pieces and len(row.spans) > _MANY_SPANS:
+            first, last = pieces[0].col, pieces[-1].end
+            near = tuple(span for span in row.spans if span[0] < last and span[1] > first)
+            row = row._replace(spans=near)
+        for piece in pieces:
+            if piece.step == 0:
+                yield Segment(piece.text, self._style_of(row, piece))
+                continue
+            for start, end, style in self._styled(row, piece.col, piece.end):
+                yield Segment(piece.text[start - piece.col : end - piece.col], style)
+
+    def _style_of(self, row: Row, piece: Piece) -> Style:
+        style = next(self._styled(row, piece.col, piece.col + 1))[2]
+        if piece.kind == "inert" and style.bgcolor is not None:
+            return style + Style(color=self.palette.colours["warning"])
+        return style
+
+    def _styled(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
+        """Neighbouring column ranges of one style, together ``first .. last``."""
+        overlays = [item for item in row.overlays if item[0] < last and item[1] > first]
+        spans = [span for span in row.spans if span[0] < last and span[1] > first]
+        cuts = {first, last}
+        for start, end, _ in (*spans, *overlays):
+            cuts.add(max(start, first))
+            cuts.add(min(end, last))
+        places = sorted(cuts)
+        index = 0
+        for start, end in pairwise(places):
+            while index < len(spans) and spans[index][1] <= start:
+                index += 1
+            token = None
+            if index < len(spans) and spans[index][0] <= start:
+                token = spans[index][2]
+            over = [name for a, b, name in overlays if a <= start < b]
+            yield start, end, self._token_style(row, token, over[-1] if over else "")
+
+    def _token_style(self, row: Row, token: object, over: str) -> Style:
+        back = self._back(row)
+        key = (token, f"{row.kind}/{back}/{over}")
+        style = self._token_styles.get(key)
+        if style is None:
+            style = self._overlaid(self._plain(row, token) + self.palette.style("", back), over)
+            self._token_styles[key] = style
+        return style
+
+    def _plain(self, row: Row, token: object) -> Style:
+        palette = self.palette
+        if row.kind == "ghost":
+            return palette.style("muted", more="italic")
+        if row.kind == "struck":
+            return palette.style("muted", more="strike")
+        return palette.syntax_style(token) if token else palette.style("syntax-text")
+
+    def _overlaid(self, style: Style, over: str) -> Style:
+        palette = self.palette
+        if over == "selection":
+            return style + palette.style("", "selection")
+        if over == "match":
+            return style + palette.style("", "line", "underline")
+        if over == "match-now":
+            return palette.style("background", "warning", "bold")
+        if over == "cursor":
+            return palette.style("background", "cursor")
+        if over == "cursor-away":
+            return style + palette.style("", "line")
+        return style
+
+    def _tail(self, row: Row, cells: LineCells, left: int, room: int) -> Iterator[Segment]:
+        """What follows the text: the cursor behind it, the pen, the selected line end."""
+        back = self._back(row)
+        plain = self.palette.style("", back)
+        if cells.width < left:
+            yield Segment(" " * room, plain)
+            return
+        end = cells.length
+        over = [name for a, b, name in row.overlays if a == end and b == end + 1]
+        if over and room:
+            yield Segment(" ", self._token_style(row, None, over[-1]))
+            room -= 1
+        elif row.newline_selected and room:
+            yield Segment(" ", self._token_style(row, None, "selection"))
+            room -= 1
+        if row.pen and room:
+            yield Segment(_PEN, self.palette.style("hunk-landing", back, "bold"))
+            room -= 1
+        if room > 0:
+            yield Segment(" " * room, plain)

@@ -1,0 +1,1 @@
+"""Syntax colours of buffers, by Pygments, a line at a time."""

@@ -1,0 +1,1 @@
+"""The keys of duetto, as tables: what `keymap` reads."""

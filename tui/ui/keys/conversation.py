@@ -1,0 +1,33 @@
+"""Keys of the conversation, and of the hunks under review in it."""
+
+from __future__ import annotations
+
+from tui.ui.keys.key import Key
+
+CONVERSATION: tuple[Key, ...] = (
+    Key(
+        "activate",
+        ("enter", "space"),
+        "conversation",
+        "Unfold, open the file at a location, show the hunk in the editor; place an ambiguous one",
+    ),
+    Key("prompt", ("tab", "shift+tab", "i"), "conversation", "Back to the prompt"),
+    Key("previous_stop", ("up", "k"), "conversation", "Previous hunk, location or fold"),
+    Key("next_stop", ("down", "j"), "conversation", "Next hunk, location or fold"),
+    Key("scroll_home", ("home", "g"), "conversation", "Scroll to the first line"),
+    Key("scroll_end", ("end", "G"), "conversation", "Scroll to the last line and stay there"),
+    Key("accept_hunk", ("a",), "review", "Accept this hunk", "accept", "pending"),
+    Key("reject_hunk", ("r",), "review", "Reject this hunk", "reject", "pending"),
+    Key("accept_all", ("A",), "review", "Accept all pending hunks"),
+    Key("reject_all", ("R",), "review", "Reject all pending hunks"),
+    Key("next_hunk", ("n",), "review", "Next hunk", "next", "pending"),
+    Key("previous_hunk", ("p",), "review", "Previous hunk"),
+    Key(
+        "edit_hunk",
+        ("e",),
+        "review",
+        "Edit the hunk's text in the editor, then Alt+Y accepts it; copy the text of a dropped one",
+    ),
+    Key("next_candidate(-1)", ("left",), "review", "Previous place of an ambiguous hunk"),
+    Key("next_candidate", ("right",), "review", "Next place of an ambiguous hunk"),
+)

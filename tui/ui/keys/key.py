@@ -1,0 +1,40 @@
+"""What a row of the key tables holds."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Scope = Literal["global", "prompt", "queue", "conversation", "review", "editor"]
+SCOPES: tuple[Scope, ...] = ("global", "prompt", "queue", "conversation", "review", "editor")
+SCOPE_TITLES: dict[Scope, str] = {
+    "global": "Everywhere",
+    "prompt": "In the prompt",
+    "queue": "On a queued message",
+    "conversation": "In the conversation",
+    "review": "On a hunk",
+    "editor": "In the editor",
+}
+"""Headings of the help screen."""
+
+When = Literal[
+    "always", "idle", "busy", "stoppable", "pending", "failed", "under", "editing", "queued"
+]
+"""The state in which the footer shows a key: nothing streams, something does, that or a command
+can be stopped, hunks wait for a decision, the last run failed and can be sent, the
+prompt has the focus under the editor, a hunk was opened for editing, messages are queued."""
+
+
+class Key(NamedTuple):
+    """One action and the keys that reach it."""
+
+    action: str
+    keys: tuple[str, ...]
+    """Textual's names of the keys; the first one is shown in the footer."""
+    scope: Scope
+    help: str
+    """A sentence for the help screen and the docs."""
+    footer: str = ""
+    """One or two words for the footer; empty: not shown there."""
+    when: When = "always"
+    priority: bool = False
+    """True: taken before the focused widget sees the key."""

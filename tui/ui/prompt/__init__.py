@@ -1,0 +1,1 @@
+"""The prompt, its history, the queue and open questions."""

@@ -1,0 +1,153 @@
+"""The row under the prompt: what Enter, Alt+Enter and Tab do now, and what else helps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from tui.engine.session import Session
+from tui.ui import theme
+from tui.ui.commands import completions, find_command, split_command
+from tui.ui.prompt.prompt import Prompt
+from tui.ui.prompt.queued import QueueBox
+from tui.ui.rows import Piece, clip, one_line
+from tui.ui.widgets.bar import Bar
+
+_TIPS = (
+    "@ names a file",
+    "! runs a command",
+    "/help lists all commands",
+    "F2 or Alt+M: fast ↔ deep",
+    "Shift+Tab: up into the conversation",
+)
+_COLOURS = {
+    "redirect": "fast",
+    "steer": "accent",
+    "queue": "deep",
+    "run": "warning",
+    "answer": "warning",
+    "remove": "warning",
+}
+_ENTER, _ALT, _TAB = "⏎", "Alt+⏎", "Tab"
+_LEAST_WORDS = 4
+"""Cells: fewer of the words behind the labels say nothing."""
+
+
+class Said(NamedTuple):
+    """What the row says."""
+
+    labels: list[tuple[str, str]]
+    """Key and what it does, the most important one first; as many are shown as fit."""
+    words: str = ""
+    """What else helps."""
+    short: str = ""
+    """The same where there is no room for it."""
+
+
+class Hint(Bar):
+    """Reads session, prompt and queue; shown under the draft at every moment."""
+
+    def __init__(
+        self, session: Session, prompt: Prompt, queue: QueueBox, *, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._session = session
+        self._prompt = prompt
+        self._queue = queue
+
+    def pieces(self, width: int) -> list[Piece]:
+        """The labels, then hints."""
+        palette = theme.active()
+        labels, words, short = self._said()
+        pieces: list[Piece] = []
+        room = width
+        for index, (key, label) in enumerate(labels):
+            shown = f"  {key} "
+            room -= cell_len(shown) + cell_len(label)
+            if index and room < 0:
+                return pieces
+            chip = palette.style(_COLOURS.get(label, "accent"), more="" if index else "bold")
+            pieces += [(shown, palette.style("muted") if index else chip), (label, chip)]
+        if short and cell_len(words) > room - 2:
+            words = short
+        if words and room > _LEAST_WORDS + 2:
+            pieces.append((f"  {clip(words, room - 2)}", palette.style("faint")))
+        return pieces
+
+    def _said(self) -> Said:
+        draft = self._prompt.text
+        if self._session.status.asks and not (self._prompt.has_focus or self._queue.has_focus):
+            return Said([(_ENTER, "answer")], "1-9 · Esc refuses · Tab: prompt")
+        if self._queue.has_focus:
+            return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
+        if self._prompt.editing:
+            return self._editing()
+        return self._command(draft) or self._words_for_the_model(draft)
+
+    def _editing(self) -> Said:
+        """A queued message stands in the prompt."""
+        number = (self._queue.edited or 0) + 1
+        if not self._prompt.text.strip():
+            return Said([(f"{_ENTER} {_TAB}", "remove")], f"nothing typed: message {number} goes")
+        back = (f"{_ENTER} {_TAB}", f"put back as {number}")
+        status = self._session.status
+        if status.busy:
+            return Said([back, (_ALT, self._session.alt_label())])
+        other = "queue" if len(status.queued) > 1 else "send"
+        return Said([back, (_ALT, other), ("Esc", "leave it")])
+
+    def _command(self, draft: str) -> Said | None:
+        """The draft is, or becomes, a command."""
+        if found := completions(draft):
+            first = found[0]
+            if len(found) == 1 or draft[1:] == first.name:
+                words = f"/{first.name} {first.argument}  {first.help}"
+                return Said([(_ENTER, "run")], words)
+            return Said([(_ENTER, "run")], "  ".join(f"/{command.name}" for command in found))
+        if (parts := split_command(draft)) is not None:
+            command = find_command(parts[0])
+            if parts[0] == "steer" and parts[1]:
+                return Said([(_ENTER, self._session.alt_label())], *self._refusal())
+            words = f"{command.argument}  {command.help}" if command else "unknown command"
+            return Said([(_ENTER, "run")], words)
+        if draft.startswith("!"):
+            return Said([(_ENTER, "run")], "as a command in the workspace")
+        return None
+
+    def _words_for_the_model(self, draft: str) -> Said:
+        enter, matches = self._session.prompt_label(), self._prompt.matches()
+        if matches:
+            return Said([(_ENTER, enter)], "Tab: " + "  ".join(map(one_line, matches)))
+        if self._session.status.busy:
+            other = self._session.alt_label()
+            if other == "queue":
+                return Said([(_ENTER, enter), (f"{_ALT} {_TAB}", other)], *self._refusal())
+            return Said([(_ENTER, enter), (_ALT, other), (_TAB, "queue")])
+        if not draft:
+            return Said([(_ENTER, enter)], self._usual())
+        if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes
+            return Said([(_ENTER, enter), (_ALT, "queue")], self._usual())
+        return Said([(f"{_ENTER} {_ALT}", enter)], self._usual())
+
+    def _refusal(self) -> tuple[str, str]:
+        """Why Alt+Enter does not steer, if it is known; in words and in few."""
+        refused = self._session.status.can_steer is False
+        return ("this model cannot be steered", "no steering") if refused else ("", "")
+
+    def _usual(self) -> str:
+        """What else can be done while nothing streams."""
+        prompt, status = self._prompt, self._session.status
+        if status.running:
+            return "Esc stops the command"
+        if status.can_send_failure and not prompt.text:
+            return "Alt+S sends the failure"
+        if status.queued and not prompt.text:
+            return "↑ goes to the queue, which waits for your next prompt"
+        if prompt.suggestion_shown:
+            at = prompt.offered.index(prompt.suggestion_shown) + 1
+            more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
+            return f"Tab takes the suggestion{more}"
+        if prompt.text:
+            return "Shift+Enter or Ctrl+J: new line"
+        return _TIPS[len(prompt.past.entries) % len(_TIPS)]

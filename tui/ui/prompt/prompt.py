@@ -1,0 +1,197 @@
+"""The prompt: a small multi-line editor that sends, queues, completes and remembers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from textual import events
+from textual.content import Content
+from textual.widgets import TextArea
+
+from tui.ui.commands import completions
+from tui.ui.keymap import actions
+from tui.ui.messages import (
+    ConversationWanted,
+    DraftChanged,
+    Entered,
+    How,
+    QueueWanted,
+    Scrolled,
+    TakenBack,
+)
+from tui.ui.prompt.history import History
+from tui.ui.rows import inert
+
+_ACTIONS = actions("prompt")
+_MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
+_MOST_MATCHES = 5
+
+
+class Prompt(TextArea):
+    """The draft. Keys go through the table of `keymap` before the text sees them."""
+
+    def __init__(self, paths: Callable[[], list[str]], *, id: str | None = None) -> None:
+        """``paths`` lists the workspace's files for ``@`` completion."""
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+            compact=True,
+        )
+        self.past = History()
+        self.offered: list[str] = []
+        """Prompts that the workspace offers; Tab takes the one that is shown."""
+        self.busy = False
+        self.editing = False
+        """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
+        self.waiting = False
+        """Something is queued: the list above can be gone into."""
+        self._paths = paths
+        self._offer = 0
+        self._do: dict[str, Callable[[], bool]] = {
+            "send": self.send,
+            "steer": lambda: self.send("steer"),
+            "newline": self._newline,
+            "complete": self._complete,
+            "older": self._older,
+            "newer": self._newer,
+            "conversation": self._conversation,
+            "unqueue": lambda: bool(self.post_message(TakenBack())),
+            "page_up": lambda: bool(self.post_message(Scrolled(-1))),
+            "page_down": lambda: bool(self.post_message(Scrolled(1))),
+        }
+
+    @property
+    def suggestion_shown(self) -> str:
+        """The offered prompt that stands in the empty prompt; empty if none does."""
+        if not self.offered or self.text or self.busy or self.editing:
+            return ""
+        return self.offered[self._offer % len(self.offered)]
+
+    def offer(self, prompts: list[str], first: str) -> None:
+        """Offer these prompts, this one first."""
+        if prompts != self.offered or (first and first not in self.suggestion_shown):
+            self.offered = list(prompts)
+            self._offer = prompts.index(first) if first in prompts else 0
+        self._show_offer()
+
+    def restore(self, text: str) -> None:
+        """Put text back into the prompt; a draft that stands there goes below it."""
+        self.write("\n".join(filter(None, (text, self.text))))
+
+    def write(self, text: str) -> None:
+        """Have this text as the draft, the cursor behind it."""
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def clear_draft(self) -> bool:
+        """Move the draft into the history; False if there was none."""
+        if not self.text:
+            return False
+        self.past.add(self.text)
+        self.write("")
+        return True
+
+    def matches(self) -> list[str]:
+        """What Tab would complete here: commands, or files behind an ``@``."""
+        if found := completions(self.text):
+            return [f"/{command.name}" for command in found]
+        mention = _MENTION.search(self._before_cursor())
+        if mention is None:
+            return []
+        wanted = mention[1].lower()
+        scored = [
+            (not path.rpartition("/")[2].lower().startswith(wanted), len(path), path)
+            for path in self._paths()
+            if wanted in path.lower()
+        ]
+        return [f"@{path}" for *_, path in sorted(scored)[:_MOST_MATCHES]]
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys of the table first; what they do not take is text."""
+        action = self._do.get(_ACTIONS.get(event.key, ""))
+        taken = action is not None and action()
+        if taken or (event.key == "right" and self._take_offer()):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted text may hold control characters: they are shown, not kept."""
+        event.stop()
+        event.prevent_default()
+        self.insert(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
+
+    def on_text_area_changed(self) -> None:
+        """Others need to know whether there is a draft."""
+        self.post_message(DraftChanged())
+
+    def send(self, how: How = "send") -> bool:
+        """Hand the draft up, if there is one; True: the key is taken."""
+        text = self.text.strip()
+        if text or self.editing:
+            self.past.add(self.text)
+            self.write("")
+            self.post_message(Entered(text, how))
+        return True
+
+    def _newline(self) -> bool:
+        self.insert("\n")
+        return True
+
+    def _complete(self) -> bool:
+        """Tab: a completion, else the offered prompt, else queue while busy, or put back."""
+        if matches := self.matches():
+            word = self._before_cursor().split()[-1] if self._before_cursor().split() else ""
+            row, col = self.cursor_location
+            self.replace(f"{matches[0]} ", (row, col - len(word)), (row, col))
+        elif not self._take_offer() and (self.busy or self.editing):
+            self.send("queue")
+        return True
+
+    def _take_offer(self) -> bool:
+        offered = self.suggestion_shown
+        if offered:
+            self.write(offered)
+        return bool(offered)
+
+    def _older(self) -> bool:
+        if self.cursor_location[0] > 0:
+            return False
+        if self.waiting and not self.text and not self.editing:
+            self.post_message(QueueWanted())
+            return True
+        text = self.past.older(self.text)
+        if text is not None:
+            self.write(text)
+        return True
+
+    def _newer(self) -> bool:
+        if self.cursor_location[0] < self.document.line_count - 1:
+            return False
+        text = self.past.newer()
+        if text is not None:
+            self.write(text)
+        elif not self.text and len(self.offered) > 1:
+            self._offer += 1
+            self._show_offer()
+            self.post_message(DraftChanged())
+        return True
+
+    def _conversation(self) -> bool:
+        self.post_message(ConversationWanted())
+        return True
+
+    def _show_offer(self) -> None:
+        # Content, not str: TextArea takes a str for markup
+        shown = self.offered[self._offer % len(self.offered)] if self.offered else ""
+        if self.busy or self.editing:
+            shown = ""
+        if str(self.placeholder) != shown:
+            self.placeholder = Content(inert(shown))
+
+    def _before_cursor(self) -> str:
+        row, col = self.cursor_location
+        return str(self.document.get_line(row)[:col])
