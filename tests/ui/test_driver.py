@@ -12,6 +12,7 @@ from textual.events import Key
 
 from tests.support.scripted_app import scripted_app
 from tests.support.scripted_session import ScriptedSession
+from tui.core.trace import no_stamp
 from tui.ui.driver import TerminalDriver, _new_parser, spelled, wait_after
 
 
@@ -21,6 +22,7 @@ class Recorder(TerminalDriver):
     def __init__(self, fileno: int) -> None:
         self.fileno = fileno
         self.exit_event = threading.Event()
+        self._stamp = no_stamp
         self.keys: list[tuple[str, float]] = []
 
     def process_message(self, message: object) -> None:

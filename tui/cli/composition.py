@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import tui
 from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedModels
+from tui.core.trace import Stamp, no_stamp
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.masking import Mask
@@ -34,6 +35,7 @@ from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths, RehearsalSettings, Settings
 
 if TYPE_CHECKING:
+    from tui.effects.tracer import Tracer
     from tui.effects.wire import Endpoint
 
 SURE_CHARS = 12
@@ -48,6 +50,13 @@ class Workplace:
     settings: Settings
     models: ResolvedModels
     paths: Paths
+    tracer: Tracer | None = None
+    """Keeps when things happened, for ``--trace``."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """The tracer's, or one that keeps nothing."""
+        return no_stamp if self.tracer is None else self.tracer.stamp
 
 
 class Composition:
@@ -87,6 +96,7 @@ class Composition:
             watch=self._watch if watched else None,
             rescue=self.rescue if watched else None,
             sockets=self._network.views,
+            stamp=workplace.stamp,
         )
         self.session = Session(ports, workplace.models.roles, options)
         if self._recorder is not None:
@@ -99,6 +109,8 @@ class Composition:
         await self._network.close()
         if self._recorder is not None:
             await self._recorder.close()
+        if self._workplace.tracer is not None:
+            self._workplace.tracer.close()
 
     def _unrecorded(self, words: str) -> None:
         """The recording ended early: the turn goes on."""
@@ -136,6 +148,7 @@ class Network:
         self._declared = workplace.models.endpoints
         self._clock = clock
         self._recorder = recorder
+        self._stamp = workplace.stamp
         self._known = KnownEndpoints(workplace.paths.state_dir)
         self._endpoints: dict[str, Endpoint] = {}
         self._bridge = BridgeProcess(
@@ -182,7 +195,9 @@ class Network:
         if name == REHEARSAL:
             nearby = ConnectionOptions().nearby
             where, clock = self._bridge.address, self._clock
-            return Endpoint(name, where, clock, options=nearby, recorder=self._recorder)
+            return Endpoint(
+                name, where, clock, options=nearby, recorder=self._recorder, stamp=self._stamp
+            )
         declared = self._declared[name]
         address = declared.address
         relay = partial(self._bridge.address, name)
@@ -202,6 +217,7 @@ class Network:
             on_learnt=learnt,
             fallback=None if declared.transport == "websocket" else relay,
             recorder=self._recorder,
+            stamp=self._stamp,
         )
 
 
@@ -217,6 +233,18 @@ def recorder_for(workplace: Workplace, file: Path | None) -> Recorder | None:
     about = {"program": f"duetto {tui.__version__}", "roles": roles}
     try:
         return Recorder(file, Mask([*known, *_secrets(workplace)]), about)
+    except FileRefused as error:
+        raise UsageError(str(error)) from error
+
+
+def tracer_for(file: Path | None) -> Tracer | None:
+    """What writes a trace. Raises UsageError: it cannot be written."""
+    if file is None:
+        return None
+    from tui.effects.tracer import Tracer
+
+    try:
+        return Tracer(file)
     except FileRefused as error:
         raise UsageError(str(error)) from error
 

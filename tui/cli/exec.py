@@ -6,15 +6,23 @@ import asyncio
 import contextlib
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
-from tui.cli.composition import Composition, Workplace
+from tui.cli.composition import Composition, Workplace, tracer_for
 from tui.cli.exec_report import JsonReport, Report, TextReport
 from tui.cli.open_app import log_broken
-from tui.cli.options import ModelFlags, model_options, record_option, resolve, settings_for
+from tui.cli.options import (
+    ModelFlags,
+    model_options,
+    record_option,
+    resolve,
+    settings_for,
+    trace_option,
+)
 from tui.cli.streams import text_of
 from tui.cli.target import target_of
 from tui.core.hunk import PLACED, Decision, Hunk, Stage
@@ -41,6 +49,7 @@ class Choices(TypedDict):
     apply: bool
     folder: str
     record: Path | None
+    trace: Path | None
 
 
 @click.command("exec")
@@ -52,6 +61,7 @@ class Choices(TypedDict):
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
 )
 @record_option
+@trace_option
 @model_options
 def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
@@ -67,6 +77,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
     options = Options(first_role=chosen)
+    workplace = replace(workplace, tracer=tracer_for(choices["trace"]))
     composition = Composition(workplace, options, watched=False, record=choices["record"])
     report: Report = TextReport(sys.stdout, sys.stderr)
     if choices["as_json"]:

@@ -38,7 +38,9 @@ COMMANDS = {
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
 HIDDEN = frozenset({DEFAULT})
-_WITH_VALUE = frozenset({"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record"})
+_WITH_VALUE = frozenset(
+    {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
+)
 _WITHOUT_VALUE = frozenset({"--debug"})
 _COLLECT_AFTER = (50_000, 20, 100)
 """Python's 700 collects garbage hundreds of times while modules are imported, and finds hardly

@@ -16,7 +16,14 @@ import click
 import msgspec
 
 from tui.cli.last_words import LastWords
-from tui.cli.options import ModelFlags, model_options, record_option, resolve, settings_for
+from tui.cli.options import (
+    ModelFlags,
+    model_options,
+    record_option,
+    resolve,
+    settings_for,
+    trace_option,
+)
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
 from tui.errors import EXIT_FAILED, EXIT_OK
@@ -34,17 +41,25 @@ log = logging.getLogger("tui.cli")
 @click.command("open")
 @click.argument("path", nargs=-1, metavar="[PATH] [+LINE]")
 @record_option
+@trace_option
 @model_options
-def open_command(path: Sequence[str], record: Path | None, flags: ModelFlags) -> int:
+def open_command(
+    path: Sequence[str], record: Path | None, trace: Path | None, flags: ModelFlags
+) -> int:
     """Open the app on a folder or a file (path:line:col works too).
 
     Without PATH the practice workspace is opened, without a configured model the built-in
     rehearsal answers.
     """
-    return open_app([path] if isinstance(path, str) else path, flags, record)
+    return open_app([path] if isinstance(path, str) else path, flags, record, trace)
 
 
-def open_app(arguments: Sequence[str], flags: ModelFlags, record: Path | None = None) -> int:
+def open_app(
+    arguments: Sequence[str],
+    flags: ModelFlags,
+    record: Path | None = None,
+    trace: Path | None = None,
+) -> int:
     """Open the app on what the arguments name; returns the exit code.
 
     Raises UsageError, SettingsError or EndpointError before the terminal is touched.
@@ -61,9 +76,9 @@ def open_app(arguments: Sequence[str], flags: ModelFlags, record: Path | None = 
     own_theme = settings.editor.theme
     settings = with_project(settings, load_project(target.root))
     settings, wrong_theme = with_known_theme(settings, own_theme, target.root)
-    from tui.cli.composition import Composition, Workplace
+    from tui.cli.composition import Composition, Workplace, tracer_for
 
-    workplace = Workplace(target.root, settings, models, paths)
+    workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     if wrong_theme is not None:
         composition.session.warn(wrong_theme)
@@ -116,6 +131,9 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
     app = made_app(composition.session, workplace.settings, target.root)
+    app.stamp = workplace.stamp
+    if workplace.tracer is not None:
+        workplace.tracer.watch()
     if target.file is not None:
         from tui.engine.intents import OpenFile
 

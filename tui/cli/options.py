@@ -103,6 +103,16 @@ def record_option(command: C) -> C:
     )(command)
 
 
+def trace_option(command: C) -> C:
+    """Add ``--trace FILE``; the command gets it as ``trace``."""
+    return click.option(
+        "--trace",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write to a new FILE when keys, frames and events came and went, to measure by.",
+    )(command)
+
+
 def model_options(command: Callable[..., R]) -> Callable[..., R]:
     """Add the shared options; the command gets them as one argument, ``flags``."""
 

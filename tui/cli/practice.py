@@ -15,7 +15,7 @@ import click
 
 from tui.bridge.rehearsal.exercises import RECORD, fingerprint, workspace_files
 from tui.bridge.rehearsal.script import load_scripts
-from tui.cli.options import ModelFlags, model_options, record_option
+from tui.cli.options import ModelFlags, model_options, record_option, trace_option
 from tui.cli.screen import require_screen
 from tui.errors import UsageError
 from tui.settings import Paths
@@ -140,8 +140,9 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
 @click.command("practice")
 @click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
 @record_option
+@trace_option
 @model_options
-def practice_command(new: bool, record: Path | None, flags: ModelFlags) -> int:
+def practice_command(new: bool, record: Path | None, trace: Path | None, flags: ModelFlags) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
     The rehearsal model plays the exercises unless another one is configured.
@@ -156,4 +157,4 @@ def practice_command(new: bool, record: Path | None, flags: ModelFlags) -> int:
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
-    return open_app([str(root)], flags, record)
+    return open_app([str(root)], flags, record, trace)

@@ -13,7 +13,7 @@ from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.lines import Line, Lines
 from tui.engine.notices import Trouble
-from tui.engine.ports import Abilities, RoleSpec
+from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
 from tui.errors import DuettoError
 
@@ -172,6 +172,7 @@ class Pair:
         board, clock = self._kit.board, self._kit.ports.clock
         start_s = clock.now()
         exchange.freeze()
+        self._kit.ports.stamp("frozen", MAIN_LANE)
         now = clock.now()
         board.meter.stop(now)
         self._stop_ms = (now - start_s) * 1000

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
+from tui.core.trace import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.capabilities import Abilities as Abilities
 from tui.core.wire.events import Event
@@ -213,3 +214,5 @@ class Ports:
     """Waits so many seconds between two tries."""
     jitter: Callable[[], float] = random.random
     """A number from 0 to 1 that spreads the tries of many clients over time."""
+    stamp: Stamp = no_stamp
+    """Keeps when things happened, for ``--trace``."""

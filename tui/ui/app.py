@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
+from tui.core.trace import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
@@ -73,6 +74,8 @@ class DuettoApp(App[int]):
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
+        self.stamp: Stamp = no_stamp
+        """For the driver: keys and frames."""
         self.on_forced_end: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
         self._frame: Frame | None = None

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from textual import constants
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+
+from tui.core.trace import Stamp, no_stamp
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -55,8 +58,11 @@ class Losable:
     An error would end Textual's writer thread, and the app would wait for it for ever.
     """
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, stamp: Stamp = no_stamp) -> None:
         self._file = file
+        self._stamp = stamp
+        self._frames = 0
+        """How often something was written through."""
 
     def write(self, text: str) -> int:
         """Write what can be written."""
@@ -68,6 +74,8 @@ class Losable:
         """See `write`."""
         with contextlib.suppress(OSError):
             self._file.flush()
+        self._frames += 1
+        self._stamp("painted", str(self._frames))
 
     def fileno(self) -> int:
         """The terminal's own."""
@@ -93,7 +101,8 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._gone = self._suspended = False
         own = vars(self)
-        own["_file"] = Losable(own["_file"])
+        self._stamp: Stamp = getattr(app, "stamp", no_stamp)
+        own["_file"] = Losable(own["_file"], self._stamp)
 
     def suspend_application_mode(self) -> None:
         """Give the terminal back for a while."""
@@ -142,6 +151,8 @@ class TerminalDriver(LinuxDriver):
 
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:
+            if isinstance(message, Key):
+                self._stamp("key", "character" if message.is_printable else message.key)
             self.process_message(message)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
+from tui.core.trace import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol
@@ -58,6 +59,7 @@ class Endpoint:
     """Called when one did."""
     fallback: _Where | None = None
     recorder: Recorder | None = None
+    stamp: Stamp = no_stamp
 
     def __post_init__(self) -> None:
         self.way = Way(
@@ -70,8 +72,8 @@ class Endpoint:
         """What is known of the bridge's relay."""
         near, far = self.options.nearby, self.options
         self._tools: dict[Transport, Tools] = {
-            "websocket": Tools(self, far, self.clock, self.recorder),
-            "http": Tools(self, near, self.clock, self.recorder),
+            "websocket": Tools(self, far, self.clock, self.recorder, self.stamp),
+            "http": Tools(self, near, self.clock, self.recorder, self.stamp),
         }
         self._lanes: dict[str, EndpointLane] = {}
         self._links: list[Link] = []

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from websockets.exceptions import InvalidState
 
+from tui.core.trace import Stamp, no_stamp
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.events import Event
@@ -33,6 +35,7 @@ from tui.effects.wire.pulse import Pulse
 LinkState = Literal["open", "retiring", "closed"]
 Transport = Literal["websocket", "http"]
 INTERNAL_ERROR = "an internal error"
+_TYPE = re.compile(r'\{"type": ?"([a-z._]+)"')
 _numbers = itertools.count(1)
 _log = logging.getLogger("tui.wire")
 
@@ -92,6 +95,7 @@ class Tools:
     options: ConnectionOptions
     clock: ReadsClock
     recorder: Recorder | None
+    stamp: Stamp = no_stamp
 
 
 class Link:
@@ -276,6 +280,7 @@ class Link:
         """Abort TCP now, without a close frame (PROTOCOL section 8, rule 4)."""
         if self.state != "closed":
             self._socket.transport.abort()
+            self._tools.stamp("wire", "abort")
             self._lost(reason, self._socket.wait_closed())
 
     def close(self, reason: str) -> asyncio.Task[None] | None:
@@ -317,8 +322,9 @@ class Link:
 
     def _write(self) -> None:
         protocol = self._socket.protocol
+        texts = self.protocol.data_to_send()
         try:
-            for text in self.protocol.data_to_send():
+            for text in texts:
                 data = text.encode()
                 protocol.send_text(data)
                 self.bytes_out += len(data)
@@ -328,6 +334,8 @@ class Link:
         except InvalidState:
             # The close handshake has begun; `ended` is about to say why.
             return
+        for text in texts:
+            self._tools.stamp("wire", _kind(text))
 
     def _wake(self) -> None:
         self._timer = None
@@ -359,3 +367,9 @@ class Link:
     def _record(self, direction: Literal["c2s", "s2c"], meta: dict[str, object]) -> None:
         if self._recorder is not None:
             self._recorder.meta(direction, self._tools.clock.now(), self.number, meta)
+
+
+def _kind(text: str) -> str:
+    """The type of an event of ours: it stands first."""
+    found = _TYPE.match(text)
+    return found[1] if found else ""
