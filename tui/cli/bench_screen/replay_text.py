@@ -1,0 +1,191 @@
+"""What the replay server streams: text that says of itself where it is, always the same.
+
+A prompt holds a go-word, ``bench-r1000-n4000-e1234-ktext``: 4,000 tokens at 1,000 a second, of the
+kind `text`, ending in ``end1234``. In between stand marks, ``m000120``: a mark is two tokens, and
+its number is the index of the first.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, get_args
+
+Kind = Literal["text", "dense", "edit"]
+"""``text``: Markdown with code, as a model writes it; ``dense``: a mark every fourth token, to see
+where it stopped; ``edit``: a patch of `EDITED`."""
+
+EDITED = "long.py"
+"""The file in the workspace that an ``edit`` changes."""
+FUNCTION = (
+    "def value_{0}(self, key: str, default: int = {0}) -> int:\n"
+    '    """What is kept under a key; {0} if there is nothing."""\n'
+    "    # look it up once\n"
+    "    found = self._items.get(key)\n"
+    "    return default if found is None else int(found) + {0}\n"
+    "\n"
+)
+FUNCTION_LINES = 6
+MARK = re.compile(r"\bm(\d{6})\b")
+MARK_TOKENS = 2
+EVERY = {"text": 40, "dense": 4, "edit": 40}
+"""So many tokens lie between two marks, or a line more."""
+_GO = re.compile(rf"bench-r(\d+)-n(\d+)-e(\d{{4}})-k({'|'.join(get_args(Kind))})(?:-l(\d+))?")
+_SIZES = (3, 4, 4, 4, 5)
+_TAIL_TOKENS = 8
+_WORDS = (
+    *("session", "buffer", "token", "frame", "editor", "cursor", "window", "layout", "diff"),
+    *("patch", "index", "cache", "render", "commit", "stream", "parser", "queue", "reader"),
+    *("writer", "offset"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One answer, as its prompt asks for it."""
+
+    rate: int
+    """Tokens a second."""
+    tokens: int
+    number: int
+    """Of the answer, four digits: it ends in ``end`` and this."""
+    kind: Kind = "text"
+    line: int = 0
+    """Where an ``edit`` begins, 0-based."""
+
+    @property
+    def go_word(self) -> str:
+        """What a prompt must hold."""
+        where = f"-l{self.line}" if self.line else ""
+        return f"bench-r{self.rate}-n{self.tokens}-e{self.number:04d}-k{self.kind}{where}"
+
+    @property
+    def end(self) -> str:
+        """The last word of the answer."""
+        return f"end{self.number:04d}"
+
+    @property
+    def lasts_s(self) -> float:
+        """From the first token to the last."""
+        return self.tokens / self.rate
+
+
+def wanted(request: str) -> Wanted | None:
+    """What the last go-word of a request asks for; None if there is none."""
+    found = _GO.findall(request)
+    if not found:
+        return None
+    rate, tokens, number, kind, line = found[-1]
+    known: Kind = next(one for one in get_args(Kind) if one == kind)
+    return Wanted(max(1, int(rate)), int(tokens), int(number), known, int(line or 0))
+
+
+def long_file(lines: int) -> str:
+    """Python of about so many lines, every one of which belongs to one function only."""
+    return "".join(FUNCTION.format(number) for number in range(lines // FUNCTION_LINES))
+
+
+def pieces(asked: Wanted) -> tuple[str, ...]:
+    """The tokens, about as many as are asked for: the body's end is that of a line."""
+    body = _body(asked.tokens - _TAIL_TOKENS, asked.kind, asked.line)
+    writer = _Writer(0)
+    writer.put("+    # " if asked.kind == "edit" else "\n\nAll done: ")
+    writer.put(f"{asked.end}\n")
+    if asked.kind == "edit":
+        writer.put("*** End Patch\n")
+    return body + tuple(writer.tokens)
+
+
+class _Writer:
+    """Cuts text into tokens and sets marks."""
+
+    def __init__(self, every: int) -> None:
+        self.tokens: list[str] = []
+        self._chance = random.Random(7)
+        self._every = every
+        self._next = every
+
+    def put(self, text: str) -> None:
+        at = 0
+        while at < len(text):
+            size = self._chance.choice(_SIZES)
+            self.tokens.append(text[at : at + size])
+            at += size
+
+    def mark(self, before: str, behind: str) -> None:
+        """Set a mark if one is due."""
+        if len(self.tokens) < self._next:
+            return
+        self._next = len(self.tokens) + self._every
+        self.put(before)
+        mark = f"m{len(self.tokens):06d}"
+        self.tokens += [mark[:4], mark[4:]]
+        self.put(behind)
+
+
+@lru_cache(maxsize=32)
+def _body(tokens: int, kind: Kind, line: int) -> tuple[str, ...]:
+    writer = _Writer(EVERY[kind])
+    steps = {"text": _markdown, "dense": _dense, "edit": _patch}[kind]
+    for _ in steps(writer, line):
+        if len(writer.tokens) >= tokens:
+            break
+    return tuple(writer.tokens)
+
+
+def _markdown(writer: _Writer, line: int) -> Iterator[None]:
+    chance, number = random.Random(11), 0
+    while True:
+        a, b, c, d = (chance.choice(_WORDS) for _ in range(4))
+        writer.put(f"## Step {number}: the {a} {b}\n\n")
+        writer.put(f"We **rework** the `{a}_{b}` so that every {c} keeps its {d}. ")
+        writer.put("It is safe to call it twice; the second call is a no-op.\n\n")
+        writer.mark("", ".\n\n")
+        yield
+        writer.put("```python\n")
+        for _ in range(chance.randint(2, 3)):
+            number += 1
+            for text in _function(number, chance):
+                writer.put(text)
+                writer.mark("    # ", "\n")
+        writer.put("```\n\n")
+        yield
+
+
+def _function(number: int, chance: random.Random) -> Iterator[str]:
+    a, b, c, d = (chance.choice(_WORDS) for _ in range(4))
+    yield f'def {a}_{b}_{number}(self, {c}: int, {d}: str = "x") -> dict[str, int]:\n'
+    yield f'    """Return the {c} of each {d}."""\n'
+    yield "    out: dict[str, int] = {}\n"
+    yield f"    for i, item in enumerate(self.{a}s):\n"
+    yield f"        if item.{b} > {chance.randint(1, 999)} and not item.{d}:\n"
+    yield f"            out[item.name] = {c} + i * {chance.randint(2, 99)}\n"
+    yield "    return out\n\n"
+
+
+def _dense(writer: _Writer, line: int) -> Iterator[None]:
+    chance = random.Random(11)
+    while True:
+        for _ in range(6):
+            writer.put(chance.choice(_WORDS) + " ")
+            writer.mark("", " ")
+        writer.put("\n\n")
+        yield
+
+
+def _patch(writer: _Writer, line: int) -> Iterator[None]:
+    """Functions behind the first two lines of one that is there."""
+    chance, number = random.Random(11), line // FUNCTION_LINES
+    first, second, *_ = FUNCTION.format(number).splitlines()
+    writer.put(f"*** Begin Patch\n*** Update File: {EDITED}\n@@\n {first}\n {second}\n")
+    yield
+    while True:
+        number += 1
+        for text in _function(number, chance):
+            for row in text.splitlines():
+                writer.put(f"+    {row}\n" if row else "+\n")
+            writer.mark("+        # ", "\n")
+            yield
