@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import tui
 from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedModels
+from tui.core.folder_entry import GitState
 from tui.core.trace import Stamp, no_stamp
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.capabilities import Capabilities
@@ -94,6 +95,8 @@ class Composition:
             consents=consents.known(),
             agents_md=self.agents_md,
             watch=self._watch if watched else None,
+            folder=self._listing.folder,
+            git_status=self._git_status if watched else None,
             rescue=self.rescue if watched else None,
             sockets=self._network.views,
             stamp=workplace.stamp,
@@ -121,6 +124,11 @@ class Composition:
 
         warm()
         await Watcher(str(self._workplace.root)).watch(callback)
+
+    async def _git_status(self) -> Mapping[str, GitState]:
+        from tui.effects.git_status import GitStatus
+
+        return await GitStatus(str(self._workplace.root)).states()
 
     async def _verify_command(self) -> VerifyCommand | None:
         workplace = self._workplace

@@ -10,6 +10,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.core.folder_entry import EntryKind, FolderEntry
+from tui.errors import FileRefused
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -53,10 +56,41 @@ class Listing:
                 break
         return sorted(paths)
 
-    def ignored(self, paths: Collection[str]) -> set[str]:
-        """Those of the paths (relative, with ``/``) that an ignore file of the workspace names."""
+    def folder(self, path: str) -> list[FolderEntry]:
+        """What lies in a folder (relative, with ``/``; empty: the root): folders first, by name.
+
+        Only ``.git`` is left out. What is ignored is told by the path alone: whoever lists the
+        folders in an ignored one knows that it is.
+
+        Raises:
+            FileRefused: it cannot be read, or is no folder inside of the workspace.
+        """
+        whole = os.path.join(self._root, path) if path else self._root
+        if os.path.realpath(whole) != whole:
+            raise FileRefused(f"'{path}' leads elsewhere through a symlink")
+        try:
+            with os.scandir(whole) as found:
+                kinds = {entry.name: _entry_kind(entry) for entry in found}
+        except OSError as error:
+            raise FileRefused((error.strerror or str(error)).lower()) from None
+        kinds = {name: kind for name, kind in kinds.items() if name != ".git" and _is_usable(name)}
+        below = {name: f"{path}/{name}" if path else name for name in kinds}
+        left_out = {name for name, kind in kinds.items() if _is_left_out(whole, name, kind)}
+        folders = {below[name] for name, kind in kinds.items() if kind == "folder"}
+        named = self.ignored([below[n] for n in kinds if n not in left_out], folders)
+        entries = [
+            FolderEntry(name, kind, name in left_out or below[name] in named)
+            for name, kind in kinds.items()
+        ]
+        return sorted(entries, key=lambda e: (e.kind == "file", e.name.casefold(), e.name))
+
+    def ignored(self, paths: Collection[str], folders: Collection[str] = ()) -> set[str]:
+        """Those of the paths (relative, with ``/``) that an ignore file of the workspace names.
+
+        ``folders`` are those of them that are folders.
+        """
         rules = _Rules(self._root, (".ignore",))
-        found = {path for path in paths if rules.ignores(path)}
+        found = {path for path in paths if rules.ignores(path, is_folder=path in folders)}
         rest = sorted(set(paths) - found)
         if not rest:
             return found
@@ -65,9 +99,9 @@ class Listing:
         if answer is not None and answer.returncode in (0, 1):
             return found | {os.fsdecode(name) for name in answer.stdout.split(b"\0") if name}
         if len(rest) > 1:  # one that git cannot judge spoils the answer for all
-            return found.union(*(self.ignored([path]) for path in rest))
+            return found.union(*(self.ignored([path], folders) for path in rest))
         rules = _Rules(self._root, (".gitignore",))
-        return found | {path for path in rest if rules.ignores(path)}
+        return found | {path for path in rest if rules.ignores(path, is_folder=path in folders)}
 
     def has_tracked(self, folder: str) -> bool:
         """True if a part of a folder came with the repository, or if that cannot be told."""
@@ -151,12 +185,12 @@ class _Rules:
         self._names = names
         self._specs: dict[str, GitIgnoreSpec | None] = {}
 
-    def ignores(self, path: str) -> bool:
+    def ignores(self, path: str, *, is_folder: bool = False) -> bool:
         """True if the path, or a folder that it lies in, is ignored."""
         parts = path.split("/")
         folders = ("/".join(parts[:count]) for count in range(1, len(parts)))
         return any(self.matches(folder, is_folder=True) for folder in folders) or self.matches(
-            path, is_folder=False
+            path, is_folder=is_folder
         )
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
@@ -219,6 +253,22 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
+
+
+def _entry_kind(entry: os.DirEntry[str]) -> EntryKind:
+    try:
+        if entry.is_symlink():
+            return "link" if entry.is_dir() else "file"
+        return "folder" if entry.is_dir() else "file"
+    except OSError:
+        return "file"
+
+
+def _is_left_out(folder: str, name: str, kind: EntryKind) -> bool:
+    """True for what is not listed whatever the ignore files say."""
+    if kind == "file":
+        return name.startswith(".")
+    return _is_skipped(name) or _is_environment(os.path.join(folder, name))
 
 
 def _is_usable(path: str) -> bool:

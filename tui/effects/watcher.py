@@ -19,6 +19,9 @@ _NEVER = frozenset(
     | {".pytest_cache", ".ruff_cache", ".hypothesis", ".tox"}
 )
 
+_GIT_STATE = frozenset({".git/index", ".git/HEAD"})
+"""What a commit, a staging or a switch of the branch writes: the files' states are other ones."""
+
 
 class Watcher:
     """Watches one folder and everything below it."""
@@ -67,7 +70,9 @@ class Watcher:
             except ValueError:
                 continue
             parts = relative.split("/")
-            if parts[0] in ("..", ".") or not _NEVER.isdisjoint(parts[:-1]):
+            if parts[0] in ("..", "."):
+                continue
+            if not _NEVER.isdisjoint(parts[:-1]) and relative not in _GIT_STATE:
                 continue
             told.add(relative)
         return told

@@ -143,6 +143,16 @@ class Board:
         self._notices.goto = (path, line, col)
         self.wake()
 
+    def folders_changed(self, folders: set[str]) -> None:
+        """Files came or went in these folders."""
+        self._notices.folders |= folders
+        self.wake()
+
+    def git_changed(self) -> None:
+        """What git says of the files changed."""
+        self._notices.git = True
+        self.wake()
+
     def trouble(self, trouble: Trouble) -> None:
         """Tell the user that something went wrong."""
         self._notices.troubles.append(trouble)

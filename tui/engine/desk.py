@@ -30,8 +30,11 @@ class Desk:
         self._allowed: set[str] = set()
         self._asking: dict[str, Future[str]] = {}
 
-    def open(self, path: str, line: int | None, col: int) -> None:
-        """Open a file in a tab and make it the active one; a refusal is told."""
+    def open(self, path: str, line: int | None, col: int, *, aside: bool = False) -> None:
+        """Open a file in a tab; a refusal is told.
+
+        It becomes the active one, unless it is opened ``aside`` of another one.
+        """
         try:
             buffer = self.workspace.open(path)
         except EditRefused as error:
@@ -40,7 +43,8 @@ class Desk:
         name = buffer.path  # one file has one name, however it was asked for
         if name not in self.status.open_paths:
             self.status.open_paths.append(name)
-        self.status.active_path = name
+        if not aside or not self.status.active_path:
+            self.status.active_path = name
         self._board.retabbed()
         if line is not None:
             target = buffer.clamp((line, col))

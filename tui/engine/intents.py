@@ -122,6 +122,8 @@ class OpenFile:
     line: int | None = None
     """0-based line to go to."""
     col: int = 0
+    aside: bool = False
+    """In a tab only: the active file stays the active one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,10 @@ class Notices:
     """Path and line where the model wrote last, for follow mode."""
     goto: tuple[str, int, int] | None = None
     """Path, line and column to show because the user asked for it."""
+    folders: set[str] = field(default_factory=set)
+    """Folders in which files came or went, while the file tree is in sight (the root: empty)."""
+    git: bool = False
+    """What git says of the files changed."""
     troubles: list[Trouble] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -69,6 +73,8 @@ class Notices:
             or self.status
             or self.landing
             or self.goto
+            or self.folders
+            or self.git
             or self.troubles
         )
 

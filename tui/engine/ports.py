@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
+from tui.core.folder_entry import FolderEntry, GitState
 from tui.core.trace import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.capabilities import Abilities as Abilities
@@ -206,6 +207,13 @@ class Ports:
 
     Raises FileRefused: they cannot be watched, or not any more.
     """
+    folder: Callable[[str], Sequence[FolderEntry]] | None = None
+    """What lies in a folder (relative; empty: the root); called in a thread. Raises FileRefused.
+
+    None: what `Files.listing` knows of it.
+    """
+    git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
+    """Path -> state of what is not as it was committed (effects.git_status). Never raises."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     sockets: Callable[[], Sequence[SocketView]] = tuple

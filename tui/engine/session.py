@@ -23,6 +23,7 @@ from tui.engine.backlog import Backlog
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
 from tui.engine.desk import Desk, Selection
+from tui.engine.folders import Folders
 from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.notices import Notices, Status, Trouble
@@ -83,6 +84,8 @@ class Session:
         self._saving = Saving(kit, self.options.save, self.options.ask)
         self._verification = Verification(kit, self._send)
         self._rescuing = Rescuing(kit)
+        self.folders = Folders(kit)
+        """The workspace's folders, for the file tree."""
 
     @property
     def workspace(self) -> Workspace:
@@ -189,8 +192,8 @@ class Session:
 
     def _look(self, intent: Intent) -> None:
         match intent:
-            case intents.OpenFile(path, line, col):
-                self._desk.open(path, line, col)
+            case intents.OpenFile(path, line, col, aside):
+                self._desk.open(path, line, col, aside=aside)
             case intents.CloseFile(path):
                 self._desk.close(path)
             case intents.Answer(ask_id, choice):
@@ -202,7 +205,7 @@ class Session:
         if self._ports.watch is None:
             return
         try:
-            await self._ports.watch(self._saving.outside)
+            await self._ports.watch(self.folders.telling(self._saving.outside))
         except DuettoError as error:
             step = "what others change is noticed when you save"
             trouble = Trouble("Files are not watched", str(error), step, severity="warning")
