@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tui.core.buffer import Buffer, Position
-from tui.ui.editor.cursor import Cursor, word_at
+from tui.ui.editor.cursor import Cursor
 
 TEXT = "def add(a, b):\n    return a + b\n\n\tx = 漢字👩\u200d👧\n"
 
@@ -74,19 +74,6 @@ def test_selecting_and_letting_go() -> None:
 def test_a_cursor_never_stands_inside_a_grapheme() -> None:
     cursor = at((3, 8))
     assert cursor.position == (3, 7)
-
-
-@pytest.mark.parametrize(
-    ("line", "col", "span"),
-    [
-        ("foo = bar", 1, (0, 3)),
-        ("foo = bar", 9, (6, 9)),
-        ("a   b", 2, (1, 4)),
-        ("a += 1", 3, (2, 4)),
-    ],
-)
-def test_words(line: str, col: int, span: tuple[int, int]) -> None:
-    assert word_at(line, col) == span
 
 
 def test_an_edit_above_moves_cursor_and_selection_along() -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
-from tui.ui.editor.cursor import Cursor, indent_of, word_after, word_before
+from tui.ui.editor.cursor import Cursor, indent_of
+from tui.ui.editor.words import word_after, word_before
 
 _OPENS_BLOCK = re.compile(r"[:{(\[]\s*(#.*|//.*)?$")
 _INDENT_SAMPLE = 400

@@ -7,12 +7,9 @@ moves them along; a position is never inside a grapheme. What is typed goes else
 
 from __future__ import annotations
 
-import re
-
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
-
-_WORD = re.compile(r"\w+|[^\w\s]+")
+from tui.ui.editor.words import word_after, word_before
 
 
 class Cursor:
@@ -163,35 +160,3 @@ class Cursor:
 def indent_of(line: str) -> int:
     """Column of the first character that is not a space or tab."""
     return len(line) - len(line.lstrip(" \t"))
-
-
-def word_at(line: str, col: int) -> tuple[int, int]:
-    """Start and end of the word, run of signs or run of blanks around a column."""
-    for match in _WORD.finditer(line):
-        if match.start() <= col < match.end() or match.end() == col == len(line):
-            return match.span()
-        if match.start() > col:
-            break
-    start = len(line[:col].rstrip())
-    rest = line[col:]
-    return (start, col + len(rest) - len(rest.lstrip()))
-
-
-def word_before(buffer: Buffer, position: Position) -> Position:
-    """The start of the word before a position; at a line's start the end of the line above."""
-    line, col = position
-    if col == 0:
-        return (line - 1, len(buffer.lines[line - 1])) if line else (0, 0)
-    head = buffer.lines[line][max(col - 4000, 0) : col]
-    starts = [match.start() for match in _WORD.finditer(head)]
-    return (line, col - len(head) + starts[-1] if starts else 0)
-
-
-def word_after(buffer: Buffer, position: Position) -> Position:
-    """The end of the word behind a position; at a line's end the start of the line below."""
-    line, col = position
-    text = buffer.lines[line]
-    if col == len(text):
-        return (line + 1, 0) if line + 1 < buffer.line_count else position
-    match = _WORD.search(text, col)
-    return (line, match.end() if match else len(text))

@@ -9,9 +9,10 @@ from typing import Literal
 
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
-from tui.ui.editor.cursor import Cursor, word_at
+from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.view import View
+from tui.ui.editor.words import word_at
 
 DOUBLE_CLICK_S = 0.45
 WHEEL_LINES = 3
