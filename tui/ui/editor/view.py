@@ -34,12 +34,13 @@ _FEWEST_DIGITS = 3
 class View:
     """One buffer in the editor."""
 
-    def __init__(self, buffer: Buffer) -> None:
+    def __init__(self, buffer: Buffer, colours: BufferColours | None = None) -> None:
+        """``colours`` are those of the buffer's other view, if it has one."""
         from tui.ui.highlight.colours import BufferColours  # Pygments: not before the first paint
 
         self.buffer = buffer
         self.cursor = Cursor(buffer)
-        self.colours: BufferColours = BufferColours(buffer)
+        self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
         self.search = Search(buffer)
         self.indent = indentation(buffer)
         self.left = 0
