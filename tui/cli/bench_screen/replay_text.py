@@ -1,8 +1,9 @@
 """What the replay server streams: text that says of itself where it is, always the same.
 
 A prompt holds a go-word, ``bench-r1000-n4000-e1234-ktext``: 4,000 tokens at 1,000 a second, of the
-kind `text`, ending in ``end1234``. In between stand marks, ``m000120``: a mark is two tokens, and
-its number is the index of the first.
+kind `text`, ending in ``end1234``. In between stand marks, ``m000120``: a mark is two tokens, its
+number is the index of the first, and its letter is the answer's own, so that those of the answer
+before, which may still be on the screen, are not taken for them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ FUNCTION = (
     "\n"
 )
 FUNCTION_LINES = 6
-MARK = re.compile(r"\bm(\d{6})\b")
 MARK_TOKENS = 2
 EVERY = {"text": 40, "dense": 4, "edit": 40}
 """So many tokens lie between two marks, or a line more."""
@@ -68,6 +68,16 @@ class Wanted:
         return f"end{self.number:04d}"
 
     @property
+    def letter(self) -> str:
+        """What its marks begin with."""
+        return chr(ord("a") + self.number % 26)
+
+    @property
+    def mark(self) -> re.Pattern[str]:
+        """A mark; its group is the number."""
+        return re.compile(rf"\b{self.letter}(\d{{6}})\b")
+
+    @property
     def lasts_s(self) -> float:
         """From the first token to the last."""
         return self.tokens / self.rate
@@ -90,8 +100,8 @@ def long_file(lines: int) -> str:
 
 def pieces(asked: Wanted) -> tuple[str, ...]:
     """The tokens, about as many as are asked for: the body's end is that of a line."""
-    body = _body(asked.tokens - _TAIL_TOKENS, asked.kind, asked.line)
-    writer = _Writer(0)
+    body = _body(asked.tokens - _TAIL_TOKENS, asked.kind, asked.letter, asked.line)
+    writer = _Writer(0, asked.letter)
     writer.put("+    # " if asked.kind == "edit" else "\n\nAll done: ")
     writer.put(f"{asked.end}\n")
     if asked.kind == "edit":
@@ -102,8 +112,9 @@ def pieces(asked: Wanted) -> tuple[str, ...]:
 class _Writer:
     """Cuts text into tokens and sets marks."""
 
-    def __init__(self, every: int) -> None:
+    def __init__(self, every: int, letter: str) -> None:
         self.tokens: list[str] = []
+        self._letter = letter
         self._chance = random.Random(7)
         self._every = every
         self._next = every
@@ -121,14 +132,14 @@ class _Writer:
             return
         self._next = len(self.tokens) + self._every
         self.put(before)
-        mark = f"m{len(self.tokens):06d}"
+        mark = f"{self._letter}{len(self.tokens):06d}"
         self.tokens += [mark[:4], mark[4:]]
         self.put(behind)
 
 
 @lru_cache(maxsize=32)
-def _body(tokens: int, kind: Kind, line: int) -> tuple[str, ...]:
-    writer = _Writer(EVERY[kind])
+def _body(tokens: int, kind: Kind, letter: str, line: int) -> tuple[str, ...]:
+    writer = _Writer(EVERY[kind], letter)
     steps = {"text": _markdown, "dense": _dense, "edit": _patch}[kind]
     for _ in steps(writer, line):
         if len(writer.tokens) >= tokens:
