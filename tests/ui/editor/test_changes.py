@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tui.core.buffer import Buffer, Position
-from tui.ui.editor import changes
+from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.cursor import Cursor
 
 Key = Callable[[Cursor], changes.Typing]
@@ -23,7 +23,7 @@ def press(text: str, key: Key, *ends: Position) -> str:
 
 
 def enter(cursor: Cursor) -> changes.Typing:
-    return changes.newline(cursor, FOUR)
+    return auto_indent.newline(cursor, FOUR)
 
 
 def tab(cursor: Cursor) -> changes.Typing:
@@ -63,9 +63,9 @@ def backspace(cursor: Cursor) -> changes.Typing:
         ("a\nb", changes.delete, [(0, 1)], "ab"),
         ("one two", changes.delete_word_left, [(0, 7)], "one "),
         ("one two", changes.delete_word_right, [(0, 3)], "one"),
-        ("a\nb\nc", changes.delete_lines, [(1, 0)], "a\nc"),
-        ("a\nb", changes.delete_lines, [(1, 0)], "a"),
-        ("a", changes.delete_lines, [(0, 1)], ""),
+        ("a\nb\nc", line_changes.delete_lines, [(1, 0)], "a\nc"),
+        ("a\nb", line_changes.delete_lines, [(1, 0)], "a"),
+        ("a", line_changes.delete_lines, [(0, 1)], ""),
     ],
 )
 def test_keys(text: str, key: Key, ends: list[Position], result: str) -> None:

@@ -6,7 +6,6 @@ Several replacements of one key are listed bottom up, so that each is still true
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from tui.core.buffer import Buffer, Position
@@ -14,7 +13,6 @@ from tui.ui.editor.cells import line_cells
 from tui.ui.editor.cursor import Cursor, indent_of
 from tui.ui.editor.words import word_after, word_before
 
-_OPENS_BLOCK = re.compile(r"[:{(\[]\s*(#.*|//.*)?$")
 _INDENT_SAMPLE = 400
 """Lines looked at to tell a file's indentation."""
 DEFAULT_INDENT = "    "
@@ -37,24 +35,14 @@ class Typing:
     group: str
     """Keys of one group that follow each other are undone as one."""
     keep_selection: bool = False
+    goes_to: tuple[Position, Position] | None = None
+    """Where the selection's anchor and the cursor stand afterwards; None: behind the change."""
 
 
 def insert(cursor: Cursor, text: str, group: str = "type") -> Typing:
     """Text typed or pasted, in the place of the selection; line endings as in the file."""
     start, end = cursor.selection or (cursor.position, cursor.position)
     return Typing((Replacement(start, end, as_in(cursor.buffer, text)),), group)
-
-
-def newline(cursor: Cursor, indent: str) -> Typing:
-    """Enter: the new line is indented like this one, and deeper behind what opens a block."""
-    buffer = cursor.buffer
-    start, end = cursor.selection or (cursor.position, cursor.position)
-    line = buffer.lines[start[0]]
-    head = line[: start[1]]
-    margin = line[: min(indent_of(line), start[1])]
-    if _OPENS_BLOCK.search(head):
-        margin += indent
-    return Typing((Replacement(start, end, buffer.newline + margin),), "line")
 
 
 def indent_lines(cursor: Cursor, indent: str) -> Typing:
@@ -68,7 +56,7 @@ def indent_lines(cursor: Cursor, indent: str) -> Typing:
         return insert(cursor, " " * (len(indent) - cell % len(indent)), "indent")
     edits = tuple(
         Replacement((line, 0), (line, 0), indent)
-        for line in reversed(_lines_of(cursor))
+        for line in reversed(lines_of(cursor))
         if cursor.buffer.lines[line].strip()
     )
     return Typing(edits, "indent-lines", keep_selection=True)
@@ -77,7 +65,7 @@ def indent_lines(cursor: Cursor, indent: str) -> Typing:
 def dedent_lines(cursor: Cursor, indent: str) -> Typing:
     """Shift+Tab: take one step of indentation off the selected lines."""
     edits = []
-    for line in reversed(_lines_of(cursor)):
+    for line in reversed(lines_of(cursor)):
         text = cursor.buffer.lines[line]
         width = _step_back(text, indent_of(text), indent)
         if width:
@@ -129,13 +117,27 @@ def delete_word_right(cursor: Cursor) -> Typing:
     return _delete(cursor.position, word_after(cursor.buffer, cursor.position), "word-right")
 
 
-def delete_lines(cursor: Cursor) -> Typing:
-    """Delete the selected lines, or the cursor's, with their endings."""
-    buffer, lines = cursor.buffer, _lines_of(cursor)
-    if lines.stop < buffer.line_count:
-        return _delete((lines.start, 0), (lines.stop, 0), "delete-lines")
-    start = (lines.start - 1, len(buffer.lines[lines.start - 1])) if lines.start else (0, 0)
-    return _delete(start, buffer.end, "delete-lines")
+def delete_to_line_end(cursor: Cursor) -> Typing:
+    """Delete the selection, or up to the line's end; there already: the line's ending."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    buffer, (line, col) = cursor.buffer, cursor.position
+    end = len(buffer.lines[line])
+    if col < end:
+        return _delete((line, col), (line, end), "to-end")
+    below = (line + 1, 0) if line + 1 < buffer.line_count else (line, col)
+    return _delete((line, col), below, "to-end")
+
+
+def delete_to_line_start(cursor: Cursor) -> Typing:
+    """Delete the selection, or back to the line's start; there already: the ending above."""
+    if cursor.selection:
+        return _delete(*cursor.selection, "cut")
+    buffer, (line, col) = cursor.buffer, cursor.position
+    if col:
+        return _delete((line, 0), (line, col), "to-start")
+    above = (line - 1, len(buffer.lines[line - 1])) if line else (0, 0)
+    return _delete(above, (line, col), "to-start")
 
 
 def indentation(buffer: Buffer) -> str:
@@ -164,15 +166,15 @@ def as_in(buffer: Buffer, text: str) -> str:
     return plain.replace("\n", buffer.newline) if buffer.newline != "\n" else plain
 
 
-def _delete(start: Position, end: Position, group: str) -> Typing:
-    return Typing((Replacement(start, end, ""),) if start < end else (), group)
-
-
-def _lines_of(cursor: Cursor) -> range:
+def lines_of(cursor: Cursor) -> range:
     """Selected lines; one of which only the start is selected does not count."""
     start, end = cursor.selection or (cursor.position, cursor.position)
     last = end[0] - 1 if end[1] == 0 and end[0] > start[0] else end[0]
     return range(start[0], last + 1)
+
+
+def _delete(start: Position, end: Position, group: str) -> Typing:
+    return Typing((Replacement(start, end, ""),) if start < end else (), group)
 
 
 def _step_back(text: str, width: int, indent: str) -> int:

@@ -11,12 +11,13 @@ from time import monotonic
 from textual import events
 
 from tui.errors import EditRefused
-from tui.ui.editor import changes
+from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag, position_at
 from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.session import EditorSession
+from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 
 _NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
@@ -31,8 +32,7 @@ class Editor(EditorCanvas):
     def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
         super().__init__(session, id=id)
         self._drag = Drag()
-        self._many = 0
-        """Counts edits that are undone by themselves."""
+        self.typist = Typist()
 
     @property
     def selected_text(self) -> str:
@@ -47,23 +47,12 @@ class Editor(EditorCanvas):
         if view is None or not typing.replacements:
             return
         self.let_go()
-        group, cursor = typing.group, view.cursor
-        if len(typing.replacements) > 1:
-            self._many += 1
-            group = f"{typing.group}:{self._many}"
-        selection = cursor.selection
         try:
-            for item in typing.replacements:
-                done = self.session.workspace.edit(
-                    view.path, item.start, item.end, item.text, group
-                )
+            self.typist.make(self.session.workspace, view, typing, monotonic())
         except EditRefused as refused:
-            self.app.notify(str(refused), severity="warning", markup=False)
+            if self.typist.is_news(view.path, str(refused)):
+                self.app.notify(str(refused), severity="warning", markup=False)
             return
-        if not typing.keep_selection:
-            cursor.place(done.new_end)
-        elif selection is not None and selection[0][1] == 0:
-            cursor.select((selection[0][0], 0), cursor.selection[1] if cursor.selection else (0, 0))
         self.session.touched(view.path)
         self.moved()
         self.post_message(self.Edited())
@@ -84,19 +73,27 @@ class Editor(EditorCanvas):
         self.post_message(self.Edited())
 
     def copy(self, *, cut: bool = False) -> bool:
-        """Put the selection on the clipboard (and take it out); False if there is none."""
-        if self.view is None or not (text := self.selected_text):
+        """Put the selection on the clipboard (and take it out); False if there is none.
+
+        Cutting without a selection takes the cursor's line.
+        """
+        view = self.view
+        if view is None or not (cut or view.cursor.selection):
             return False
-        self.app.copy_to_clipboard(text)
+        text = self.selected_text or line_changes.whole_lines(view.cursor)
+        self.typist.cut_line = "" if view.cursor.selection else text
+        if text:
+            self.app.copy_to_clipboard(text)
         if cut:
-            self.change(changes.delete(self.view.cursor))
+            self.change(line_changes.cut(view.cursor))
         return True
 
     def paste(self, text: str) -> None:
-        """Insert text as one edit."""
+        """Insert text as one edit, as it is; a line that was cut goes above the cursor's."""
         if self.view is not None and text:
-            self._many += 1
-            self.change(changes.insert(self.view.cursor, text, f"paste:{self._many}"))
+            whole = text == self.typist.cut_line
+            paste = line_changes.insert_above if whole else changes.insert
+            self.change(paste(self.view.cursor, text, "paste"))
 
     # -- events ---------------------------------------------------------------------------
 
@@ -111,6 +108,7 @@ class Editor(EditorCanvas):
     def _take_key(self, view: View, key: str, event: events.Key) -> bool:
         if key in MOVES:
             move, select = MOVES[key]
+            self.typist.groups.close()
             self.let_go()
             move(view.cursor, max(self.size.height - 2, 1), select)
             self.moved()
@@ -123,7 +121,7 @@ class Editor(EditorCanvas):
         elif key in ("ctrl+v", "super+v"):
             self.paste(self.app.clipboard)
         elif event.is_printable and event.character is not None and not key.startswith(_NOT_TYPED):
-            self.change(changes.insert(view.cursor, event.character))
+            self.change(auto_indent.character(view.cursor, event.character))
         else:
             return False
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tui.ui.editor import changes
+from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.cursor import Cursor
 
 Move = Callable[[Cursor, int, bool], None]
@@ -41,6 +41,15 @@ _SHIFTED: dict[str, Move] = {
 }
 
 
+_WORD_KEYS = {
+    "ctrl+left": ("alt+left", "alt+b"),
+    "ctrl+right": ("alt+right", "alt+f"),
+    "ctrl+shift+left": ("alt+shift+left",),
+    "ctrl+shift+right": ("alt+shift+right",),
+}
+"""What the Option key of a Mac sends for the moves by words."""
+
+
 def _with_shift(key: str) -> str:
     head, plus, last = key.rpartition("+")
     return f"{head}{plus}shift+{last}"
@@ -49,7 +58,9 @@ def _with_shift(key: str) -> str:
 def _moves() -> dict[str, tuple[Move, bool]]:
     moves = {key: (move, False) for key, move in _SHIFTED.items()}
     moves |= {_with_shift(key): (move, True) for key, move in _SHIFTED.items()}
-    moves["alt+left"], moves["alt+right"] = moves["ctrl+left"], moves["ctrl+right"]
+    for word, others in _WORD_KEYS.items():
+        moves |= dict.fromkeys(others, moves[word])
+    moves["ctrl+e"] = moves["end"]
     moves["ctrl+a"] = (lambda cursor, page, select: cursor.select_all(), False)
     moves["ctrl+l"] = (lambda cursor, page, select: cursor.select_line(), False)
     return moves
@@ -59,7 +70,7 @@ MOVES: dict[str, tuple[Move, bool]] = _moves()
 """Key -> the move and whether it selects."""
 
 CHANGES: dict[str, Change] = {
-    "enter": changes.newline,
+    "enter": auto_indent.newline,
     "tab": changes.indent_lines,
     "shift+tab": changes.dedent_lines,
     "backspace": changes.backspace,
@@ -70,7 +81,13 @@ CHANGES: dict[str, Change] = {
     "alt+backspace": lambda cursor, indent: changes.delete_word_left(cursor),
     "ctrl+delete": lambda cursor, indent: changes.delete_word_right(cursor),
     "alt+delete": lambda cursor, indent: changes.delete_word_right(cursor),
-    "ctrl+shift+k": lambda cursor, indent: changes.delete_lines(cursor),
+    "alt+d": lambda cursor, indent: changes.delete_word_right(cursor),
+    "ctrl+k": lambda cursor, indent: changes.delete_to_line_end(cursor),
+    "ctrl+u": lambda cursor, indent: changes.delete_to_line_start(cursor),
+    "super+backspace": lambda cursor, indent: changes.delete_to_line_start(cursor),
+    "ctrl+shift+k": lambda cursor, indent: line_changes.delete_lines(cursor),
+    "ctrl+enter": auto_indent.line_below,
+    "ctrl+shift+enter": auto_indent.line_above,
 }
 """Key -> what it does to the text."""
 
