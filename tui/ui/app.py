@@ -161,8 +161,13 @@ class DuettoApp(App[int]):
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
-        if self.bench.is_mounted and (notices := self.session.drain()):
-            self.bench.sync(notices)
+        bench = self.bench
+        if bench.is_mounted and (notices := self.session.drain()):
+            bench.begin_frame()
+            try:
+                bench.sync(notices)
+            finally:
+                bench.paint_now()
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""

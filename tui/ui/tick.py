@@ -1,7 +1,7 @@
 """The frame: at most 60 times a second, and never when nothing changed.
 
-The session wakes it when there is something to drain; the frame drains and lets the widgets
-take up what changed. After a frame that was expensive there is a pause as long as it took, so that
+The session wakes it when there is something to drain; the frame drains, lets the widgets take up
+what changed and paints it, all in one turn of the event loop. After a frame that was expensive there is a pause as long as it took, so that
 keys get their turn however fast a model streams; but never longer than a frame: the next one
 would have so much more to take up that its own pause grew, and so on.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
+from functools import partial
 
 FRAME_S = 1 / 60
 
@@ -21,7 +22,7 @@ class Frame:
     def __init__(
         self, paint: Callable[[], None], post: Callable[[Callable[[], None]], object]
     ) -> None:
-        """``post`` runs a callable among the app's messages, so that its errors are seen."""
+        """``post`` runs a callable among the app's messages: where an error of ``paint`` is raised."""
         self.cost_s = 0.0
         """What the last frame took."""
         self.count = 0
@@ -31,27 +32,28 @@ class Frame:
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
         self._next_s = 0.0
-        self._posted = False
+        self._stopped = False
 
     def wake(self) -> None:
         """There is something to paint; costs nothing when a frame is already scheduled."""
-        if self._handle is None and not self._posted:
+        if self._handle is None and not self._stopped:
             delay = max(self._next_s - self._loop.time(), 0.0)
             self._handle = self._loop.call_later(delay, self._due, context=self._context)
 
     def stop(self) -> None:
         """No more frames."""
-        self._posted = True
+        self._stopped = True
         if self._handle is not None:
             self._handle.cancel()
 
     def _due(self) -> None:
         self._handle = None
-        self._posted = True
-        self._post(self._run)
+        try:
+            self._run()
+        except Exception as error:
+            self._post(partial(_raised, error))
 
     def _run(self) -> None:
-        self._posted = False
         start = self._loop.time()
         self._next_s = start + FRAME_S
         self._paint()
@@ -59,3 +61,7 @@ class Frame:
         end = self._loop.time()
         self.cost_s = end - start
         self._next_s = max(start + FRAME_S, end + min(self.cost_s, FRAME_S))
+
+
+def _raised(error: Exception) -> None:
+    raise error

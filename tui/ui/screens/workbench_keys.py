@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.core.hunk import Hunk
@@ -24,6 +23,7 @@ from tui.engine.session import Session
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.editor.pane import EditorPane
 from tui.ui.keymap import bindings
+from tui.ui.painting.screen import PaintedScreen
 from tui.ui.prompt.box import PromptBox
 from tui.ui.widgets.panes import Pane, Panes
 
@@ -32,7 +32,7 @@ _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
 
 
-class WorkbenchKeys(Screen[None]):
+class WorkbenchKeys(PaintedScreen):
     """Actions of the scope "global"; `Workbench` adds the widgets."""
 
     BINDINGS = bindings("global")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+
+from tui.ui.painting.screen import PaintedScreen
 
 _BLACK = Color(0, 0, 0)
 
@@ -39,7 +42,18 @@ class Painted(Widget):
             self._stale = self._stale.union(*(region.line_range for region in regions))
         else:
             self._kept = None
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        screen = self._screen_of_mine if self.is_mounted else None
+        if layout or recompose or not repaint or screen is None:
+            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        self._set_dirty(*regions)
+        screen.damage(self)
+        return self
+
+    @cached_property
+    def _screen_of_mine(self) -> PaintedScreen | None:
+        """The screen, if it paints by itself; a widget stays on its screen."""
+        screen = self.screen
+        return screen if isinstance(screen, PaintedScreen) else None
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region of the widget."""

@@ -1,0 +1,64 @@
+"""What the terminal shows, piece by piece, so that only cells that differ are written."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment
+from textual.strip import Strip
+
+
+class Picture:
+    """Remembers what was written where; forgets what it cannot know any more."""
+
+    def __init__(self) -> None:
+        self._shown: dict[tuple[int, int], tuple[int, Strip]] = {}
+        """Row and first cell -> behind the last cell, and what stands there."""
+
+    def forget(self) -> None:
+        """Something else wrote to the terminal, or pieces lie elsewhere now."""
+        self._shown.clear()
+
+    def put(self, y: int, span: tuple[int, int], strip: Strip, console: Console) -> str:
+        """The bytes that make ``span`` of row ``y`` show the strip; empty if it does already.
+
+        The strip must be as wide as the span.
+        """
+        start, end = span
+        before = self._shown.get((y, start))
+        if before is not None and before[0] == end:
+            if before[1] is strip:
+                return ""
+            self._shown[y, start] = (end, strip)
+            return changed_cells(before[1], strip, (start, y), console)
+        self._shown[y, start] = (end, strip)
+        return f"{_move(start, y)}{strip.render(console)}"
+
+
+def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console) -> str:
+    """What must be written at ``at`` (column, row) so that it shows ``new`` instead of ``old``."""
+    before, after = list(old), list(new)
+    most = min(len(before), len(after))
+    head = 0
+    while head < most and _same(before[head], after[head]):
+        head += 1
+    if head == len(before) == len(after):
+        return ""
+    tail = 0
+    while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
+        tail += 1
+    x, y = at
+    if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
+        # a strip keeps its bytes: rows that only moved cost no rendering
+        return f"{_move(x, y)}{new.render(console)}"
+    skipped = sum(cell_len(segment.text) for segment in after[:head])
+    rest = Strip(after[head : len(after) - tail])
+    return f"{_move(x + skipped, y)}{rest.render(console)}"
+
+
+def _same(one: Segment, other: Segment) -> bool:
+    return one is other or (one.text == other.text and one.style == other.style)
+
+
+def _move(x: int, y: int) -> str:
+    return f"\x1b[{y + 1};{x + 1}H"

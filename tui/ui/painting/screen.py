@@ -1,0 +1,212 @@
+"""A screen that paints soon, and only what is damaged.
+
+Textual repaints at ticks of a clock, 60 a second, after several messages between widget, screen and
+timer. Here a damaged `Painted` widget says so to the screen itself, and the screen paints in
+the same turn of the event loop, or in the frame that damaged it: a key's repaint waits for no
+tick. A repaint that was expensive is followed by a pause as long as it took.
+
+It leans on names of Textual's (`Screen._on_timer_update`, ``_compositor_refresh``,
+``_refresh_layout``, ``_dirty_widgets``, ``_compositor``): ``tests/ui/painting`` fails when
+Textual moves them. Screens over this one, and what lies under them, are Textual's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextvars import Context, copy_context
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.ui.painting.picture import Picture
+from tui.ui.painting.places import Place, Places
+from tui.ui.painting.terminal import is_behind, write_frame
+
+_SETTLE_S = 0.003
+"""After a layout: its widgets hear of their new sizes before they are painted."""
+_LONGEST_PAUSE_S = 0.008
+_BEHIND_S = 0.004
+"""How soon to look again whether the terminal has taken the frame before."""
+
+
+class PaintedScreen(Screen[None]):
+    """Paints the widgets on it; `damage` and `paint_now` are for `Painted` and the frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: Places | None = None
+        self._picture = Picture()
+        self._damaged: set[Widget] = set()
+        self._due: asyncio.TimerHandle | None = None
+        self._pump: Context | None = None
+        self._next_s = 0.0
+        self._laying_out = False
+        self._in_frame = False
+        self._moved = False
+        """Since the last repaint: another widget may be under the mouse."""
+
+    # -- when
+
+    def damage(self, widget: Widget) -> None:
+        """A widget has regions to repaint; costs the same however often it is called."""
+        self._damaged.add(widget)
+        if not self._in_frame:
+            self.paint_soon()
+
+    def begin_frame(self) -> None:
+        """What is damaged from now on is painted by `paint_now`."""
+        self._in_frame = True
+
+    def paint_now(self) -> None:
+        """The end of a frame: paint all that is damaged."""
+        self._in_frame = False
+        if self._damaged:
+            self._paint()
+
+    def paint_soon(self, wait_s: float = 0.0) -> None:
+        """Paint in a later turn of the event loop, once for all who ask until then."""
+        if self._due is not None or not self.is_attached:
+            return
+        loop = asyncio.get_running_loop()
+        if self._pump is None:
+            self._pump = copy_context()
+        wait_s = max(self._next_s - loop.time(), wait_s)
+        self._due = loop.call_later(wait_s, self._paint_due, context=self._pump)
+
+    def _paint_due(self) -> None:
+        self._due = None
+        try:
+            self._paint()
+        except Exception as error:
+            self.app.call_later(_raised, error)  # where Textual sees it
+
+    def _paint(self) -> None:
+        """Lay out if it must be, and paint."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        app = self.app
+        if not self.is_attached or not self.is_current:
+            return
+        if app._batch_count or is_behind(app):
+            self.paint_soon(_BEHIND_S)
+            return
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        damaged, self._damaged = self._damaged, set()
+        self._dirty_widgets.update(damaged & self._compositor.visible_widgets.keys())
+        laid_out = self._layout_required or self._scroll_required
+        self._on_timer_update()
+        if not laid_out and self._compositor._dirty_regions:
+            self._compositor_refresh()
+        end = loop.time()
+        self._next_s = end + min(end - start, _LONGEST_PAUSE_S)
+
+    async def _on_idle(self, event: events.Idle) -> None:
+        """Something wants to be painted or laid out: soon, not at the next tick of a clock."""
+        event.prevent_default()
+        if (
+            self._layout_required
+            or self._scroll_required
+            or self._repaint_required
+            or self._recompose_required
+            or self._dirty_widgets
+        ) and self.is_current:
+            self.paint_soon()
+            return
+        await self._invoke_and_clear_callbacks()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Where widgets lie; they are painted when they know of it."""
+        self._laying_out = self._places is not None
+        try:
+            super()._refresh_layout(size, scroll)
+        finally:
+            self._laying_out = False
+            self._moved = True
+
+    # -- what
+
+    def _compositor_refresh(self) -> None:
+        """Write what is damaged."""
+        app, compositor = self.app, self._compositor
+        if app.is_inline or self is not app.screen or app._background_screens:
+            self._picture.forget()
+            super()._compositor_refresh()
+            return
+        if self._laying_out:
+            self.paint_soon(_SETTLE_S)
+            return
+        regions = compositor._dirty_regions.copy()
+        compositor._dirty_regions.clear()
+        self._dirty_widgets.clear()
+        if regions:
+            text = self._damage_text(regions, compositor.size)
+            if text:
+                write_frame(app, text, self.outer_size.clamp_offset(app.cursor_position))
+        if self._moved:
+            self._moved = False
+            app._update_mouse_over(self)
+
+    def _damage_text(self, regions: Iterable[Region], size: Size) -> str:
+        """The bytes that bring these regions of the screen up to date."""
+        visible = self._compositor.visible_widgets
+        places = self._places
+        if places is None or places.visible is not visible:
+            places = self._places = Places(visible, size.width)
+            self._picture.forget()
+        spans = _spans(regions, size)
+        if len(spans) == size.height and all(s == (0, size.width) for s in spans.values()):
+            self._picture.forget()
+        wanted: dict[Widget, list[tuple[int, Place]]] = {}
+        for y, (start, end) in spans.items():
+            for place in places.on_row(y):
+                if place.start < end and start < place.end:
+                    wanted.setdefault(place.widget, []).append((y, place))
+        console, put = self.app.console, self._picture.put
+        return "".join(
+            [
+                put(y, (place.start, place.end), strip, console)
+                for rows in wanted.values()
+                for (y, place), strip in zip(rows, _strips(rows), strict=True)
+            ]
+        )
+
+
+def _spans(regions: Iterable[Region], size: Size) -> dict[int, tuple[int, int]]:
+    """Row -> the first damaged cell and the one behind the last."""
+    spans: dict[int, tuple[int, int]] = {}
+    for x, y, width, height in regions:
+        start, end = max(x, 0), min(x + width, size.width)
+        for row in range(max(y, 0), min(y + height, size.height)):
+            before = spans.get(row)
+            if before is not None:
+                spans[row] = (min(before[0], start), max(before[1], end))
+            else:
+                spans[row] = (start, end)
+    return spans
+
+
+def _strips(rows: list[tuple[int, Place]]) -> list[Strip]:
+    """What a widget shows in some of its rows, cropped to where it is seen."""
+    place = rows[0][1]
+    region, seen = place.region, place.seen
+    first = min(y for y, _ in rows)
+    count = max(y for y, _ in rows) + 1 - first
+    asked = Region(seen.x - region.x, first - region.y, seen.width, count)
+    painted = place.widget.render_lines(asked)
+    strips: list[Strip] = []
+    for y, (start, end, *_) in rows:
+        strip = painted[y - first] if y - first < len(painted) else Strip.blank(seen.width)
+        if (start, end) != (seen.x, seen.right):
+            strip = strip.crop(start - seen.x, end - seen.x)
+        strips.append(strip)
+    return strips
+
+
+def _raised(error: Exception) -> None:
+    raise error

@@ -1,0 +1,43 @@
+"""One write a frame, and none while the terminal has not taken the frame before."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from textual.app import App
+from textual.geometry import Offset
+
+_SYNC_START, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
+"""Between them a terminal that can shows nothing (DEC private mode 2026)."""
+
+
+class _Queue(Protocol):
+    """Where Textual's writer thread gets its texts."""
+
+    def qsize(self) -> int:
+        """How many it has not begun to write."""
+
+
+def is_behind(app: App[object]) -> bool:
+    """True while a frame waits to be written: another one would be old before it is seen.
+
+    A slow line gets fewer frames, each as it is then; and nobody waits for the line.
+    """
+    thread = getattr(app._driver, "_writer_thread", None)
+    queue: _Queue | None = getattr(thread, "_queue", None)
+    return queue is not None and queue.qsize() > 0
+
+
+def write_frame(app: App[object], text: str, cursor: Offset) -> None:
+    """Write the bytes of a frame, which the terminal shows at once if it can, and the cursor.
+
+    ``cursor`` is where the terminal's own cursor goes, for input methods.
+    """
+    driver = app._driver
+    if driver is not None and app._running and not app._closed and not app.is_headless:
+        text = f"{text}\x1b[{cursor.y + 1};{cursor.x + 1}H"
+        if app._sync_available:
+            text = f"{_SYNC_START}{text}{_SYNC_END}"
+        driver.write(text)
+        driver.flush()
+    app.post_display_hook()
