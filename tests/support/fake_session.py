@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.fake_folders import FakeFolders
 from tui.core.buffer import Buffer, Change, Position
 from tui.core.journal import History
 from tui.core.workspace import FileRead, Workspace
@@ -65,6 +66,7 @@ class FakeSession:
     def __init__(self, files: dict[str, str]) -> None:
         self._workspace = FakeWorkspace(files)
         self._status = Status()
+        self.folders = FakeFolders(self._workspace.files)
         self.intents: list[Intent] = []
         self.touches: list[str] = []
         self.where: tuple[str, Position, Selection | None] | None = None
@@ -83,7 +85,8 @@ class FakeSession:
         if isinstance(intent, OpenFile):
             if intent.path not in paths:
                 paths.append(intent.path)
-            self.status.active_path = intent.path
+            if not intent.aside or not self.status.active_path:
+                self.status.active_path = intent.path
         elif isinstance(intent, CloseFile) and intent.path in paths:
             paths.remove(intent.path)
             self.status.active_path = paths[-1] if paths else ""
@@ -93,6 +96,8 @@ class FakeSession:
 
     def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
         self.where = (path, position, selection)
+        if path in self.status.open_paths:
+            self.status.active_path = path
 
     def listing(self) -> list[str]:
         return sorted(self.workspace.files)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from tests.support.fake_folders import FakeFolders
 from tui.core.buffer import Buffer, Change, Mark, Position
 from tui.core.file_read import FileRead
 from tui.core.hunk import Decision, Hunk, Stage
@@ -148,6 +149,7 @@ class ScriptedSession(ScriptedState):
         self.files = FILES if files is None else files
         self.scripted = ScriptedWorkspace(self._read)
         self.board = Board(self.scripted)
+        self.folders = FakeFolders(self.files)
         self.intents: list[Intent] = []
         self.now_s = 100.0
         self.started = False
@@ -191,7 +193,10 @@ class ScriptedSession(ScriptedState):
         if isinstance(intent, Switch):
             self.status.role = intent.role
         elif isinstance(intent, OpenFile):
+            active = self.status.active_path
             self.open(intent.path)
+            if intent.aside and active:
+                self.status.active_path = active
             if intent.line is not None:
                 self.board.goto(intent.path, intent.line, intent.col)
             self.board.retabbed()
@@ -220,7 +225,9 @@ class ScriptedSession(ScriptedState):
     def cursor(
         self, path: str, position: Position, selection: tuple[Position, Position] | None = None
     ) -> None:
-        """The editor tells where the cursor is."""
+        """The editor tells where the cursor is: that is the active file."""
+        if path in self.status.open_paths:
+            self.status.active_path = path
 
     def touched(self, path: str) -> None:
         self.board.touched(path)

@@ -1,14 +1,14 @@
-"""The open files of the editor pane: tabs, one view a file, follow mode.
+"""The open files of the editor pane: tabs, views, follow mode.
 
-The session says which files are open and which is active; the pane keeps a view for each, so
-that cursor and scroll position are there again when the user comes back.
+The session says which files are open and which is active; each side keeps a view for every file
+it has shown, so that cursor and scroll position are there again when the user comes back.
 """
 
 from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Static
 
 from tui.core.buffer import Position
@@ -17,35 +17,29 @@ from tui.engine.notices import Notices
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.find_bar import FindBar
-from tui.ui.editor.marks import marks_of
-from tui.ui.editor.overview import Overview
 from tui.ui.editor.session import EditorSession
+from tui.ui.editor.side import Heading, Side
+from tui.ui.editor.sides import EditorSides
 from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.rows import inert
 
 _NOTHING_OPEN = (
     "No file is open.\n\n"
-    "Ctrl+O opens one by a few letters of its name.\n"
+    "Ctrl+O opens one by a few letters of its name, F4 shows all of them.\n"
     "What the model edits opens here by itself."
 )
 _FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+L follows"
 
 
-class EditorFiles(Vertical):
-    """Tabs, editor and overview; `EditorPane` adds the actions and the find bar's work."""
+class EditorFiles(EditorSides):
+    """Tabs and editors; `EditorPane` adds the actions and the find bar's work."""
 
     def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.session = session
-        self.active = ""
-        """The path that is shown; empty: none."""
+        super().__init__(session, id=id)
         self.tabs = Tabs(id="tabs")
-        self.editor = Editor(session, id="editor-text")
-        self.overview = Overview(id="overview")
         self.find_bar = FindBar(id="find-bar")
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
-        self._views: dict[str, View] = {}
         self._writing = ""
         self._was_busy = False
         self._warned = ""
@@ -55,9 +49,8 @@ class EditorFiles(Vertical):
         """All parts; which are seen is a matter of classes."""
         yield self.tabs
         with Horizontal(id="editor-row"):
-            yield self.editor
-            yield self.overview
-        yield self._notice
+            yield self.sides[0]
+            yield self._notice
         yield self.find_bar
 
     def on_mount(self) -> None:
@@ -76,34 +69,30 @@ class EditorFiles(Vertical):
         if notices.goto is not None:
             path, line, col = notices.goto
             self.show(path, (line, col))
-        self.editor.repaint()
+        for side in self.sides:
+            side.editor.repaint()
         self.note()
 
     def show(self, path: str, position: Position | None = None) -> None:
-        """Show a file, or in one sentence why it cannot be shown."""
-        view, refusal = self._view_of(path)
-        self.active = path if view is None else view.buffer.path
-        self.set_class(view is None, "-notice")
-        if view is None:
-            self._notice.update(inert(refusal))
-        if view is not self.editor.view:
-            self.editor.show(view)
-            self.shown()
+        """Show a file where the user is, or in one sentence why it cannot be shown."""
+        side = self.side
+        view = self._show_in(side, path)
         if view is not None and position is not None:
-            self.editor.let_go()
-            self.editor.go(position)
+            side.editor.let_go()
+            side.editor.go(position)
         self.note()
 
     def look(self, path: str, lines: tuple[int, int] | None) -> None:
         """Show a hunk that is selected in the conversation; the focus stays there."""
-        view, _ = self._view_of(path)
-        if view is None:
-            return
-        if view.buffer.path != self.active:
-            self.session.submit(OpenFile(path))
-            self.show(path)
+        side = self.follower
+        if path != side.path:
+            try:
+                self.session.workspace.open(path)
+            except EditRefused:
+                return
+            self._open_in(side, path)
         if lines is not None:
-            self.editor.look(*lines)
+            side.editor.look(*lines)
         self.note()
 
     def shown(self) -> None:
@@ -133,70 +122,109 @@ class EditorFiles(Vertical):
 
     def recolour(self) -> None:
         """The theme changed."""
-        for part in (self.tabs, self.editor, self.overview):
-            part.refresh()
+        self.tabs.refresh()
+        for side in self.sides:
+            for part in (side.title, side.editor, side.overview):
+                part.refresh()
 
     def note(self) -> None:
-        """Show where the cursor and the view are, and whether the view follows."""
-        view = self.editor.view
-        if view is None:
+        """Show where the cursors and the views are, and whether one follows."""
+        workspace, used = self.session.workspace, self.side
+        for side in self.sides:
+            side.note(workspace)
+        if used.editor.view is None:
             self.tabs.note("", "")
-            self.overview.show(0, 1, 1, ())
             return
-        line, _ = view.cursor.position
-        follow = _FOLLOWING if self.editor.following else _NOT_FOLLOWING
-        self.tabs.note(f"{line + 1}:{view.cursor.cell + 1}", follow)
-        height, total = self.editor.size.height, view.buffer.line_count
-        self.overview.show(view.top, height, total, marks_of(self.session.workspace, view))
+        follow = _FOLLOWING if self.following else _NOT_FOLLOWING
+        if not self.split:
+            self.tabs.note(_place(used.editor), follow)
+            return
+        self.tabs.note("", follow)
+        for side in self.sides:
+            dirty = workspace.is_dirty(side.path)
+            follows = side is not used and side.editor.following
+            place = _place(side.editor)
+            side.title.show(Heading(side.path, place, dirty, side is used, follows))
+
+    def settled(self) -> None:
+        """Sides came or went, or the user is in another one."""
+        self._sync_tabs()
+        self.shown()
+        self.note()
 
     def _turn(self) -> None:
         """A turn that starts is followed again, unless the user let go in the midst of one."""
-        busy = self.session.status.busy
-        if busy and not self._was_busy and self.editor.resumes:
-            self.editor.following, self.editor.resumes = True, False
+        busy, editor = self.session.status.busy, self.follower.editor
+        if busy and not self._was_busy and editor.resumes:
+            editor.following, editor.resumes = True, False
         self._was_busy = busy
 
     def _land(self, path: str, line: int) -> None:
         """The model wrote here: mark it, and go there in follow mode."""
         self._writing = path
-        editor = self.editor
-        if editor.following and path != self.active:
-            self.session.submit(OpenFile(path))
-            self.show(path)
-        if path == self.active:
-            editor.follow_to(line)
+        if self.following and path != self.follower.path:
+            self._open_in(self.follower, path)
+        for side in self.sides:
+            if side.path == path:
+                side.editor.follow_to(line)
 
     def _sync_tabs(self) -> None:
-        """The tabs as the session has them; the active one is shown."""
+        """The tabs as the session has them; the active one is shown where the user is."""
         status, workspace = self.session.status, self.session.workspace
         if not status.busy:
             self._writing = ""
         paths = status.open_paths
-        for path in [path for path in self._views if path not in paths]:
-            self._views.pop(path).release()
+        for side in self.sides:
+            side.keep(paths)
+        used, other = self.side, self.other
         if not paths:
-            self.active = ""
-            self.add_class("-notice")
-            self._notice.update(_NOTHING_OPEN)
-            if self.editor.view is not None:
-                self.editor.show(None)
-        elif (path := status.active_path or paths[0]) != self.active or path not in self._views:
+            self._show_nothing()
+        elif (path := status.active_path or paths[0]) != used.path or not used.has(path):
             self.show(path)
-        tabs = [Tab(path, workspace.is_dirty(path), path == self._writing) for path in paths]
+        if other is not None and paths and not other.has(other.path):
+            self._show_in(other, paths[-1] if paths[-1] != used.path else paths[0])
+        beside = "" if other is None else other.path
+        tabs = [
+            Tab(path, workspace.is_dirty(path), path == self._writing, path == beside)
+            for path in paths
+        ]
         self.tabs.show(tuple(tabs), self.active)
 
-    def _view_of(self, path: str) -> tuple[View | None, str]:
+    def _show_nothing(self) -> None:
+        for side in self.sides:
+            side.path = ""
+            if side.editor.view is not None:
+                side.editor.show(None)
+        self.add_class("-notice")
+        self._notice.update(_NOTHING_OPEN)
+
+    def _show_in(self, side: Side, path: str) -> View | None:
+        """Show a file in this side; None if it is refused."""
+        view, refusal = self._view_of(side, path)
+        side.path = path if view is None else view.buffer.path
+        if side is self.side:
+            self.set_class(view is None, "-notice")
+            if view is None:
+                self._notice.update(inert(refusal))
+        if view is not side.editor.view:
+            side.editor.show(view)
+            if side is self.side:
+                self.shown()
+        return view
+
+    def _open_in(self, side: Side, path: str) -> None:
+        """What is followed or looked at opens in a tab; the user's file stays theirs."""
+        self.session.submit(OpenFile(path, aside=side is not self.side))
+        self._show_in(side, path)
+
+    def _view_of(self, side: Side, path: str) -> tuple[View | None, str]:
         """The view of a file, or why there is none."""
         try:
             buffer = self.session.workspace.open(path)
         except EditRefused as refused:
             return None, str(refused)
-        view = self._views.get(buffer.path)
-        if view is None or view.buffer is not buffer:
-            if view is not None:
-                view.release()
-            view = self._views[buffer.path] = View(buffer)
-        return view, ""
+        near = next((one for one in self.sides if one is not side), None)
+        return side.view_of(buffer, near), ""
 
     @on(Editor.Moved)
     def _moved(self, event: Editor.Moved) -> None:
@@ -208,6 +236,8 @@ class EditorFiles(Vertical):
         event.stop()
         self._warned = ""
         self._sync_tabs()
+        if (other := self.other) is not None:
+            other.editor.repaint()  # the same file, maybe
 
     @on(Tabs.Chosen)
     def _tab_chosen(self, event: Tabs.Chosen) -> None:
@@ -219,9 +249,9 @@ class EditorFiles(Vertical):
         event.stop()
         self.close_file(event.path)
 
-    @on(Overview.Chosen)
-    def _line_chosen(self, event: Overview.Chosen) -> None:
-        event.stop()
-        view = self.editor.view
-        if view is not None:
-            self.editor.scroll_lines(event.line - self.editor.size.height // 2 - view.top)
+
+def _place(editor: Editor) -> str:
+    """Line and column as people count, and what is unusual about the file."""
+    if (view := editor.view) is None:
+        return ""
+    return f"{view.cursor.position[0] + 1}:{view.cursor.cell + 1}"

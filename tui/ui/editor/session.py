@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from tui.core.buffer import Position
+from tui.core.folder_entry import FolderEntry, GitStates
 from tui.core.workspace import Workspace
 from tui.engine.intents import Intent
 from tui.engine.notices import Status
+
+
+class TreeFolders(Protocol):
+    """The part of `engine.folders.Folders` that the file tree talks to."""
+
+    @property
+    def states(self) -> GitStates:
+        """What git said last."""
+
+    async def entries(self, folder: str) -> Sequence[FolderEntry]:
+        """What lies in a folder; the root is the empty string. Raises FileRefused."""
+
+    def watch(self, *, seen: bool) -> None:
+        """The tree came into sight, or went out of it."""
 
 
 class EditorSession(Protocol):
@@ -20,6 +36,10 @@ class EditorSession(Protocol):
     @property
     def status(self) -> Status:
         """Open paths, the active one, busy or not."""
+
+    @property
+    def folders(self) -> TreeFolders:
+        """The workspace's folders."""
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks."""

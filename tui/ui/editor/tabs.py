@@ -28,6 +28,8 @@ class Tab(NamedTuple):
     dirty: bool = False
     writing: bool = False
     """The model is writing into it now."""
+    beside: bool = False
+    """It is shown in the other one of two editors."""
 
 
 class _Cell(NamedTuple):
@@ -147,7 +149,8 @@ class Tabs(Widget):
         style = theme.active().style
         active = tab.path == self._active
         back = "background" if active else "panel"
-        edge = Segment("▎" if active else " ", style("accent", back))
+        edge_colour = "accent" if active else "muted"
+        edge = Segment("▎" if active or tab.beside else " ", style(edge_colour, back))
         text = style("foreground", back, "bold") if active else style("muted", back)
         mark = UNSAVED if tab.dirty else CLOSE
         mark_colour = "warning" if tab.dirty else "faint"

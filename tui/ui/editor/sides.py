@@ -1,0 +1,151 @@
+"""One editor, or two beside each other; the landing edit is followed where the user is not.
+
+Both may show one file: there is one buffer with one set of colours, and each side has a cursor
+and a scroll position of its own. Where two do not fit, the one that the user is in is seen.
+"""
+
+from __future__ import annotations
+
+from textual import events
+from textual.containers import Vertical
+
+from tui.ui.editor.editor import Editor
+from tui.ui.editor.overview import Overview
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.side import Side
+
+FEWEST_COLUMNS = 36
+"""A side that is narrower than this is not shown beside another one."""
+
+
+class EditorSides(Vertical):
+    """The sides; `EditorFiles` adds the open files, tabs and all."""
+
+    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self.sides = [Side(session, id="side-1", editor_id="editor-text")]
+        """The left one, and once there were two the right one."""
+        self.split = False
+        """There are two."""
+        self._used = 0
+        """The side that the user is in, or was in last."""
+
+    @property
+    def side(self) -> Side:
+        """The side that the user is in, or was in last."""
+        if self.split:
+            focused = self.screen.focused
+            for side in self.sides:
+                if side.editor is focused:
+                    return side
+        return self.sides[self._used]
+
+    @property
+    def other(self) -> Side | None:
+        """The other side; None if there is only one."""
+        if not self.split:
+            return None
+        return self.sides[1] if self.side is self.sides[0] else self.sides[0]
+
+    @property
+    def editor(self) -> Editor:
+        """The editor that keys and commands are for."""
+        return self.side.editor
+
+    @property
+    def overview(self) -> Overview:
+        """The strip beside `editor`."""
+        return self.side.overview
+
+    @property
+    def active(self) -> str:
+        """The path that `editor` shows; empty: none."""
+        return self.side.path
+
+    @property
+    def follower(self) -> Side:
+        """Where the landing edit is followed: the side that the user is not in, if it is seen."""
+        other = self.other
+        return self.side if other is None or self.has_class("-one") else other
+
+    @property
+    def following(self) -> bool:
+        """The landing edit is followed."""
+        return self.follower.editor.following
+
+    async def divide(self) -> None:
+        """Two sides, showing the same file; the user stays where they are."""
+        if self.split:
+            return
+        if len(self.sides) == 1:
+            self.sides.append(Side(self.session, id="side-2", editor_id="editor-text-2"))
+            await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
+        self.split = True
+        self.add_class("-split")
+        self._fit()
+        first, second = self.sides
+        second.path = first.path
+        if first.editor.view is not None:
+            second.view_of(first.editor.view.buffer, first)
+        second.editor.show(second.shown)
+        self.settled()
+
+    def join(self) -> None:
+        """One side: that of the user."""
+        if not self.split:
+            return
+        first, second = self.sides
+        focused = second.editor.has_focus
+        if self.side is second:
+            first.swap(second)
+            first.editor.show(first.shown)
+        self._used, self.split = 0, False
+        second.editor.show(None)
+        second.keep(())
+        second.path = ""
+        self.remove_class("-split", "-one")
+        self._settle_follow()
+        if focused:
+            first.editor.focus()
+        self.settled()
+
+    def enter(self, side: Side) -> None:
+        """The user goes to this side."""
+        at = self.sides.index(side)
+        if at != self._used:
+            self._used = at
+            self._settle_follow()
+            for number, one in enumerate(self.sides):
+                one.set_class(number == at, "-used")
+            side.editor.report()
+            self.settled()
+
+    def settled(self) -> None:
+        """Sides came, went, or the user is in another one."""
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The user is where the focus is."""
+        for side in self.sides:
+            if side.editor is event.widget:
+                self.enter(side)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two, if they fit."""
+        self._fit()
+
+    def _fit(self) -> None:
+        narrow = self.split and 0 < self.size.width < 2 * FEWEST_COLUMNS
+        self.set_class(narrow, "-one")
+        for number, side in enumerate(self.sides):
+            side.set_class(number == self._used, "-used")
+        self._settle_follow()
+
+    def _settle_follow(self) -> None:
+        """Follow mode is a thing of the pane: the side that follows now has it."""
+        following = any(side.editor.following for side in self.sides)
+        resumes = any(side.editor.resumes for side in self.sides)
+        for side in self.sides:
+            follows = side is self.follower
+            side.editor.following = following and follows
+            side.editor.resumes = resumes and follows
