@@ -127,7 +127,7 @@ class Side(Horizontal):
         view, height = self.editor.view, self.editor.size.height
         if view is None:
             self.overview.show(0, 1, 1, ())
-        elif height:
+        else:
             marks = marks_of(workspace, view)
             self.overview.show(view.top, height, view.buffer.line_count, marks)
 
