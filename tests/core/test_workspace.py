@@ -38,15 +38,16 @@ def test_a_file_is_read_once_and_kept():
 def test_what_cannot_be_edited_is_refused_with_the_reason(read, words):
     workspace = Workspace(lambda path: read)
     with pytest.raises(EditRefused, match=words):
-        workspace.open("a.txt")
+        workspace.edit("a.txt", (0, 0), (0, 0), "x")
     assert workspace.buffers == {}
 
 
-def test_a_new_file_is_unsaved_until_it_is_written():
+def test_a_new_file_is_unsaved_once_something_is_typed_until_it_is_written():
     place = disk(a="a\n")
     place.workspace.create("sub/new.txt")
-    assert place.workspace.is_dirty("sub/new.txt")
+    assert not place.workspace.is_dirty("sub/new.txt")
     place.workspace.edit("sub/new.txt", (0, 0), (0, 0), "x")
+    assert place.workspace.is_dirty("sub/new.txt")
     place.write(["sub/new.txt"])
     assert place.files["sub/new.txt"] == b"x"
     assert not place.workspace.is_dirty("sub/new.txt")

@@ -245,7 +245,7 @@ async def test_tabs() -> None:
     assert session.status.active_path == "a.py"
     session.submit(intents.OpenFile("bin"))
     session.submit(intents.OpenFile("gone.py"))
-    assert session.status.open_paths == ["a.py"]
+    assert session.status.open_paths == ["a.py", "bin"]
     assert len(session.drain().troubles) == 2
     session.cursor("a.py", (1, 1))
 

@@ -34,6 +34,10 @@ class OpenFile:
     selection: tuple[Position, Position] | None = None
     private: str = ""
     """Why its text is not sent; empty if it is."""
+    read_only: str = ""
+    """Why nobody may edit it, as a sentence."""
+    view: bool = False
+    """Its text cannot be quoted: it is a part of the file, or a picture of its bytes."""
 
 
 @dataclass(slots=True)
@@ -81,7 +85,9 @@ class Context:
         for file in sorted(files, key=lambda f: (not f.active, f.buffer.path)):
             path = file.buffer.path
             state = (id(file.buffer), file.buffer.revision)
-            if file.private:
+            if file.view:
+                named.append(f"{path} is open but cannot be quoted: {file.read_only}.")
+            elif file.private:
                 named.append(
                     f"{path} is open but its text is not sent: {file.private}. "
                     "read_file asks the user for it."
@@ -107,6 +113,8 @@ def quote(file: OpenFile) -> str:
         attributes["cursor"] = place(file.cursor)
     if file.selection is not None and file.selection[0] != file.selection[1]:
         attributes["selection"] = "-".join(place(p) for p in sorted(file.selection))
+    if file.read_only:
+        attributes["writable"] = "no"
     text = buffer.text()
     if len(text) > WHOLE_LIMIT_CHARS:
         first, last = window(buffer, file.cursor[0] if file.cursor else 0)

@@ -9,7 +9,7 @@ from tui.core.file_read import FileRead, ascii_shown
 from tui.core.hunk import PLACED, Decision, Hunk
 from tui.core.ledger import Author, FileRecord, Layer, Ledger
 from tui.core.patch import merge3
-from tui.core.rows import file_rows, keep_ends, rows_text, whole_text
+from tui.core.rows import file_rows, keep_ends, rows_text
 from tui.core.standing import Standing
 from tui.errors import EditRefused
 
@@ -28,18 +28,21 @@ def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
     """The plan for one path. Nothing is changed but the note of what was planned.
 
     Raises:
-        EditRefused: no file of that name is open, or ever was.
+        EditRefused: no file of that name is open, or ever was; or it is only looked at.
     """
     record = ledger.records.get(path)
     if record is None:
         raise EditRefused(f"'{ascii_shown(path)}' is not open")
+    if record.view:
+        raise EditRefused(record.read_only)
     data: bytes | None = None
     if not record.gone:
         buffer = backed_out(ledger, record)
-        untouched = record.version == record.synced or (
-            record.addition is not None and not whole_text(buffer)
-        )
-        if record.disk is not None or not untouched:
+        empty = not file_rows(buffer)
+        untouched = record.version == record.synced or (record.addition is not None and empty)
+        # the user named it, the model filled it and was taken back: there was no such file
+        never_was = record.named and empty and not record.history.state
+        if not never_was and (record.disk is not None or not untouched):
             data = buffer.encode()
     record.planned = (data, record.version)
     return DiskPlan(record.disk, data)

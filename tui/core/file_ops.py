@@ -251,7 +251,8 @@ class AddWork(Painted, FileWork):
             self._painter.drop_partial()
             record.landing = None
             if not closed and not hunk.added:
-                self.ledger.drop(record)
+                if not record.named:
+                    self.ledger.drop(record)
                 self.ended(hunk, Stage.DROPPED, f"incomplete: {why.words}")
                 return
             self._land(record, self._painter)
@@ -281,11 +282,12 @@ class AddWork(Painted, FileWork):
         record = self.ledger.find(path)
         if record is not None and record.moving is not None:
             raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
+        blank = record is None or record.blank
         self.record = record or self.ledger.create(path)
         self.path = self._hunk.path = self.record.path
         self._hunk.stage = Stage.READING
         self.record.landing = self
-        if record is None:
+        if blank:
             self.ledger.layers[self._hunk.id].made_file = True
             self.record.synced = self.record.version
             self._painter = Painter(self.ledger, self.record, 0, owner=self)

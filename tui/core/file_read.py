@@ -8,6 +8,8 @@ from tui.errors import EditRefused
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 200_000
+PICTURE_BYTES = 64 * 1024
+"""Of a binary file so much is shown: nearly each of its bytes is a picture of its own."""
 PATH_LIMIT_CHARS = 4_000
 PATH_LIMIT_DEPTH = 100
 """No file lies deeper; every folder on the way is looked up among the ignore rules."""
@@ -23,6 +25,23 @@ class FileRead:
     """Why it is not to be had, in words; empty if it was read or is missing."""
     kind: str = "file"
     """``file`` or ``directory`` or what else lies there."""
+    unwritable: str = ""
+    """Why it may not be written, in words; empty if it may be."""
+    head: bytes = b""
+    """The first `MAX_BYTES` of a file that is refused because it is larger."""
+    size_bytes: int = 0
+    """Of the whole file, where only its head was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """What is shown of a file."""
+
+    text: str
+    why: str = ""
+    """Why it may only be looked at, as a sentence; empty if it may be edited."""
+    exact: bool = True
+    """False: it is a part of the file, or a picture of its bytes."""
 
 
 def checked_path(path: str, *roots: str) -> str:
@@ -77,6 +96,55 @@ def decoded(path: str, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise EditRefused(f"'{shown}' is not UTF-8 (byte {error.start + 1})") from None
+
+
+def viewed(path: str, read: FileRead) -> Viewed:
+    """What is shown of a file, and why it may only be looked at.
+
+    Bytes that are no UTF-8 become lone surrogates (PEP 383), which are never written and never
+    sent, only shown as pictures.
+
+    Raises:
+        EditRefused: there is nothing to look at.
+    """
+    shown = ascii_shown(path)
+    if read.data is None and not read.head:
+        raise EditRefused(read.refusal or f"file not found: '{shown}'")
+    if read.data is None:
+        text, part = _beginning(read.head, cut=True)
+        size = f"{read.size_bytes / (1 << 20):,.0f} MB"
+        why = f"'{shown}' has {size}, so it is read-only and only {part} shown"
+        return Viewed(text, why, exact=False)
+    try:
+        return Viewed(decoded(path, read.data), unwritable(path, read))
+    except EditRefused as refused:
+        text, part = _beginning(read.data, cut=False)
+        only = f" and only {part} shown" if part else ""
+        return Viewed(text, f"{refused}, so it is read-only{only}", exact=False)
+
+
+def unwritable(path: str, read: FileRead) -> str:
+    """Why a file that was read may not be written, as a sentence; empty if it may be."""
+    return f"'{ascii_shown(path)}' is read-only: {read.unwritable}" if read.unwritable else ""
+
+
+def _beginning(data: bytes, *, cut: bool) -> tuple[str, str]:
+    """As much of a file's bytes as is shown, as text, and how much that is in words.
+
+    ``cut``: the file goes on behind them. The words are empty if all of it is shown.
+    """
+    if b"\0" in data and len(data) > PICTURE_BYTES:
+        data, part = data[:PICTURE_BYTES], f"the first {PICTURE_BYTES >> 10} KB of it are"
+    elif data.count(b"\n") > MAX_LINES:
+        data = b"\n".join(data.split(b"\n", MAX_LINES)[:MAX_LINES]) + b"\n"
+        part = f"its first {MAX_LINES:,} lines are"
+    elif cut:
+        # up to a whole line, so that no character is shown in two halves
+        data = data[: data.rfind(b"\n") + 1] or data
+        part = f"the first {MAX_BYTES >> 20} MB of it are"
+    else:
+        part = ""
+    return data.decode("utf-8", "surrogateescape"), part
 
 
 def ascii_shown(path: str, limit: int = 200) -> str:

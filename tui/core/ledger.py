@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Protocol
 
 from tui.core.buffer import Buffer, Change, Mark, Position
-from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded
+from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
 from tui.core.hunk import Decision, Hunk, Kind, Stage
 from tui.core.journal import History
 from tui.core.line_index import LineIndex
@@ -97,12 +97,23 @@ class FileRecord:
     planned: tuple[bytes | None, tuple[int, int]] | None = None
     undecided: list[Hunk] = field(default_factory=list)
     """Accepted, but not yet written."""
+    read_only: str = ""
+    """Why nobody may edit it, as a sentence; empty if it may be edited."""
+    view: bool = False
+    """Its text is a part of the file or a picture of its bytes: never written, never quoted."""
+    named: bool = False
+    """The user gave the name of a file that was not there: it stays open while it is empty."""
     _index: LineIndex | None = None
 
     @property
     def version(self) -> tuple[int, int]:
         """What belongs on the disk, as a number of the user's state and of the decisions."""
         return (self.history.state, self.accepted)
+
+    @property
+    def blank(self) -> bool:
+        """True for a new file that the user has named and typed nothing into."""
+        return self.named and self.disk is None and self.version == self.synced and not self.live
 
     @property
     def index(self) -> LineIndex:
@@ -188,26 +199,51 @@ class Ledger:
         self.bump()
 
     def open(self, path: str) -> FileRecord:
-        """The record of a file, read if need be. Raises EditRefused."""
+        """The record of a file that may be edited, read if need be. Raises EditRefused."""
         path = self.checked(path)
-        record = self.records.get(path)
-        if record is not None and not record.gone:
+        record = self._known(path)
+        if record is None:
+            read = self.read(path)
+            if read.data is None and not read.refusal and "\\" in path:
+                return self.open(path.replace("\\", "/"))
+            if read.data is None:
+                raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
+            text = decoded(path, read.data)
+            if read.unwritable:
+                raise EditRefused(unwritable(path, read))
+            return self._take_in(path, Buffer(path, text), read.data)
+        if record.read_only:
+            raise EditRefused(record.read_only)
+        return record
+
+    def look(self, path: str) -> FileRecord:
+        """The record of a file that is shown, be it read-only; read if need be.
+
+        Raises:
+            EditRefused: there is nothing to be shown.
+        """
+        path = self.checked(path)
+        record = self._known(path)
+        if record is not None:
             return record
-        if record is not None and record.disk is not None:
-            raise EditRefused(f"file not found: '{ascii_shown(path)}' was deleted")
         read = self.read(path)
         if read.data is None and not read.refusal and "\\" in path:
-            return self.open(path.replace("\\", "/"))
-        if read.data is None:
-            raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
-        return self._take_in(path, Buffer(path, decoded(path, read.data)), read.data)
+            return self.look(path.replace("\\", "/"))
+        return self._looked_at(path, read)
+
+    def quotable(self, path: str) -> Buffer | None:
+        """The buffer of an open file as a model may see it; None: not open, or only a view."""
+        record = self.records.get(path)
+        return None if record is None or record.view else self.buffers.get(path)
 
     def find(self, path: str) -> FileRecord | None:
         """The record of a file, None if there is no such file. Raises EditRefused."""
         path = self.checked(path)
         record = self.records.get(path)
+        if record is not None and record.gone:
+            return None
         if record is not None:
-            return None if record.gone else record
+            return self.open(path)
         read = self.read(path)
         if read.data is None and not read.refusal:
             return self.find(path.replace("\\", "/")) if "\\" in path else None
@@ -328,6 +364,23 @@ class Ledger:
         self.records[record.path] = record
         self.buffers[record.path] = record.buffer
         self.touched.add(record.path)
+
+    def _known(self, path: str) -> FileRecord | None:
+        """The record of a file that is open already. Raises EditRefused: it was deleted."""
+        record = self.records.get(path)
+        if record is None or not record.gone:
+            return record
+        if record.disk is not None:
+            raise EditRefused(f"file not found: '{ascii_shown(path)}' was deleted")
+        return None
+
+    def _looked_at(self, path: str, read: FileRead) -> FileRecord:
+        """A new record of what was read. Raises EditRefused."""
+        seen = viewed(path, read)
+        record = self._take_in(path, Buffer(path, seen.text), read.data if seen.exact else None)
+        record.read_only, record.view = seen.why, not seen.exact
+        record.synced = record.version
+        return record
 
     def _take_in(self, path: str, buffer: Buffer, disk: bytes | None) -> FileRecord:
         record = FileRecord(path, buffer, disk)

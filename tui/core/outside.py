@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from tui.core.buffer import BOM
 from tui.core.disk_plan import backed_out
-from tui.core.file_read import FileRead, ascii_shown, decoded
+from tui.core.file_read import FileRead, ascii_shown, decoded, unwritable, viewed
+from tui.core.journal import History
 from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.patch import merge3, replacements
 from tui.core.review import reject
 from tui.core.rows import file_rows, keep_ends, rows_range, whole_text
+from tui.core.user_regions import UserRegions
 from tui.errors import EditRefused
 
 _REPLACED = "the file on the disk was taken instead"
@@ -18,12 +20,22 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
     """Reload a clean buffer line by line, merge into a changed one, or note a conflict.
 
     The user's text and pending hunks are never overwritten; a file that was deleted keeps its
-    buffer and is not made again without being asked.
+    buffer and is not made again without being asked. What is only looked at is shown as it is
+    now; where the rights changed, it may be edited from now on, or not any more.
     """
     record = ledger.records.get(path)
-    if record is None or read.data == record.disk:
-        if record is not None and not read.refusal:
+    if record is None:
+        return
+    if record.view or _is_view_now(record, read):
+        _look_again(ledger, record, read)
+        return
+    if read.data is not None:
+        record.read_only = unwritable(path, read)
+    if read.data == record.disk:
+        if not read.refusal:
             ledger.conflicts.discard(path)
+            if record.synced is None and not record.gone and _as_on_disk(ledger, record):
+                record.synced = record.version
         return
     # in a conflict the record keeps what both sides began with: nothing is written over the
     # other's text by mistake, and a later change is merged on the same base
@@ -52,6 +64,45 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
     ledger.conflicts.discard(path)
     if clean or merged == new.removeprefix(BOM):
         record.synced = record.version
+
+
+def _as_on_disk(ledger: Ledger, record: FileRecord) -> bool:
+    """True if a save would write what lies there already."""
+    return record.disk is not None and backed_out(ledger, record).encode() == record.disk
+
+
+def _is_view_now(record: FileRecord, read: FileRead) -> bool:
+    """True for a file without edits that became one that can only be looked at."""
+    clean = record.version == record.synced and record.disk is not None and not record.gone
+    if not clean or record.live or record.landing or record.waiting:
+        return False
+    try:
+        return not viewed(record.path, read).exact
+    except EditRefused:
+        return False
+
+
+def _look_again(ledger: Ledger, record: FileRecord, read: FileRead) -> None:
+    """Show what the disk says now; what cannot be read any more stays as it was."""
+    try:
+        seen = viewed(record.path, read)
+    except EditRefused:
+        return
+    record.read_only, record.view = seen.why, not seen.exact
+    record.disk = read.data if seen.exact else None
+    record.buffer.bom = seen.text.startswith(BOM)
+    old, new = keep_ends(whole_text(record.buffer)), keep_ends(seen.text.removeprefix(BOM))
+    first, most = 0, min(len(old), len(new))
+    while first < most and old[first] == new[first]:
+        first += 1
+    behind = 0
+    while behind < most - first and old[-1 - behind] == new[-1 - behind]:
+        behind += 1
+    if first + behind < max(len(old), len(new)):
+        where = rows_range(record.buffer, first, len(old) - behind)
+        ledger.apply(record, *where, "".join(new[first : len(new) - behind]), Author.DISK)
+    record.history, record.regions = History(), UserRegions()
+    record.synced = record.version
 
 
 def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:

@@ -205,13 +205,17 @@ def _waiting(record: FileRecord | None, hunk: Hunk) -> WaitingSection | None:
 
 
 def _remove(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
-    """Take a hunk's text out of its buffer; a new file that is empty then goes."""
+    """Take a hunk's text out of its buffer; a new file that is empty then goes.
+
+    One that the user named stays open.
+    """
     if hunk not in record.live:
         return False
     if not take_off(ledger, record, hunk):
         hunk.stage, hunk.reason = Stage.CONFLICT, _EDITED
         return False
-    if ledger.layers[hunk.id].made_file and not whole_text(record.buffer):
+    empty = not whole_text(record.buffer)
+    if ledger.layers[hunk.id].made_file and empty and not record.named:
         ledger.layers[hunk.id].record = record
         ledger.drop(record)
     return True

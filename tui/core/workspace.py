@@ -57,12 +57,23 @@ class Workspace:
         return sorted({h.turn for h in self.hunks if review.is_undoable(self.ledger, h)})
 
     def open(self, path: str) -> Buffer:
-        """The buffer of a file, read if need be. Raises EditRefused."""
-        return self.ledger.open(path).buffer
+        """The buffer of a file, be it read-only; read if need be. Raises EditRefused."""
+        return self.ledger.look(path).buffer
+
+    def read_only(self, path: str) -> str:
+        """Why nobody may edit an open file, as a sentence; empty if it may be edited. Cheap."""
+        record = self.ledger.records.get(path)
+        return "" if record is None else record.read_only
 
     def create(self, path: str) -> Buffer:
-        """A new empty buffer, unsaved. Raises EditRefused."""
-        return self.ledger.create(path).buffer
+        """An empty buffer for a new file, made when it is saved; nothing of it is unsaved yet.
+
+        Raises:
+            EditRefused: there is such a file, or there cannot be one.
+        """
+        record = self.ledger.create(path)
+        record.named, record.synced = True, record.version
+        return record.buffer
 
     def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
         """The user replaces a range.
@@ -71,7 +82,7 @@ class Workspace:
 
         Raises:
             ValueError: there is no such range.
-            EditRefused: there is no such file.
+            EditRefused: there is no such file, or it is read-only.
         """
         record = self.ledger.open(path)
         change = self.ledger.apply(record, start, end, text, Author.USER)
@@ -80,12 +91,16 @@ class Workspace:
 
     def undo(self, path: str) -> Position | None:
         """Undo the user's last group of edits; returns where, None if there is none."""
-        record = self.ledger.open(path)
+        record = self.ledger.look(path)
+        if record.view:
+            return None
         return record.history.undo(_careful(self.ledger, record))
 
     def redo(self, path: str) -> Position | None:
         """Redo what was undone last; returns where, None if there is nothing."""
-        record = self.ledger.open(path)
+        record = self.ledger.look(path)
+        if record.view:
+            return None
         return record.history.redo(_careful(self.ledger, record))
 
     def is_dirty(self, path: str) -> bool:
@@ -158,6 +173,8 @@ class Workspace:
             return
         planned = record.planned
         record.disk = data
+        if data == b"" or record.history.state:
+            record.named = False  # it is the user's file from now on, be it empty
         record.synced = planned[1] if planned and planned[0] == data else record.version
         record.undecided.clear()
         self.conflicts.discard(path)

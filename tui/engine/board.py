@@ -140,6 +140,8 @@ class Board:
 
     def goto(self, path: str, line: int, col: int) -> None:
         """Show this place: the user asked for it."""
+        if self._notices.goto is not None:
+            self._notices.gotos_before.append(self._notices.goto)
         self._notices.goto = (path, line, col)
         self.wake()
 

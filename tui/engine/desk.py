@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import Future
 
-from tui.core.buffer import Position
+from tui.core.buffer import Buffer, Position
 from tui.core.context import OpenFile
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
@@ -30,19 +30,24 @@ class Desk:
         self._allowed: set[str] = set()
         self._asking: dict[str, Future[str]] = {}
 
-    def open(self, path: str, line: int | None, col: int, *, aside: bool = False) -> None:
+    def open(
+        self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
+    ) -> None:
         """Open a file in a tab; a refusal is told.
 
-        It becomes the active one, unless it is opened ``aside`` of another one.
+        It becomes the active one, unless it is opened ``aside`` of another one. ``new``: one that
+        is not there yet may be opened too.
         """
         try:
-            buffer = self.workspace.open(path)
+            buffer = self._new(path) if new else self.workspace.open(path)
         except EditRefused as error:
             self._board.trouble(Trouble(f"{path} was not opened", str(error)))
             return
         name = buffer.path  # one file has one name, however it was asked for
         if name not in self.status.open_paths:
             self.status.open_paths.append(name)
+            if why := self.workspace.read_only(name):
+                self._board.trouble(Trouble("Read-only", f"{why}.", severity="information"))
         if not aside or not self.status.active_path:
             self.status.active_path = name
         self._board.retabbed()
@@ -50,6 +55,13 @@ class Desk:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
             self._board.goto(name, *target)
+
+    def _new(self, path: str) -> Buffer:
+        """The buffer of a file that may be missing. Raises EditRefused."""
+        try:
+            return self.workspace.create(path)
+        except EditRefused:
+            return self.workspace.open(path)
 
     def close(self, path: str) -> None:
         """Close a tab; its neighbour becomes the active one."""
@@ -79,6 +91,8 @@ class Desk:
             cursor=cursor if active else None,
             selection=selection if active else None,
             private=self.privacy(path),
+            read_only=self.workspace.read_only(path),
+            view=self.workspace.ledger.quotable(path) is None,
         )
 
     @property

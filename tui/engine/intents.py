@@ -124,6 +124,8 @@ class OpenFile:
     col: int = 0
     aside: bool = False
     """In a tab only: the active file stays the active one."""
+    new: bool = False
+    """Also if there is no such file: it is made when it is saved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ class Notices:
     """Path and line where the model wrote last, for follow mode."""
     goto: tuple[str, int, int] | None = None
     """Path, line and column to show because the user asked for it."""
+    gotos_before: list[tuple[str, int, int]] = field(default_factory=list)
+    """Others that were asked for in the same frame: each file stands there when it is shown."""
     folders: set[str] = field(default_factory=set)
     """Folders in which files came or went, while the file tree is in sight (the root: empty)."""
     git: bool = False

@@ -68,19 +68,41 @@ class Saving:
                 continue
             read = self._files.read(path)
             known = path in self._workspace.conflicts
-            if (known and read.refusal) or (
-                not known and read.data == self._workspace.disk_plan(path).expected
-            ):
+            if known and read.refusal:
+                continue
+            record, rights = self._workspace.ledger.records[path], self._workspace.read_only(path)
+            if not known and not record.view and read.data == record.disk:
+                self._workspace.outside_change(path, read)  # an echo; the rights may have changed
+                if self._workspace.read_only(path) != rights:
+                    self._rights(path)
                 continue
             # it may be a link to a secret now, or say what is ignored
             self._catalogue.expire(path)
             self._workspace.outside_change(path, read)
+            if record.view and read.data is None and not read.head:
+                self._lost_sight(path, read.refusal)
             if path in self._workspace.conflicts and not known:
                 self._conflict(path)
             elif known and path not in self._workspace.conflicts and path in self._asked:
                 self._asked[path].cancel()
+            if self._workspace.read_only(path) != rights:
+                self._rights(path)
             self._board.touched(path)
         self._board.hunks_changed()
+
+    def _rights(self, path: str) -> None:
+        """Whether an open file may be edited has changed: say so."""
+        why = self._workspace.read_only(path)
+        what = "Read-only" if why else f"{path} may be edited again"
+        self._board.trouble(Trouble(what, why and f"{why}.", severity="information"))
+        self._board.retabbed()
+
+    def _lost_sight(self, path: str, why: str) -> None:
+        """A file that was only looked at cannot be read any more."""
+        what, step = f"{path} is gone from the disk", "what is shown is how it was"
+        if why:
+            what = f"{path} cannot be read any more"
+        self._board.trouble(Trouble(what, why, step, severity="warning"))
 
     def _conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
@@ -184,6 +206,8 @@ class Saving:
     def _plan(self, path: str, force: bool) -> DiskPlan:
         """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""
         plan = self._workspace.disk_plan(path)
+        if plan.expected is plan.data is None and self._workspace.ledger.records[path].blank:
+            plan = DiskPlan(None, b"")
         return DiskPlan(self._files.read(path).data, plan.data) if force else plan
 
     def _blocked(self, paths: Sequence[str], conflicts: list[str]) -> None:

@@ -192,8 +192,8 @@ class Session:
 
     def _look(self, intent: Intent) -> None:
         match intent:
-            case intents.OpenFile(path, line, col, aside):
-                self._desk.open(path, line, col, aside=aside)
+            case intents.OpenFile(path, line, col, aside, new):
+                self._desk.open(path, line, col, aside=aside, new=new)
             case intents.CloseFile(path):
                 self._desk.close(path)
             case intents.Answer(ask_id, choice):

@@ -83,7 +83,7 @@ class Tools:
         return _quoted(path, lines, first, last)
 
     def _text(self, path: str) -> str:
-        buffer = self._workspace.buffers.get(path)
+        buffer = self._workspace.ledger.quotable(path)
         if buffer is not None:
             return buffer.text()
         read = self._files.read(path)
@@ -131,7 +131,7 @@ class Tools:
 
     def _lines(self, path: str) -> list[str]:
         """The lines of a file as they are now."""
-        buffer = self._workspace.buffers.get(path)
+        buffer = self._workspace.ledger.quotable(path)
         if buffer is not None:
             return list(buffer.lines)
         data = self._files.read(path).data
