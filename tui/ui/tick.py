@@ -1,9 +1,10 @@
 """The frame: at most 60 times a second, and never when nothing changed.
 
 The session wakes it when there is something to drain; the frame drains, lets the widgets take up
-what changed and paints it, all in one turn of the event loop. After a frame that was expensive there is a pause as long as it took, so that
-keys get their turn however fast a model streams; but never longer than a frame: the next one
-would have so much more to take up that its own pause grew, and so on.
+what changed and paints it, all in one turn of the event loop. After a frame that was expensive
+there is a pause as long as it took, so that keys get their turn however fast a model streams; but
+never longer than a frame: the next one would have so much more to take up that its own pause grew,
+and so on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Frame:
     def __init__(
         self, paint: Callable[[], None], post: Callable[[Callable[[], None]], object]
     ) -> None:
-        """``post`` runs a callable among the app's messages: where an error of ``paint`` is raised."""
+        """``post`` runs a callable among the app's messages: errors are raised there."""
         self.cost_s = 0.0
         """What the last frame took."""
         self.count = 0

@@ -14,28 +14,29 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from tui.core.buffer import Position
 from tui.ui import theme
-from tui.ui.editor.paint import Frame, Painter, Row, gutter_width
+from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
+from tui.ui.widgets.painted import Painted
 
 _IDLE_S = 0.03
 """Pause between two slices of colouring."""
 _IDLE_BUDGET_S = 0.004
 
 
-class EditorCanvas(Widget, can_focus=True):
+class EditorCanvas(Painted, can_focus=True):
     """Shows one view at a time; `Editor` adds typing and the mouse."""
-
-    ALLOW_SELECT = False
 
     following: reactive[bool] = reactive(True, init=False)
     """The view follows the landing edit; ends when the user scrolls or types."""
     resumes = False
     """The user let go of it while no answer came: the next turn is followed again."""
+
+    wrap = False
+    """Lines that are longer than the view go on in the next row."""
 
     class Moved(Message):
         """The cursor, the scroll position or the text changed."""
@@ -72,9 +73,10 @@ class EditorCanvas(Widget, can_focus=True):
                 self._frame = Frame(0, 0, 0)
                 self.refresh()
             return
+        view.fit(width, wrap=self.wrap)
         if self.following:
             # Struck lines that are gone may have left the view beyond the end.
-            view.scroll_to(view.top, height)
+            view.scroll_rows(0, height)
         workspace = self.session.workspace
         ghost = workspace.ghost(view.path)
         rows = view.rows(height, self.has_focus, workspace.decorations, ghost)
@@ -108,7 +110,8 @@ class EditorCanvas(Widget, can_focus=True):
             self.stop("colours")
             return
         done = view.colours.advance(view.buffer.line_count, _IDLE_BUDGET_S)
-        if done and done[0] < view.top + self.size.height and done[1] >= view.top:
+        shown = view.shown(self.size.height)
+        if done and done[0] < shown.stop and done[1] >= shown.start:
             self.repaint()
 
     # -- moving ---------------------------------------------------------------------------
@@ -121,8 +124,8 @@ class EditorCanvas(Widget, can_focus=True):
         if select_to is not None:
             self.view.cursor.select(position, select_to)
         height = self.size.height
-        if height and not self.view.top <= position[0] < self.view.top + height:
-            self.view.scroll_to(position[0] - height // 2, height)
+        if height and position[0] not in self.view.shown(height):
+            self.view.center(self.view.cursor.position, height)
         self.moved()
 
     def look(self, first: int, last: int) -> None:
@@ -132,8 +135,8 @@ class EditorCanvas(Widget, can_focus=True):
         self._looked = True
         view.cursor.place(view.buffer.clamp((first, 0)))
         height = self.size.height
-        lines = min(last - first + 1, height)
-        if height and not view.top <= first <= view.top + height - lines:
+        lines, shown = min(last - first + 1, height), view.shown(height)
+        if height and not shown.start <= first <= shown.stop - lines:
             view.scroll_to(first - (height - lines) // 2, height)
         self.moved()
 
@@ -151,12 +154,33 @@ class EditorCanvas(Widget, can_focus=True):
                 self.view.reveal(line, self.size.height, ahead=True)
 
     def scroll_lines(self, lines: int) -> None:
-        """The user scrolls."""
+        """The user scrolls, by rows of the screen."""
         if self.view is not None:
             self.let_go()
-            self.view.scroll_to(self.view.top + lines, self.size.height)
+            self.view.scroll_rows(lines, self.size.height)
             self.repaint()
             self.report()
+
+    def scroll_to_line(self, line: int) -> None:
+        """The user points at a line that shall be in the middle."""
+        if self.view is not None:
+            self.let_go()
+            self.view.scroll_to(line - self.size.height // 2, self.size.height)
+            self.repaint()
+            self.report()
+
+    def set_wrap(self, wrap: bool) -> None:
+        """Wrap long lines, or scroll sideways; what was in sight stays so."""
+        self.wrap = wrap
+        view, height = self.view, self.size.height
+        if view is not None and height:
+            seen = view.cursor_spot(height) is not None
+            view.fit(self.size.width, wrap=wrap)
+            view.scroll_rows(0, height)
+            if seen:
+                view.reveal_cursor(*self.size)
+        self.repaint()
+        self.report()
 
     def scroll_cells(self, cells: int) -> None:
         """The user scrolls sideways."""
@@ -177,11 +201,10 @@ class EditorCanvas(Widget, can_focus=True):
         """Tell the engine and the terminal where the cursor is, and the parent that it moved."""
         view = self.view
         if view is not None:
-            line, _ = position = view.cursor.position
-            self.session.cursor(view.path, position, view.cursor.selection)
-            if self.has_focus:
-                x = gutter_width(view.digits) + view.cursor.cell - view.left
-                self.app.cursor_position = self.content_region.offset + Offset(x, line - view.top)
+            self.session.cursor(view.path, view.cursor.position, view.cursor.selection)
+            spot = view.cursor_spot(self.size.height) if self.has_focus else None
+            if spot is not None:
+                self.app.cursor_position = self.content_region.offset + Offset(*spot)
         self.post_message(self.Moved())
 
     def _settle(self, view: View) -> None:
@@ -197,9 +220,10 @@ class EditorCanvas(Widget, can_focus=True):
         """Other rows fit now; the first ones show what was gone to before there were any."""
         view, height = self.view, self.size.height
         if view is not None and height:
+            view.fit(self.size.width, wrap=self.wrap)
             if not self._frame.width:
                 self._settle(view)
-            view.scroll_to(view.top, height)
+            view.scroll_rows(0, height)
         self.repaint()
 
     def watch_has_focus(self, has_focus: bool) -> None:
