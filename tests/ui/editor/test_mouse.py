@@ -1,27 +1,27 @@
 from __future__ import annotations
 
 from tui.core.buffer import Buffer
-from tui.ui.editor.mouse import DOUBLE_CLICK_S, Drag, position_at
+from tui.ui.editor.mouse import DOUBLE_CLICK_S, Drag
 from tui.ui.editor.view import View
 
 TEXT = "one two\nthree\tfour\n漢字 end\n"
 
 
 def press(drag: Drag, view: View, x: int, y: int, now_s: float = 0.0, **keys: bool) -> None:
-    position = position_at(view, x, y)
+    position = view.position_at(x, y)
     shift, line = keys.get("shift", False), keys.get("line", False)
     drag.press(view.cursor, position, now_s, shift=shift, line=line)
 
 
 def test_cells_to_positions() -> None:
     view = View(Buffer("a", TEXT))
-    assert position_at(view, 7, 0) == (0, 0)
-    assert position_at(view, 11, 0) == (0, 4)
-    assert position_at(view, 60, 0) == (0, 7)
-    assert position_at(view, 13, 1) == (1, 5)
-    assert position_at(view, 10, 2) == (2, 1)
-    assert position_at(view, 9, 99) == (3, 0)
-    assert position_at(view, 0, -3) == (0, 0)
+    assert view.position_at(7, 0) == (0, 0)
+    assert view.position_at(11, 0) == (0, 4)
+    assert view.position_at(60, 0) == (0, 7)
+    assert view.position_at(13, 1) == (1, 5)
+    assert view.position_at(10, 2) == (2, 1)
+    assert view.position_at(9, 99) == (3, 0)
+    assert view.position_at(0, -3) == (0, 0)
 
 
 def test_one_two_and_three_clicks() -> None:

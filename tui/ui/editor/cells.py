@@ -12,23 +12,26 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from rich.cells import cell_len, split_graphemes
 
 TAB_SIZE = 4
 """Cells from one tab stop to the next."""
+LONG = 2048
+"""Characters beyond which a line is looked at in blocks (`long_lines`), never as a whole."""
 
-_NARROW = (
+NARROW = (
     " -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u0391-\u03a9\u03b1-\u0481"
     "\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2200-\u22ff\u2500-\u25fc"
 )
-_WIDE = "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60"
+WIDE = "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60"
 _INERT = (
     "\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
 )
-_OTHER = f"[^{_NARROW}{_WIDE}{_INERT}\t]"
+OTHER = f"[^{NARROW}{WIDE}{_INERT}\t]"
+"""Characters whose width or whose neighbours have to be asked for."""
 
 
 @lru_cache(maxsize=1)
@@ -37,9 +40,9 @@ def _run_pattern() -> re.Pattern[str]:
     return re.compile(
         f"(?P<tab>\t)"
         f"|(?P<inert>[{_INERT}])"
-        f"|(?P<narrow>[{_NARROW}]+(?!{_OTHER}))"
-        f"|(?P<wide>[{_WIDE}]+(?!{_OTHER}))"
-        f"|(?P<other>[{_NARROW}{_WIDE}]?{_OTHER}+(?:(?<=\u200d)[{_NARROW}{_WIDE}])?)"
+        f"|(?P<narrow>[{NARROW}]+(?!{OTHER}))"
+        f"|(?P<wide>[{WIDE}]+(?!{OTHER}))"
+        f"|(?P<other>[{NARROW}{WIDE}]?{OTHER}+(?:(?<=\u200d)[{NARROW}{WIDE}])?)"
     )
 
 
@@ -74,13 +77,40 @@ class Piece(NamedTuple):
     kind: Kind
 
 
+class Cells(Protocol):
+    """Columns and cells of one line, however long it is."""
+
+    @property
+    def length(self) -> int:
+        """Characters of the line."""
+
+    @property
+    def width(self) -> int:
+        """Cells of the whole line."""
+
+    def cell(self, col: int) -> int:
+        """The cell in which a column begins (the width, behind the last one)."""
+
+    def column(self, cell: int) -> int:
+        """The column of the grapheme that covers a cell; the line's end if there is none."""
+
+    def after(self, col: int) -> int:
+        """The column behind the grapheme that begins at ``col``."""
+
+    def before(self, col: int) -> int:
+        """The column of the grapheme that ends at ``col``."""
+
+    def snap(self, col: int) -> int:
+        """``col``, or the start of the grapheme that it would stand inside of."""
+
+
 class LineCells:
-    """The runs of one line."""
+    """The runs of one line, or of a part of one that begins ``phase`` cells behind a tab stop."""
 
     __slots__ = ("_starts", "length", "runs", "width")
 
-    def __init__(self, line: str, tab_size: int = TAB_SIZE) -> None:
-        self.runs: list[Run] = list(_runs(line, tab_size))
+    def __init__(self, line: str, phase: int = 0) -> None:
+        self.runs: list[Run] = list(_runs(line, phase))
         self.length = len(line)
         last = self.runs[-1] if self.runs else None
         self.width = last.cell + last.cells if last else 0
@@ -158,7 +188,7 @@ def _cropped(run: Run, cut: int, stop: int) -> Iterator[Piece]:
         yield Piece(run.col + last, run.col + last + 1, " ", 0, run.kind)
 
 
-def _runs(line: str, tab_size: int) -> Iterator[Run]:
+def _runs(line: str, phase: int) -> Iterator[Run]:
     cell = 0
     for match in _run_pattern().finditer(line):
         col, end = match.span()
@@ -168,7 +198,7 @@ def _runs(line: str, tab_size: int) -> Iterator[Run]:
         elif kind == "wide":
             run = Run(col, end, cell, 2 * (end - col), match.group(), 2)
         elif kind == "tab":
-            cells = tab_size - cell % tab_size
+            cells = TAB_SIZE - (phase + cell) % TAB_SIZE
             run = Run(col, end, cell, cells, " " * cells, 0, "tab")
         elif kind == "inert":
             shown = picture(match.group())
@@ -183,14 +213,23 @@ def _runs(line: str, tab_size: int) -> Iterator[Run]:
 
 
 def _graphemes(text: str, col: int, cell: int) -> Iterator[Run]:
+    for start, end, cells, shown in _clusters(text):
+        yield Run(col + start, col + end, cell, cells, shown, 0)
+        cell += cells
+
+
+@lru_cache(maxsize=1024)
+def _clusters(text: str) -> tuple[tuple[int, int, int, str], ...]:
+    """Start, end, cells and what is shown of each grapheme; the same few come again and again."""
+    found = []
     for start, end, _ in split_graphemes(text)[0]:
         shown = text[start:end]
         cells = cell_len(shown)
         if not cells:
             shown = "\u25cc" + shown
             cells = cell_len(shown)
-        yield Run(col + start, col + end, cell, cells, shown, 0)
-        cell += cells
+        found.append((start, end, cells, shown))
+    return tuple(found)
 
 
 def picture(character: str) -> str:
@@ -203,10 +242,24 @@ def picture(character: str) -> str:
     return f"<{code:02x}>"
 
 
-@lru_cache(maxsize=2048)
-def line_cells(line: str) -> LineCells:
-    """The (cached) runs of a line."""
+@lru_cache(maxsize=512)
+def _short_cells(line: str) -> LineCells:
     return LineCells(line)
+
+
+def line_cells(line: str) -> Cells:
+    """The (cached) columns and cells of a line."""
+    if len(line) <= LONG:
+        return _short_cells(line)
+    from tui.ui.editor.long_lines import long_cells  # most files have no such line
+
+    return long_cells(line)
+
+
+@lru_cache(maxsize=512)
+def part_cells(text: str, phase: int) -> LineCells:
+    """The (cached) runs of a part of a line that begins ``phase`` cells behind a tab stop."""
+    return LineCells(text, phase)
 
 
 def line_width(line: str) -> int:

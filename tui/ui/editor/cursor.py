@@ -10,14 +10,16 @@ from __future__ import annotations
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.words import word_after, word_before
+from tui.ui.editor.wrapping import Layout
 
 
 class Cursor:
     """Where the user is in a buffer, and what is selected."""
 
-    def __init__(self, buffer: Buffer) -> None:
-        """Start at the first character."""
+    def __init__(self, buffer: Buffer, layout: Layout | None = None) -> None:
+        """Start at the first character. ``layout`` says what a row is, for moves up and down."""
         self.buffer = buffer
+        self.layout = Layout(buffer) if layout is None else layout
         self._head = buffer.mark(0, 0)
         self._anchor = buffer.mark(0, 0)
         self._goal: int | None = None
@@ -93,16 +95,14 @@ class Cursor:
             self.place((line + 1, 0), select=select)
 
     def lines(self, count: int, *, select: bool = False) -> None:
-        """``count`` lines down (up if negative), in the same cell where there is one."""
-        line, col = self.position
-        goal = self.cell if self._goal is None else self._goal
-        target = line + count
-        if target < 0 or target >= self.buffer.line_count:
-            at_end = target >= self.buffer.line_count
-            self.place(self.buffer.end if at_end else (0, 0), select=select)
+        """``count`` rows down (up if negative), in the same cell where there is one."""
+        layout, here = self.layout, self.position
+        goal = layout.cell(here) if self._goal is None else self._goal
+        place, short = layout.step(layout.row(here), count)
+        if short:
+            self.place(self.buffer.end if count > 0 else (0, 0), select=select)
             return
-        col = line_cells(self.buffer.lines[target]).column(goal)
-        self.place((target, col), select=select)
+        self.place(layout.position(place, goal), select=select)
         self._goal = goal
 
     def word_left(self, *, select: bool = False) -> None:
@@ -114,15 +114,28 @@ class Cursor:
         self.place(word_after(self.buffer, self.position), select=select)
 
     def line_start(self, *, select: bool = False) -> None:
+        """To the row's start; there, or in a row that is a line: see `line_margin`."""
+        row = self.layout.row(self.position)
+        if row[1] and row != self.position:
+            self.place(row, select=select)
+        else:
+            self.line_margin(select=select)
+
+    def line_margin(self, *, select: bool = False) -> None:
         """To the first character that is not blank; there already: to the first column."""
         line, col = self.position
         indent = indent_of(self.buffer.lines[line])
         self.place((line, 0 if col == indent else indent), select=select)
 
     def line_end(self, *, select: bool = False) -> None:
-        """Behind the last character of the line."""
-        line = self.position[0]
-        self.place((line, len(self.buffer.lines[line])), select=select)
+        """To the last character of the row; there, or in a line's last row: behind it."""
+        line, col = self.position
+        text = self.buffer.lines[line]
+        end = self.layout.end(self.layout.row((line, col)))
+        if end < len(text) and (last := line_cells(text).before(end)) > col:
+            self.place((line, last), select=select)
+        else:
+            self.place((line, len(text)), select=select)
 
     def file_start(self, *, select: bool = False) -> None:
         """To the first character of the file."""

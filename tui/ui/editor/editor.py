@@ -14,7 +14,7 @@ from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
-from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag, position_at
+from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.typist import Typist
@@ -139,7 +139,7 @@ class Editor(EditorCanvas):
         event.stop()
         self.focus()
         gutter = event.x < gutter_width(view.digits) - 1
-        position = position_at(view, event.x, event.y)
+        position = view.position_at(event.x, event.y)
         self._drag.press(view.cursor, position, monotonic(), shift=event.shift, line=gutter)
         self.capture_mouse()
         self.repaint()
@@ -203,6 +203,6 @@ class Editor(EditorCanvas):
 
     def _drag_to(self, y: int) -> None:
         if self.view is not None:
-            self._drag.move(self.view.cursor, position_at(self.view, self._drag.x, y))
+            self._drag.move(self.view.cursor, self.view.position_at(self._drag.x, y))
             self.repaint()
             self.report()

@@ -8,10 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tui.core.buffer import Buffer, Position
-from tui.ui.editor.cells import line_cells
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.paint import gutter_width
-from tui.ui.editor.view import View
 from tui.ui.editor.words import word_at
 
 DOUBLE_CLICK_S = 0.45
@@ -22,17 +19,6 @@ EDGE_SCROLL_S = 0.05
 
 Unit = Literal["character", "word", "line"]
 _UNITS: tuple[Unit, ...] = ("character", "word", "line")
-
-
-def position_at(view: View, x: int, y: int) -> Position:
-    """The position under a cell of the widget; outside of the text the nearest one."""
-    line = view.top + y
-    if line < 0:
-        return (0, 0)
-    if line >= view.buffer.line_count:
-        return view.buffer.end
-    cell = x - gutter_width(view.digits) + view.left
-    return (line, line_cells(view.buffer.lines[line]).column(max(cell, 0)))
 
 
 class Drag:

@@ -15,7 +15,7 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from tui.ui.editor.cells import LineCells, Piece, line_cells
+from tui.ui.editor.cells import TAB_SIZE, LineCells, Piece, part_cells
 from tui.ui.theme import Palette
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ BARS = {
 _PEN = "▍"
 """Where the model is writing."""
 _MORE_LEFT, _MORE_RIGHT = "‹", "›"
+_CONTINUED = "↳"
+"""In the place of a number: this row belongs to the line above."""
 _MANY_SPANS = 40
 _STRIPS = 600
 """Painted strips kept."""
@@ -47,6 +49,7 @@ class Row(NamedTuple):
     """All that one screen row depends on."""
 
     text: str = ""
+    """The line, or the part of it that this row is about."""
     number: int | None = None
     """The line's number on the screen, from 1; None below the end and in a ghost."""
     kind: str = ""
@@ -59,6 +62,16 @@ class Row(NamedTuple):
     newline_selected: bool = False
     pen: bool = False
     """The model writes at the end of this line."""
+    cell: int = 0
+    """The cell of the text area in which ``text`` begins, before scrolling sideways."""
+    phase: int = 0
+    """Cells from the last tab stop to there."""
+    continued: bool = False
+    """Not the line's first row."""
+    last: bool = True
+    """The text goes up to the line's end."""
+    ending: str = ""
+    """The line's ending as a picture, if it is not like the others in the file."""
 
 
 class Frame(NamedTuple):
@@ -98,17 +111,22 @@ class Painter:
         room = max(frame.width - gutter_width(frame.digits), 0)
         if row.number is None and row.kind != "ghost":
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
-        cells = line_cells(row.text)
+        cells = part_cells(row.text, row.phase % TAB_SIZE)
         back = self._back(row)
-        cut = cells.width > frame.left + room
+        left = frame.left - row.cell
+        cut = cells.width > left + room
         segments = self._gutter(row, frame, cells)
+        if left < 0:
+            blanks = min(-left, room)
+            segments.append(Segment(" " * blanks, self.palette.style("", back)))
+            left, room = 0, room - blanks
         shown = room - 1 if cut and room else room
-        segments += self._text(row, cells, (frame.left, frame.left + shown))
-        used = min(max(cells.width - frame.left, 0), shown)
+        segments += self._text(row, cells, (left, left + shown))
+        used = min(max(cells.width - left, 0), shown)
         if cut and room:
             segments.append(Segment(_MORE_RIGHT, self.palette.style("faint", back)))
         else:
-            segments += self._tail(row, cells, frame.left, room - used)
+            segments += self._tail(row, cells, left, room - used)
         return segments
 
     def _back(self, row: Row) -> str:
@@ -120,7 +138,7 @@ class Painter:
 
     def _gutter(self, row: Row, frame: Frame, cells: LineCells) -> list[Segment]:
         style, back = self.palette.style, self._back(row)
-        number = "" if row.number is None else str(row.number)
+        number = "" if row.number is None else _CONTINUED if row.continued else str(row.number)
         colour = "muted" if row.current else "faint"
         bar_colour = "hunk-landing" if row.kind == "ghost" else f"hunk-{row.kind}"
         bar = style(bar_colour if row.kind else "faint", back)
@@ -204,7 +222,7 @@ class Painter:
         """What follows the text: the cursor behind it, the pen, the selected line end."""
         back = self._back(row)
         plain = self.palette.style("", back)
-        if cells.width < left:
+        if cells.width < left or not row.last:
             yield Segment(" " * room, plain)
             return
         end = cells.length
@@ -218,5 +236,8 @@ class Painter:
         if row.pen and room:
             yield Segment(_PEN, self.palette.style("hunk-landing", back, "bold"))
             room -= 1
+        if row.ending and room > len(row.ending):
+            yield Segment(row.ending, self.palette.style("faint", back))
+            room -= len(row.ending)
         if room > 0:
             yield Segment(" " * room, plain)

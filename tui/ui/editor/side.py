@@ -129,11 +129,10 @@ class Side(Horizontal):
             self.overview.show(0, 1, 1, ())
         else:
             marks = marks_of(workspace, view)
-            self.overview.show(view.top, height, view.buffer.line_count, marks)
+            lines = len(view.shown(height)) if view.wrapped else height
+            self.overview.show(view.top, lines, view.buffer.line_count, marks)
 
     @on(Overview.Chosen)
     def _line_chosen(self, event: Overview.Chosen) -> None:
         event.stop()
-        view = self.editor.view
-        if view is not None:
-            self.editor.scroll_lines(event.line - self.editor.size.height // 2 - view.top)
+        self.editor.scroll_to_line(event.line)

@@ -6,15 +6,18 @@ view knows no Textual; the editor asks it for its `Row`s and paints those that c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tui.core.buffer import Buffer
-from tui.ui.editor.cells import line_width
+from tui.core.buffer import Buffer, Position
+from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
+from tui.ui.editor.newlines import Newlines
 from tui.ui.editor.paint import Frame, Overlay, Row, gutter_width
 from tui.ui.editor.search import Search
+from tui.ui.editor.slices import Slice, overlays_in, slice_at, spans_in
+from tui.ui.editor.wrapping import Layout, Place
 
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours
@@ -39,7 +42,8 @@ class View:
         from tui.ui.highlight.colours import BufferColours  # Pygments: not before the first paint
 
         self.buffer = buffer
-        self.cursor = Cursor(buffer)
+        self.layout = Layout(buffer)
+        self.cursor = Cursor(buffer, self.layout)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
         self.search = Search(buffer)
         self.indent = indentation(buffer)
@@ -48,6 +52,8 @@ class View:
         self.pen_line: int | None = None
         """Where the model wrote last."""
         self._top = buffer.mark(0, 0)
+        self._newlines = Newlines(buffer)
+        self._width = 80
 
     @property
     def path(self) -> str:
@@ -56,58 +62,104 @@ class View:
 
     @property
     def top(self) -> int:
-        """The first line that is shown."""
+        """The first line that is shown, at least a part of it."""
         return min(self._top.line, self.buffer.line_count - 1)
+
+    @property
+    def place(self) -> Place:
+        """The first row that is shown."""
+        return self.layout.row(self.buffer.clamp(self._top.position))
 
     @property
     def digits(self) -> int:
         """Digits of the widest line number."""
         return max(len(str(self.buffer.line_count)), _FEWEST_DIGITS)
 
+    @property
+    def room(self) -> int:
+        """Cells for the text of a row."""
+        return max(self._width - gutter_width(self.digits), 1)
+
+    @property
+    def newline_words(self) -> str:
+        """The file's line endings: ``LF``, ``CRLF`` or ``mixed``."""
+        return self._newlines.word
+
     def release(self) -> None:
         """The view is closed."""
         self.cursor.release()
         self.buffer.release(self._top)
 
+    def fit(self, width: int, *, wrap: bool) -> None:
+        """The view has ``width`` cells, gutter included; to be said before each use of it."""
+        self._width = width
+        self.layout.wrap(self.room if wrap else None)
+        if wrap:
+            self.left = 0
+
+    def shown(self, height: int) -> range:
+        """The lines that are in sight, at least a part of them."""
+        last, _ = self.layout.step(self.place, max(height - 1, 0))
+        return range(self.top, last[0] + 1)
+
     def scroll_to(self, top: int, height: int) -> None:
         """Show ``top`` as the first line, as far as the file is that long."""
-        highest = max(self.buffer.line_count - max(height - _MARGIN, 1), 0)
-        self._top.line = max(min(top, highest), 0)
-        self._top.col = 0
-        # At the very top of an empty file nothing can jump: let text appear below.
-        self._top.right = self.buffer.end != (0, 0)
+        self._put((min(max(top, 0), self.buffer.line_count - 1), 0), height)
+
+    def scroll_rows(self, count: int, height: int) -> None:
+        """Show what is ``count`` rows further down."""
+        self._put(self.layout.step(self.place, count)[0], height)
+
+    def center(self, position: Position, height: int) -> None:
+        """Show a position in the middle."""
+        self._put(self.layout.step(self.layout.row(position), -(height // 2))[0], height)
 
     def reveal(self, line: int, height: int, *, ahead: bool = False) -> None:
-        """Scroll as little as possible so that a line is shown with some lines around it.
+        """Scroll as little as possible so that a line's end is shown with some rows around it.
 
         ``ahead`` leaves room below, for text that is being written there.
         """
-        margin = min(_MARGIN, max((height - 1) // 2, 0))
-        top = self.top
-        if line < top + margin:
-            self.scroll_to(line - margin if not ahead else line - height // 3, height)
-        elif line > top + height - 1 - margin:
-            lines = height * 3 // 5 if ahead else height - 1 - margin
-            self.scroll_to(line - lines, height)
+        end = self.buffer.clamp((line, len(self.buffer.lines[line])))
+        self._reveal(self.layout.row(end), height, ahead=ahead)
 
     def reveal_cursor(self, width: int, height: int) -> None:
         """Bring the cursor into the view."""
-        self.reveal(self.cursor.position[0], height)
-        room = max(width - gutter_width(self.digits), 1)
+        self._width = width
+        self._reveal(self.layout.row(self.cursor.position), height)
+        if self.wrapped:
+            return
+        room = self.room
         side = min(_SIDE_MARGIN, max((room - 2) // 2, 0))
         cell = self.cursor.cell
         if cell < self.left + side:
             self.left = max(cell - side, 0)
         elif cell > self.left + room - 1 - side:
             self.left = cell - room + 1 + side
-        if cell < room - 1 and self._widest(height) < room:
+        if self.left and cell < room - 1 and _reach(self.buffer, self.shown(height), room) < room:
             self.left = 0
 
     def scroll_sideways(self, cells: int, width: int, height: int) -> None:
         """Show text further right or left."""
-        room = max(width - gutter_width(self.digits), 1)
-        most = max(self._widest(height) - room + _SIDE_MARGIN, 0)
+        if self.wrapped:
+            return
+        self._width = width
+        wanted = self.left + cells + self.room
+        most = _reach(self.buffer, self.shown(height), wanted) - self.room + _SIDE_MARGIN
         self.left = max(min(self.left + cells, most), 0)
+
+    def position_at(self, x: int, y: int) -> Position:
+        """The position under a cell of the view; outside of the text the nearest one."""
+        place, short = self.layout.step(self.place, y)
+        if short:
+            return self.buffer.end if short > 0 else (0, 0)
+        return self.layout.position(place, max(x - gutter_width(self.digits) + self.left, 0))
+
+    def cursor_spot(self, height: int) -> tuple[int, int] | None:
+        """The cell of the view in which the cursor is; None: it is out of sight."""
+        position = self.cursor.position
+        y = self.layout.distance(self.place, self.layout.row(position), height)
+        x = self.layout.cell(position) - self.left
+        return None if y is None or not 0 <= x < self.room else (x + gutter_width(self.digits), y)
 
     def frame(self, width: int) -> Frame:
         """What all rows share."""
@@ -117,22 +169,33 @@ class View:
         self, height: int, focused: bool, decorations: Decorations, ghost: Ghost = None
     ) -> list[Row]:
         """The rows on the screen, top to bottom."""
-        first = self.top
-        last = min(first + height, self.buffer.line_count)
+        parts = self._parts(height)
+        first, last = parts[0].line, parts[-1].line + 1
         self.colours.advance(last, COLOUR_BUDGET_S)
         kinds = decorations(self.path, first, last)
-        rows = [self._row(line, kinds.get(line, ""), focused) for line in range(first, last)]
+        matches = {line: self.search.on_line(line) for line in range(first, last)}
+        rows = [
+            self._row(part, kinds.get(part.line, ""), focused, matches[part.line]) for part in parts
+        ]
         rows += [Row()] * (height - len(rows))
         if ghost is not None and height > 2 * _GHOST_ROWS:
             incoming = _ghost_rows(ghost)
             rows[height - len(incoming) :] = incoming
         return rows
 
-    def _row(self, line: int, kind: str, focused: bool) -> Row:
-        """Everything that this line's strip depends on."""
+    def _parts(self, height: int) -> list[Slice]:
+        """What of which line each row shows."""
+        room, place, short = self.room, self.place, 0
+        parts: list[Slice] = []
+        while not short and len(parts) < max(height, 1):
+            parts.append(slice_at(self.layout, place, self.left, room))
+            place, short = self.layout.step(place, 1)
+        return parts
+
+    def _row(self, part: Slice, kind: str, focused: bool, matches: Sequence[Overlay]) -> Row:
+        """Everything that this row's strip depends on."""
+        line, (cursor_line, cursor_col) = part.line, self.cursor.position
         text = self.buffer.lines[line]
-        cursor_line, cursor_col = self.cursor.position
-        matches: list[Overlay] = list(self.search.on_line(line))
         overlays = [match for match in matches if match[2] == "match"]
         newline_selected = False
         selection = self.cursor.selection
@@ -140,25 +203,67 @@ class View:
             start = selection[0][1] if selection[0][0] == line else 0
             end = selection[1][1] if selection[1][0] == line else len(text)
             overlays.append((start, end, "selection"))
-            newline_selected = line < selection[1][0]
+            newline_selected = part.last and line < selection[1][0]
         overlays += [match for match in matches if match[2] != "match"]
-        if line == cursor_line and (focused or not selection):
+        here = line == cursor_line and part.has(cursor_col)
+        if here and (focused or not selection):
             shown = "cursor" if focused else "cursor-away"
             overlays.append((cursor_col, cursor_col + 1, shown))
         return Row(
-            text,
+            text[part.start : part.end],
             line + 1,
             kind,
-            self.colours.spans(line),
-            line == cursor_line and focused and selection is None,
-            tuple(overlays),
+            spans_in(self.colours.spans(line), part, len(text)),
+            line == cursor_line and (here or not self.wrapped) and focused and selection is None,
+            tuple(overlays_in(overlays, part)),
             newline_selected,
-            kind == "landing" and line == self.pen_line,
+            kind == "landing" and line == self.pen_line and part.last,
+            part.cell,
+            part.phase,
+            self.wrapped and part.start > 0,
+            part.last,
+            self._newlines.picture(line) if part.last else "",
         )
 
-    def _widest(self, height: int) -> int:
-        lines = self.buffer.lines[self.top : self.top + height]
-        return max(map(line_width, lines), default=0) + 1
+    @property
+    def wrapped(self) -> bool:
+        """Lines go on in the next row."""
+        return self.layout.room is not None
+
+    def _reveal(self, place: Place, height: int, *, ahead: bool = False) -> None:
+        margin = min(_MARGIN, max((height - 1) // 2, 0))
+        top = self.place
+        down = self.layout.distance(top, place, height)
+        if place < top or (down is not None and down < margin):
+            lines = height // 3 if ahead else margin
+        elif down is None or down > height - 1 - margin:
+            lines = height * 3 // 5 if ahead else height - 1 - margin
+        else:
+            return
+        self._put(self.layout.step(place, -lines)[0], height)
+
+    def _put(self, place: Place, height: int) -> None:
+        """Make this the first row, as far as the file is that long."""
+        rows = max(height - _MARGIN, 1)
+        if place[0] + rows >= self.buffer.line_count:
+            end = self.layout.row(self.buffer.end)
+            place = min(place, self.layout.step(end, 1 - rows)[0])
+        self._top.line, self._top.col = place
+        # At the very top of an empty file nothing can jump: let text appear below.
+        self._top.right = self.buffer.end != (0, 0)
+
+
+def _reach(buffer: Buffer, shown: range, wanted: int) -> int:
+    """Cells up to which lines reach, as far as ``wanted`` is asked about, and one more."""
+    most = 0
+    for line in buffer.lines[shown.start : shown.stop]:
+        if len(line) <= LONG:
+            most = max(most, line_width(line))
+        else:
+            cells = line_cells(line)
+            beyond = cells.column(wanted) < cells.length
+            most = max(most, wanted if beyond else cells.width)
+    return most + 1
 
 
 def _ghost_rows(ghost: tuple[int, list[str]]) -> list[Row]:

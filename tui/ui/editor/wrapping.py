@@ -1,0 +1,232 @@
+"""Where the lines of a buffer break on the screen: soft wrap, on or off.
+
+A place is a screen row: a line and the column of its first character. All the questions are
+about neighbours ("the row twenty further down"), none needs the number of rows above, so their
+cost is that of the screen and not of the file. Without wrapping each line is one row.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from typing import NamedTuple
+
+from tui.core.buffer import Buffer, Position
+from tui.ui.editor.cells import LONG, TAB_SIZE, WIDE, LineCells, line_cells, part_cells
+from tui.ui.editor.long_lines import long_cells
+
+Place = tuple[int, int]
+"""Line, and column of the row's first character."""
+
+_LEAST = 4
+"""Cells that a row has at least, however narrow the screen is."""
+_WIDEST_INDENT = 0.5
+"""Part of a row that the indentation of a continued one may take."""
+
+
+class Block(NamedTuple):
+    """A line, or a block of a very long one, cut into rows."""
+
+    first: int
+    """Column of its first character."""
+    end: int
+    starts: tuple[int, ...]
+    """Where its rows begin, counted from ``first``."""
+
+    def row(self, col: int) -> int:
+        """The row that a column is in."""
+        return max(bisect_right(self.starts, col - self.first) - 1, 0)
+
+
+class Layout:
+    """The rows of one buffer's lines in one width."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.room: int | None = None
+        """Cells for the text of a row; None: lines are not wrapped."""
+
+    def wrap(self, room: int | None) -> None:
+        """Wrap into this many cells from now on, one of them left for the cursor; None: don't."""
+        self.room = None if room is None else max(room - 1, _LEAST)
+
+    def row(self, position: Position) -> Place:
+        """The row that a position is in."""
+        line, col = position
+        if self.room is None:
+            return (line, 0)
+        block = self._block(line, col)
+        return (line, block.first + block.starts[block.row(col)])
+
+    def end(self, place: Place) -> int:
+        """The column behind the last character of a row."""
+        line, col = place
+        text = self.buffer.lines[line]
+        if self.room is None:
+            return len(text)
+        block = self._block(line, col)
+        index = block.row(col) + 1
+        return block.first + block.starts[index] if index < len(block.starts) else block.end
+
+    def step(self, place: Place, count: int) -> tuple[Place, int]:
+        """The row ``count`` further down (up, if negative), and by how much the file is shorter."""
+        if self.room is None:
+            line = place[0] + count
+            last = self.buffer.line_count - 1
+            nearest = min(max(line, 0), last)
+            return (nearest, 0), line - nearest
+        return self._down(place, count) if count >= 0 else self._up(place, -count)
+
+    def distance(self, top: Place, place: Place, most: int) -> int | None:
+        """Rows from ``top`` down to a row; None if it is above, or ``most`` or more below."""
+        if place < top:
+            return None
+        if self.room is None:
+            rows = place[0] - top[0]
+            return rows if rows < most else None
+        if place[0] - top[0] >= most:
+            return None
+        here = top
+        for rows in range(most):
+            if here >= place:
+                return rows
+            here, short = self._down(here, 1)
+            if short:
+                return None
+        return None
+
+    def indent(self, place: Place) -> int:
+        """Cells before the text of a row: a continued one is indented as its line is."""
+        if self.room is None or place[1] == 0:
+            return 0
+        return self._indent(self.buffer.lines[place[0]])
+
+    def cells(self, place: Place) -> tuple[int, int, LineCells]:
+        """For a row of a wrapped line: its block's column, its own first cell there, the cells."""
+        line, col = place
+        block = self._block(line, col)
+        cells = part_cells(self.buffer.lines[line][block.first : block.end], 0)
+        return block.first, cells.cell(col - block.first), cells
+
+    def cell(self, position: Position) -> int:
+        """The cell of the row in which a position stands."""
+        line, col = position
+        if self.room is None:
+            return line_cells(self.buffer.lines[line]).cell(col)
+        place = self.row(position)
+        first, start, cells = self.cells(place)
+        return self.indent(place) + cells.cell(col - first) - start
+
+    def position(self, place: Place, cell: int) -> Position:
+        """The position that covers a cell of a row; behind its text the last one in it."""
+        line, col = place
+        text = self.buffer.lines[line]
+        if self.room is None:
+            return (line, line_cells(text).column(max(cell, 0)))
+        first, start, cells = self.cells(place)
+        wanted = max(cell - self.indent(place), 0) + start
+        found = first + cells.column(wanted)
+        end = self.end(place)
+        if found >= end and end < len(text):
+            return (line, max(line_cells(text).before(end), col))
+        return (line, min(found, end))
+
+    # -- inside ---------------------------------------------------------------------------
+
+    def _block(self, line: int, col: int) -> Block:
+        text = self.buffer.lines[line]
+        room = self.room or _LEAST
+        if len(text) <= LONG:
+            return Block(0, len(text), row_starts(text, room, self._indent(text), True))
+        first, end = long_cells(text).block(min(col, len(text) - 1))
+        starts = row_starts(text[first:end], room, self._indent(text), first == 0)
+        return Block(first, end, starts)
+
+    def _indent(self, text: str) -> int:
+        head = text[:LONG]
+        blank = len(head) - len(head.lstrip(" \t"))
+        if not blank:
+            return 0
+        most = int((self.room or _LEAST) * _WIDEST_INDENT)
+        return min(len(head[:blank].expandtabs(TAB_SIZE)), most)
+
+    def _down(self, place: Place, count: int) -> tuple[Place, int]:
+        line, col = place
+        block = self._block(line, col)
+        index = block.row(col)
+        while count >= len(block.starts) - index:
+            count -= len(block.starts) - index
+            if block.end < len(self.buffer.lines[line]):
+                block = self._block(line, block.end)
+            elif line + 1 < self.buffer.line_count:
+                line += 1
+                block = self._block(line, 0)
+            else:
+                return (line, block.first + block.starts[-1]), count + 1
+            index = 0
+        return (line, block.first + block.starts[index + count]), 0
+
+    def _up(self, place: Place, count: int) -> tuple[Place, int]:
+        line, col = place
+        block = self._block(line, col)
+        index = block.row(col)
+        while count > index:
+            count -= index + 1
+            if block.first:
+                block = self._block(line, block.first - 1)
+            elif line:
+                line -= 1
+                block = self._block(line, len(self.buffer.lines[line]))
+            else:
+                return (0, 0), -count - 1
+            index = len(block.starts) - 1
+        return (line, block.first + block.starts[index - count]), 0
+
+
+@lru_cache(maxsize=2048)
+def row_starts(text: str, room: int, indent: int, whole: bool) -> tuple[int, ...]:
+    """Where the rows of a text begin: before words, else where a row is full.
+
+    ``room`` is in cells; rows but the first (all, if the text is not the line's first block) are
+    ``indent`` cells shorter. One blank may stand in the cell behind the row.
+    """
+    first = room if whole else room - indent
+    if len(text) <= first and text.isascii() and text.isprintable():
+        return (0,)
+    cells = part_cells(text, 0)
+    starts = [0]
+    limit = cells.column(first)
+    while limit < len(text):
+        start = _break(text, starts[-1], limit, cells)
+        if start >= len(text):
+            break
+        starts.append(start)
+        limit = cells.column(cells.cell(start) + room - indent)
+    return tuple(starts)
+
+
+def _break(text: str, start: int, limit: int, cells: LineCells) -> int:
+    """Where the row that begins at ``start`` ends, if ``limit`` is what does not fit any more."""
+    if limit <= start:  # one grapheme wider than the row
+        return cells.after(start)
+    if text[limit] == " " and text[limit - 1] not in " \t" and cells.after(limit) == limit + 1:
+        return limit + 1
+    if text[limit] == "\t" or _is_wide(text[limit]) or _is_wide(text[limit - 1]):
+        return limit
+    place = max(text.rfind(" ", start, limit), text.rfind("\t", start, limit)) + 1
+    if not text.isascii():
+        wide = (col for col in range(limit - 1, max(place, start), -1) if _is_wide(text[col]))
+        place = cells.snap(next(wide, place - 1) + 1)
+    # Not behind the bare indentation: the word would be cut all the same.
+    return place if place > start and text[start:place].strip() else limit
+
+
+def _is_wide(character: str) -> bool:
+    return character > "\u3000" and _in_wide(character)
+
+
+@lru_cache(maxsize=4096)
+def _in_wide(character: str) -> bool:
+    return any(
+        first <= character <= last for first, last in zip(WIDE[::3], WIDE[2::3], strict=True)
+    )
