@@ -147,9 +147,11 @@ def workspace(tmp_path: Path, text: str) -> Path:
 
 def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     root = workspace(tmp_path, '[editor]\ntheme = "paper"\n[verify]\ncommand = "make"\n')
-    own = parse('[editor]\nsave = "manual"\nfollow = false\n', "FILE")
+    own = parse('[editor]\nsave = "manual"\nfollow = false\nwrap = true\n', "FILE")
     mixed = with_project(own, load_project(root))
-    assert mixed.editor == settings.EditorSettings(save="manual", follow=False, theme="paper")
+    assert mixed.editor == settings.EditorSettings(
+        save="manual", follow=False, theme="paper", wrap=True
+    )
     assert mixed.verify.command is None
 
 

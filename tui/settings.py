@@ -97,6 +97,8 @@ class EditorSettings(Strict, frozen=True):
     """Empty: the theme that duetto starts with."""
     follow: bool = True
     """Start with the view following the landing edit."""
+    wrap: bool = False
+    """Start with long lines wrapped (Alt+Z changes it for the session)."""
 
 
 class RehearsalSettings(Strict, frozen=True):
@@ -125,6 +127,7 @@ class ProjectEditorSettings(Strict, frozen=True):
 
     theme: str | None = None
     follow: bool | None = None
+    wrap: bool | None = None
 
 
 class ProjectSettings(Strict, frozen=True):

@@ -168,13 +168,15 @@ def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
             name, where = type(error).__name__, Paths.find().log_file
             self.panic(f"duetto: internal error ({name}); files are as last saved; see {where}")
 
-    return App(
+    app = App(
         session,
         theme_name=settings.editor.theme or DEFAULT_THEME,
         workspace=str(root),
         follow=settings.editor.follow,
         branch=git_branch(root),
     )
+    app.bench.editor.set_wrap(settings.editor.wrap)
+    return app
 
 
 def git_branch(root: Path) -> str:

@@ -97,6 +97,11 @@ class EditorPane(EditorFiles):
             at = paths.index(self.active) if self.active in paths else 0
             self.choose(paths[(at + step) % len(paths)])
 
+    def action_wrap(self) -> None:
+        """Wrap long lines, or don't; for this session."""
+        self.set_wrap(not self.editor.wrap)
+        self.note()
+
     def action_follow(self) -> None:
         """Follow the landing edit (again), or let go of it."""
         editor = self.editor

@@ -80,16 +80,22 @@ class EditorSides(Vertical):
             return
         if len(self.sides) == 1:
             self.sides.append(Side(self.session, id="side-2", editor_id="editor-text-2"))
+            self.sides[1].editor.wrap = self.sides[0].editor.wrap
             await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
         self.split = True
         self.add_class("-split")
-        self._fit()
+        self.fit()
         first, second = self.sides
         second.path = first.path
         if first.editor.view is not None:
             second.view_of(first.editor.view.buffer, first)
         second.editor.show(second.shown)
         self.settled()
+
+    def set_wrap(self, wrap: bool) -> None:
+        """Wrap long lines on both sides, or on none."""
+        for side in self.sides:
+            side.editor.set_wrap(wrap)
 
     def join(self) -> None:
         """One side: that of the user."""
@@ -132,10 +138,12 @@ class EditorSides(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         """Two, if they fit."""
-        self._fit()
+        self.fit()
 
-    def _fit(self) -> None:
-        narrow = self.split and 0 < self.size.width < 2 * FEWEST_COLUMNS
+    def fit(self, columns: int = 0) -> None:
+        """Two sides, if so many columns are enough for them (0: those of the pane)."""
+        columns = columns or self.size.width
+        narrow = self.split and 0 < columns < 2 * FEWEST_COLUMNS
         self.set_class(narrow, "-one")
         for number, side in enumerate(self.sides):
             side.set_class(number == self._used, "-used")

@@ -150,6 +150,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "busy",
         priority=True,
     ),
+    Key("wrap", ("alt+z",), "global", "Wrap long lines in the editor, or don't", priority=True),
     Key("app.help", ("f1", "alt+h"), "global", "Show all keys and commands", "help", priority=True),
     Key(
         "app.command_palette",

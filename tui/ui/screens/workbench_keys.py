@@ -21,10 +21,9 @@ from tui.engine.intents import (
 )
 from tui.engine.session import Session
 from tui.ui.conversation.transcript import Transcript
-from tui.ui.editor.pane import EditorPane
 from tui.ui.keymap import bindings
-from tui.ui.painting.screen import PaintedScreen
 from tui.ui.prompt.box import PromptBox
+from tui.ui.screens.editor_keys import EditorKeys
 from tui.ui.widgets.panes import Pane, Panes
 
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh")
@@ -32,7 +31,7 @@ _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
 
 
-class WorkbenchKeys(PaintedScreen):
+class WorkbenchKeys(EditorKeys):
     """Actions of the scope "global"; `Workbench` adds the widgets."""
 
     BINDINGS = bindings("global")
@@ -40,7 +39,6 @@ class WorkbenchKeys(PaintedScreen):
     session: Session
     transcript: Transcript
     prompt_box: PromptBox
-    editor: EditorPane
     panes: Panes
     _quit_until_s = 0.0
     _edited = 0
@@ -162,18 +160,6 @@ class WorkbenchKeys(PaintedScreen):
     def action_send_failure(self) -> None:
         """Tell the model what failed."""
         self.submit(SendFailure())
-
-    def action_save(self) -> None:
-        """Write the file that the editor shows."""
-        self.editor.action_save()
-
-    def action_open_file(self) -> None:
-        """Open a file by a few letters of its name."""
-        self.editor.action_open_file()
-
-    def action_follow(self) -> None:
-        """Follow the landing edit, or let go of it."""
-        self.editor.action_follow()
 
     def action_next_pane(self) -> None:
         """Between the two; where one has the width the other one takes it."""
