@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tui.core.pattern_weight import HEAVIEST, pattern_weight
 from tui.engine.call_error import CallError
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def _compiled(text: str) -> timed.Pattern[str]:
 
     if len(text) > PATTERN_CHARS:
         raise CallError(f"the pattern is longer than {PATTERN_CHARS} characters")
+    if pattern_weight(text) > HEAVIEST:
+        raise CallError("this regular expression repeats too much; use a simpler one")
     try:
         return timed.compile(text)
     except (timed.error, RecursionError, OverflowError) as error:
