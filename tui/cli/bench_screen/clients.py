@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import tui
 from tui.cli.bench_screen.replay_events import MODEL
 from tui.errors import DuettoError
 
 DUETTO = "duetto"
-_OWN_FOLDER = Path(__file__).resolve().parents[3]
+_OWN_FOLDER = Path(tui.__file__).resolve().parents[1]
 _FOREIGN = re.compile(r"OPENAI|ANTHROPIC|CODEX|CLAUDE|GEMINI|DUETTO|PI_|npm_|COLUMNS$|LINES$|TMUX")
 """Variables of other programs: keys and settings of the user's that a client must not take."""
 

@@ -40,60 +40,68 @@ class Picture:
     """The screen at the end."""
 
 
-def read(
-    pieces: Iterable[Piece],
-    words: Sequence[str] = (),
-    mark: re.Pattern[str] | None = None,
-    since_s: float = 0.0,
-) -> Picture:
-    """Look for words and marks in what was painted from ``since_s`` on.
+class Emulator:
+    """A terminal's screen, which reads on from piece to piece. Raises DuettoError: no pyte."""
 
-    What is between the begin and the end of a synchronized update counts from its end, as a
-    terminal shows it. Raises DuettoError: there is no pyte.
-    """
-    picture, pending, highest = Picture(), list(words), -1
-    for now_s, rows in changes(pieces, picture):
-        if picture.first_text_s is None and any(row.strip() for row in rows):
-            picture.first_text_s = now_s
-        if now_s < since_s:
-            continue
-        picture.changes_s.append(now_s)
-        text = "\n".join(rows)
-        for word in [word for word in pending if word in text]:
-            picture.seen[word] = now_s
-            pending.remove(word)
-        if mark is not None:
-            found = max(map(int, mark.findall(text)), default=-1)
+    def __init__(self) -> None:
+        self._screen, self._stream = _emulator()
+        self._rows = [""] * ROWS
+        self._carry = b""
+        self._is_open = False
+
+    @property
+    def text(self) -> str:
+        """The whole screen."""
+        return "\n".join(row.rstrip() for row in self._rows)
+
+    def read(
+        self,
+        pieces: Iterable[Piece],
+        words: Sequence[str] = (),
+        mark: re.Pattern[str] | None = None,
+        since_s: float = 0.0,
+    ) -> Picture:
+        """Look for words and marks in what is painted from ``since_s`` on."""
+        picture, pending, highest = Picture(), list(words), -1
+        for now_s, rows in self.changes(pieces):
+            if picture.first_text_s is None and any(row.strip() for row in rows):
+                picture.first_text_s = now_s
+            if now_s < since_s:
+                continue
+            picture.changes_s.append(now_s)
+            text = "\n".join(rows)
+            for word in [word for word in pending if word in text]:
+                picture.seen[word] = now_s
+                pending.remove(word)
+            found = max(map(int, mark.findall(text)), default=-1) if mark is not None else -1
             if found > highest:
                 highest = found
                 picture.marks.append((now_s, found))
-    return picture
+        picture.last = self.text
+        return picture
 
+    def changes(self, pieces: Iterable[Piece]) -> Iterator[tuple[float, list[str]]]:
+        """Each time that the text of some rows changed, with those rows.
 
-def changes(
-    pieces: Iterable[Piece], picture: Picture | None = None
-) -> Iterator[tuple[float, list[str]]]:
-    """Each time that the text of some rows changed, with those rows; the last screen at the end."""
-    screen, stream = _emulator()
-    rows: list[str] = [""] * ROWS
-    carry, is_open = b"", False
-    for now_s, data in pieces:
-        data, carry = _split(carry + data)
-        is_open = _open_behind(data, is_open)
-        stream.feed(_UNKNOWN.sub(b"", data))
-        if is_open:
-            continue
+        What is between the begin and the end of a synchronized update counts from its end, as a
+        terminal shows it.
+        """
+        for now_s, data in pieces:
+            data, self._carry = _split(self._carry + data)
+            self._is_open = _open_behind(data, self._is_open)
+            self._stream.feed(_UNKNOWN.sub(b"", data))
+            if not self._is_open and (changed := self._changed()):
+                yield now_s, changed
+
+    def _changed(self) -> list[str]:
         changed = []
-        for number in sorted(row for row in screen.dirty if row < ROWS):
-            text = _text(screen.buffer[number])
-            if text != rows[number]:
-                rows[number] = text
+        for number in sorted(row for row in self._screen.dirty if row < ROWS):
+            text = _text(self._screen.buffer[number])
+            if text != self._rows[number]:
+                self._rows[number] = text
                 changed.append(text)
-        screen.dirty.clear()
-        if changed:
-            yield now_s, changed
-    if picture is not None:
-        picture.last = "\n".join(row.rstrip() for row in rows)
+        self._screen.dirty.clear()
+        return changed
 
 
 def _split(data: bytes) -> tuple[bytes, bytes]:

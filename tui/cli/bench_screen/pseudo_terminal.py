@@ -5,7 +5,7 @@
     with PseudoTerminal(command, environment, folder) as terminal:
         pressed_s = terminal.write(b"x")
         terminal.rest(0.5)
-    pieces = terminal.pieces
+        pieces = terminal.take()
 
 A thread reads, notes when each piece came and answers what a program asks of its terminal;
 nothing else is done with the output while it runs.
@@ -24,6 +24,7 @@ import struct
 import termios
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +42,7 @@ _QUERY = re.compile(
     rb"\x1b\[(\?|>|=)?([0-9;]*)(\$p|[cnqtu])|\x1b\](1[0-2]|4;\d+);\?(?:\x07|\x1b\\)"
 )
 _LONGEST_QUERY = 32
+LATEST = 64
 
 
 class PseudoTerminal:
@@ -50,12 +52,13 @@ class PseudoTerminal:
         self, command: Sequence[str], environment: Mapping[str, str], folder: Path
     ) -> None:
         """``environment`` is the whole of it but for the terminal's name."""
-        self.pieces: list[Piece] = []
+        self.latest: deque[Piece] = deque(maxlen=LATEST)
+        """The last pieces, taken or not."""
+        self._pieces: list[Piece] = []
         self._carry = b""
         self._quit = b""
         self._master, slave = pty.openpty()
-        size = struct.pack("HHHH", ROWS, COLUMNS, COLUMNS * CELL[0], ROWS * CELL[1])
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, _size(COLUMNS))
         modes = termios.tcgetattr(slave)
         modes[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, modes)
@@ -88,6 +91,19 @@ class PseudoTerminal:
         """What `close` presses first."""
         self._quit = keys
 
+    def take(self) -> list[Piece]:
+        """All pieces since the last time."""
+        count = len(self._pieces)
+        taken = self._pieces[:count]
+        del self._pieces[:count]
+        return taken
+
+    def repaint(self) -> None:
+        """Make the program paint everything: the window is a column narrower for a moment."""
+        for columns in (COLUMNS - 1, COLUMNS):
+            fcntl.ioctl(self._master, termios.TIOCSWINSZ, _size(columns))
+            self.rest(0.3)
+
     def write(self, keys: bytes) -> float:
         """Press keys; returns when. A terminal whose program has ended takes none."""
         with contextlib.suppress(OSError):
@@ -102,7 +118,7 @@ class PseudoTerminal:
         """Wait until it wrote something and then nothing for so long; False: it never was."""
         deadline = time.monotonic() + within_s
         while self.runs and (now := time.monotonic()) < deadline:
-            if self.pieces and now - self.pieces[-1][0] >= seconds:
+            if self.latest and now - self.latest[-1][0] >= seconds:
                 return True
             time.sleep(0.02)
         return False
@@ -133,7 +149,9 @@ class PseudoTerminal:
                 return
             if not data:
                 return
-            self.pieces.append((time.monotonic(), data))
+            piece = (time.monotonic(), data)
+            self._pieces.append(piece)
+            self.latest.append(piece)
             if b"\x1b" in data or self._carry:
                 self._reply(data)
 
@@ -147,6 +165,11 @@ class PseudoTerminal:
         rest = text[-_LONGEST_QUERY:]
         begins = rest.rfind(b"\x1b")
         self._carry = rest[begins:] if begins >= 0 and not _QUERY.match(rest, begins) else b""
+
+
+def _size(columns: int) -> bytes:
+    """A window's size, as the system wants it."""
+    return struct.pack("HHHH", ROWS, columns, columns * CELL[0], ROWS * CELL[1])
 
 
 def _reply_to(query: re.Match[bytes]) -> bytes:

@@ -11,14 +11,8 @@ from tui.cli.bench_screen.replay_text import Kind
 
 Event = Mapping[str, Any]
 MODEL = "replay"
-USAGE = {
-    "input_tokens": 100,
-    "input_tokens_details": {"cached_tokens": 0},
-    "output_tokens": 100,
-    "output_tokens_details": {"reasoning_tokens": 0},
-    "total_tokens": 200,
-}
-_CHAT_USAGE = {"prompt_tokens": 100, "completion_tokens": 100, "total_tokens": 200}
+INPUT_TOKENS = 100
+"""What every request is said to hold."""
 _TEXT_DELTA = "response.output_text.delta"
 _INPUT_DELTA = "response.custom_tool_call_input.delta"
 
@@ -79,22 +73,36 @@ def response(
     deltas = [encode({**parts.delta, "delta": token}) for token in tokens]
     whole = "".join(tokens)
     item = parts.item("completed", whole)
-    ended = {**base, "status": "completed", "output": [item], "usage": USAGE}
+    ended = {**base, "status": "completed", "output": [item], "usage": usage(len(tokens))}
     tail = [*parts.tail(whole), {"type": "response.completed", "response": ended}]
     reason = {"incomplete_details": {"reason": "interrupted"}}
-    cut = {**base, "status": "incomplete", "output": [], "usage": USAGE, **reason}
+    cut = {**base, "status": "incomplete", "output": [], "usage": usage(1), **reason}
     stopped = encode({"type": "response.incomplete", "response": cut})
     return Answer(b"".join(map(encode, head)), deltas, b"".join(map(encode, tail)), stopped)
+
+
+def usage(tokens: int) -> dict[str, Any]:
+    """What an answer of so many tokens has used."""
+    return {
+        "input_tokens": INPUT_TOKENS,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": INPUT_TOKENS + tokens,
+    }
+
+
+def _chat_usage(tokens: int) -> dict[str, int]:
+    total = INPUT_TOKENS + tokens
+    return {"prompt_tokens": INPUT_TOKENS, "completion_tokens": tokens, "total_tokens": total}
 
 
 def warm_up(number: int) -> bytes:
     """The answer to a request that generates nothing, for a WebSocket."""
     base = {"id": f"resp_{number:032x}", "object": "response", "model": MODEL, "output": []}
-    return frame(
-        {"type": "response.created", "response": {**base, "status": "in_progress"}}
-    ) + frame(
-        {"type": "response.completed", "response": {**base, "status": "completed", "usage": USAGE}}
-    )
+    done = {**base, "status": "completed", "usage": usage(0)}
+    created = frame({"type": "response.created", "response": {**base, "status": "in_progress"}})
+    return created + frame({"type": "response.completed", "response": done})
 
 
 class _Message:
@@ -163,8 +171,8 @@ def chat(tokens: Sequence[str], number: int) -> Answer:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": why}
         return bare_sse({**base, "choices": [choice]})
 
-    usage = bare_sse({**base, "choices": [], "usage": _CHAT_USAGE})
-    done = chunk({}, "stop") + usage + _chunk(b"data: [DONE]\n\n")
+    used = bare_sse({**base, "choices": [], "usage": _chat_usage(len(tokens))})
+    done = chunk({}, "stop") + used + _chunk(b"data: [DONE]\n\n")
     head = chunk({"role": "assistant", "content": ""})
     return Answer(head, [chunk({"content": token}) for token in tokens], done, done)
 
@@ -174,4 +182,4 @@ def chat_at_once(text: str) -> Event:
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     base = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": MODEL}
-    return {**base, "choices": [choice], "usage": _CHAT_USAGE}
+    return {**base, "choices": [choice], "usage": _chat_usage(1)}

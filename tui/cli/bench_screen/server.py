@@ -2,8 +2,8 @@
 
 Run as ``python -m tui.cli.bench_screen.server``; it listens on a free port of loopback, which it
 prints, and ends with its stdin. It speaks Responses by WebSocket and by SSE, and Chat Completions
-by SSE. A prompt with a go-word (`replay_text`) gets that answer, once; every other "OK". Times are
-CLOCK_MONOTONIC, which all processes of a machine read alike.
+by SSE. A prompt with a go-word (`replay_text`) gets that answer, once; every other a few lines.
+Times are CLOCK_MONOTONIC, which all processes of a machine read alike.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ REQUEST_BYTES = 256 << 20
 UNSENT_BYTES = 4 << 20
 """With more than this unread the client does not keep up, and the server waits for it."""
 _PLAIN = Wanted(1000, 1, 0)
-_PLAIN_TEXT = ("OK",)
+_PLAIN_TEXT = (
+    "The `buffer` keeps its **cursor** now.\n\n```python\ncursor = self.buffer.cursor\n```\n\nOK",
+)
 
 
 @dataclass(slots=True)
@@ -55,6 +57,8 @@ class Ledger:
     def __init__(self) -> None:
         self.sent: dict[int, Sent] = {}
         self.requests = itertools.count(1)
+        self.answered = 0
+        """How many requests were answered to their end."""
         self._ended: dict[int, asyncio.Event] = {}
 
     def begin(self, protocol: str, request: str) -> tuple[Wanted, Sent]:
@@ -67,6 +71,7 @@ class Ledger:
 
     def end(self, sent: Sent) -> None:
         """It is over, in whichever way."""
+        self.answered += 1
         sent.ended = True
         for number, known in self.sent.items():
             if known is sent:
@@ -78,7 +83,8 @@ class Ledger:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event(number).wait(), question["within_s"])
         known = self.sent.get(number)
-        return {"sent": asdict(known) if known is not None else None}
+        sent = asdict(known) if known is not None else None
+        return {"sent": sent, "answered": self.answered}
 
     def _event(self, number: int) -> asyncio.Event:
         return self._ended.setdefault(number, asyncio.Event())

@@ -7,7 +7,7 @@ import itertools
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import msgspec
 
 from tui.cli.bench_screen import clients, processes
 from tui.cli.bench_screen.clients import Client, Place
-from tui.cli.bench_screen.picture import Picture, read
+from tui.cli.bench_screen.picture import Emulator, Picture
 from tui.cli.bench_screen.pseudo_terminal import PseudoTerminal
 from tui.cli.bench_screen.replay_text import EDITED, Wanted, long_file
 from tui.cli.bench_transport.worker import Worker
@@ -32,8 +32,6 @@ QUIET_S = 0.8
 BEHIND_S = 0.35
 """What a client does in so long behind its last token belongs to the answer."""
 _SEQUENCE = re.compile(rb"\x1b\[[0-9;:?<>=]*[ -/]*[@-~]")
-_LATEST = 64
-"""Pieces in which the answer's end is looked for."""
 
 
 class Sent(msgspec.Struct):
@@ -71,15 +69,32 @@ class Seat:
         self.client = client
         self.terminal = PseudoTerminal(client.command, client.environment, work)
         self.terminal.quits_with(client.quits_with)
+        self._emulator = Emulator()
 
     def ready(self) -> None:
         """Wait until it has started. Raises DuettoError: it ended."""
         self.terminal.rest(0.8)
         self.terminal.quiet(self.client.settle_s, START_S)
+        self.check()
+
+    def check(self) -> None:
+        """Raise DuettoError if it has ended."""
         if not self.terminal.runs:
-            said = read(self.terminal.pieces).last.split("\n")
+            said = self.see().last.split("\n")
             words = next((line.strip() for line in reversed(said) if line.strip()), "no word")
-            raise DuettoError(f"{self.client.name} ended at its start: {words}")
+            raise DuettoError(f"{self.client.name} has ended by itself: {words}")
+
+    def see(
+        self, words: Sequence[str] = (), mark: re.Pattern[str] | None = None, since_s: float = 0.0
+    ) -> Picture:
+        """What was painted since the last look."""
+        return self._emulator.read(self.terminal.take(), words, mark, since_s)
+
+    def look_away(self) -> None:
+        """Let what was painted go unread; the screen is painted anew."""
+        self.terminal.take()
+        self._emulator = Emulator()
+        self.terminal.repaint()
 
     def idle(self, within_s: float = 60.0) -> None:
         """Wait until it does nothing any more: its processes rest for half a second."""
@@ -119,8 +134,8 @@ class Seat:
         while time.monotonic() < deadline:
             samples.append((time.monotonic(), cpu_s(family)))
             time.sleep(SAMPLE_S)
-        pieces = list(self.terminal.pieces)
-        picture = read(pieces, (asked.end, *words), asked.mark, submitted_s)
+        pieces = self.terminal.take()
+        picture = self._emulator.read(pieces, (asked.end, *words), asked.mark, submitted_s)
         written = sum(len(data) for now_s, data in pieces if now_s >= sent.first_s)
         return Played(asked, submitted_s, sent, picture, samples, written)
 
@@ -136,7 +151,7 @@ class Seat:
         while time.monotonic() < deadline and self.terminal.runs:
             now_s = time.monotonic()
             samples.append((now_s, processes.cpu_s(family)))
-            latest = self.terminal.pieces[-_LATEST:]
+            latest = tuple(self.terminal.latest)
             if end in _SEQUENCE.sub(b"", b"".join(data for _, data in latest)):
                 return
             if now_s - latest[-1][0] > QUIET_S:
@@ -144,6 +159,7 @@ class Seat:
             time.sleep(SAMPLE_S)
 
     def _unasked(self, asked: Wanted) -> DuettoError:
+        self.check()
         return DuettoError(f"{self.client.name} did not send the prompt {asked.go_word}")
 
 
@@ -191,6 +207,10 @@ class Stand:
         """What the server sent, once it is over or the time is; None: it was not asked for."""
         answer = self.server.ask(number=asked.number, within_s=within_s)["sent"]
         return None if answer is None else msgspec.convert(answer, Sent)
+
+    def answered(self, asked: Wanted) -> int:
+        """How many requests the server has answered by now, whatever they asked for."""
+        return int(self.server.ask(number=asked.number, within_s=0.0)["answered"])
 
 
 @contextlib.contextmanager

@@ -1,0 +1,161 @@
+"""What is done with a client to measure it: each function does one thing, once."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tui.cli.bench_screen import figures, processes, stamps
+from tui.cli.bench_screen.clients import Client
+from tui.cli.bench_screen.figures import Found
+from tui.cli.bench_screen.picture import Emulator
+from tui.cli.bench_screen.plan import Plan
+from tui.cli.bench_screen.pseudo_terminal import PseudoTerminal
+from tui.cli.bench_screen.replay_text import FUNCTION_LINES
+from tui.cli.bench_screen.stand import Seat, Stand
+from tui.errors import DuettoError
+
+FIRST_KEYS_S = 0.02
+"""Between the keys that are pressed while a client starts."""
+MANY_KEYS = 40
+"""Then fewer are pressed: a client that takes so long to start has them all to read."""
+LONGEST_START_S = 15.0
+KEY_GAP_S = (0.055, 0.075)
+LETTERS = "zqjv"
+ROUND_KEYS = 20
+"""After so many keys the prompt is emptied: it must not wrap."""
+TURN_GAP_S = 0.015
+MANY_TOKENS = 100_000
+"""In one answer of the long session."""
+FAST = 40_000
+_TYPED = re.compile(r"[qz]{2}")
+
+
+def start(client: Client, work: Path) -> Found:
+    """From the process's start to its first text, and to a key's echo; keys come all the time."""
+    emulator, first_s, echo_s, number = Emulator(), None, None, 0
+    with PseudoTerminal(client.command, client.environment, work) as terminal:
+        terminal.quits_with(client.quits_with)
+        begun_s = terminal.started_s
+        while echo_s is None and time.monotonic() < begun_s + LONGEST_START_S:
+            terminal.rest(FIRST_KEYS_S)
+            if number < MANY_KEYS or number % 10 == 0:
+                terminal.write(b"qz"[number % 2 : number % 2 + 1])
+            number += 1
+            for at_s, rows in emulator.changes(terminal.take()):
+                if first_s is None and any(map(str.strip, rows)):
+                    first_s = at_s
+                if echo_s is None and any(map(_TYPED.search, rows)):
+                    echo_s = at_s
+        terminal.rest(0.3)
+        cpu_s = processes.cpu_s(terminal.processes())
+    yield figures.FIRST_PAINT, figures.milliseconds(first_s and first_s - begun_s)
+    yield figures.FIRST_KEY, figures.milliseconds(echo_s and echo_s - begun_s)
+    yield figures.START_CPU, cpu_s
+
+
+def rest(seat: Seat, seconds: float) -> Found:
+    """Memory once it is up, and processor time while nobody does anything."""
+    terminal = seat.terminal
+    family = terminal.processes()
+    began_s, used = time.monotonic(), processes.usage(family)
+    terminal.rest(seconds)
+    now = processes.usage(family)
+    yield figures.IDLE_CPU, (now.cpu_s - used.cpu_s) / (time.monotonic() - began_s) * 100
+    yield figures.RSS_START, now.rss_mb
+
+
+def stream(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
+    """One answer, watched."""
+    asked = stand.wanted(rate, int(rate * plan.stream_s))
+    return figures.stream(seat.played(asked, seat.submit(asked)))
+
+
+def keys(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
+    """Keys in the prompt while an answer streams."""
+    asked = stand.wanted(rate, int(rate * plan.stream_s))
+    submitted_s = seat.submit(asked)
+    sent = seat.started(asked)
+    terminal, chance = seat.terminal, random.Random(3)
+    terminal.rest(0.1)
+    until_s = (sent.first_s or submitted_s) + asked.lasts_s - 0.1
+    pressed: list[tuple[float, str]] = []
+    typed = ""
+    while time.monotonic() < until_s:
+        if len(typed) > ROUND_KEYS:
+            terminal.write(b"\x7f" * len(typed))
+            terminal.rest(KEY_GAP_S[1])
+            typed = ""
+        # each round begins with a letter of its own, so that no text comes twice
+        letter = LETTERS[len(pressed) % len(LETTERS)]
+        typed += letter if typed else chr(ord("A") + len(pressed) // ROUND_KEYS % 26)
+        pressed.append((terminal.write(typed[-1:].encode()), typed))
+        terminal.rest(chance.uniform(*KEY_GAP_S))
+    words = tuple(text for _, text in pressed if len(text) > 1)
+    played = seat.played(asked, submitted_s, words)
+    terminal.write(b"\x7f" * len(typed))
+    terminal.rest(KEY_GAP_S[1])
+    return figures.keys([press for press in pressed if len(press[1]) > 1], played.picture)
+
+
+def esc(stand: Stand, seat: Seat, rate: int, trace: Path | None) -> Found:
+    """One Esc in the middle of an answer that would go on for long."""
+    asked = stand.wanted(rate, rate * 4, kind="dense")
+    submitted_s = seat.submit(asked)
+    seat.started(asked)
+    seat.terminal.rest(random.Random(asked.number).uniform(0.4, 0.9))
+    pressed_s = seat.terminal.write(seat.client.interrupt)
+    sent = stand.sent(asked, 6.0)
+    seat.terminal.rest(0.5)
+    seat.terminal.quiet(seat.client.settle_s, 3.0)
+    if sent is None:
+        raise DuettoError(f"{seat.client.name} did not send the prompt {asked.go_word}")
+    picture = seat.see((), asked.mark, submitted_s)
+    stamped = stamps.read(trace) if trace is not None else ()
+    return figures.esc(pressed_s, sent, picture, stamped)
+
+
+def edit(stand: Stand, rate: int, plan: Plan, lines: int) -> Found:
+    """A patch into the middle of a coloured file."""
+    trace = stand.folder / f"edit-{lines}-{time.monotonic_ns()}.jsonl"
+    with stand.duetto("--trace", str(trace), lines=lines) as seat:
+        seat.ready()
+        seat.idle()
+        line = lines // 2 // FUNCTION_LINES * FUNCTION_LINES
+        asked = stand.wanted(rate, int(rate * plan.stream_s), kind="edit", line=line)
+        played = seat.played(asked, seat.submit(asked))
+    return figures.edit(played, stamps.read(trace))
+
+
+def converse(stand: Stand, seat: Seat, turns: int, tell: Callable[[str], None]) -> None:
+    """Have so many short turns. Raises DuettoError: it does not go on."""
+    asked = stand.wanted(1, 1)
+    before = stand.answered(asked)
+    for number in range(turns):
+        seat.terminal.write(f"turn {number}\r".encode())
+        deadline = time.monotonic() + LONGEST_START_S
+        while stand.answered(asked) <= before + number:
+            if time.monotonic() > deadline or not seat.terminal.runs:
+                raise DuettoError(f"{seat.client.name} did not send turn {number}")
+            time.sleep(0.002)
+        seat.terminal.rest(TURN_GAP_S)
+        if number % 500 == 499:
+            seat.terminal.take()
+            tell(f"{number + 1:,} turns")
+    seat.look_away()
+
+
+def long_session(stand: Stand, tokens: int, tell: Callable[[str], None]) -> Found:
+    """Memory after so many tokens."""
+    with stand.duetto() as seat:
+        seat.ready()
+        done = 0
+        while done < tokens:
+            asked = stand.wanted(FAST, min(MANY_TOKENS, tokens - done))
+            done += seat.played(asked, seat.submit(asked)).sent.tokens
+            tell(f"{done:,} of {tokens:,} tokens")
+        seat.idle()
+        yield figures.RSS_LONG, processes.usage(seat.terminal.processes()).rss_mb
