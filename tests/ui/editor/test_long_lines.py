@@ -1,0 +1,148 @@
+"""Lines in blocks answer as if they were one piece, and know each other again after an edit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tui.ui.editor.cells import LONG, LineCells, line_cells, line_width
+from tui.ui.editor.long_lines import BLOCK, LongCells, long_cells, quick_width
+
+FAMILY = "👩\u200d👩\u200d👧"
+PIECES = (
+    "word ",
+    "x" * 37,
+    "\t",
+    "漢字",
+    "é",
+    "e\u0301",
+    FAMILY,
+    "🇩🇪",
+    "☁\ufe0f",
+    "\x1b[0m",
+    "\u202e",
+    "한글",
+    "\u4dc0",
+    "㐀",
+    "a\u0301\u0302",
+    "\ud800",
+)
+LINES = {
+    "words": "word xyz " * 3_000,
+    "one word": "x" * 30_000,
+    "tabs": "a\tb cd " * 3_000,
+    "wide": "漢字漢 abc" * 2_000,
+    "families": FAMILY * 3_000,
+    "accents": "e\u0301" * 9_000,
+    "piled up": "a" + "\u0301" * 20_000,
+    "flags": "🇩🇪🇫🇷" * 3_000,
+    "mixed": f"a\tb漢字{FAMILY} " * 1_500,
+    "blank": " " * 20_000,
+    "control": "\x1b[2J\x07" * 4_000,
+}
+
+
+def some_line(seed: int, pieces: int) -> str:
+    pick = random.Random(seed)
+    return "".join(pick.choice(PIECES) for _ in range(pieces))
+
+
+@given(st.text(st.sampled_from("".join(PIECES) + "abc \t"), max_size=60), st.integers(0, 3))
+def test_the_quick_width_is_the_width(text: str, phase: int) -> None:
+    assert quick_width(text, phase) == LineCells(text, phase).width
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_blocks_are_not_too_long(name: str) -> None:
+    cells, at = LongCells(LINES[name]), 0
+    while at < cells.length:
+        first, end = cells.block(at)
+        assert (first, first < end <= first + 2 * BLOCK) == (at, True)
+        at = end
+
+
+@pytest.mark.parametrize("name", [name for name in LINES if name not in ("piled up", "flags")])
+def test_blocks_answer_as_one_piece_would(name: str) -> None:
+    line = LINES[name]
+    blocks, whole = LongCells(line), LineCells(line)
+    assert blocks.width == whole.width == line_width(line)
+    for col in random.Random(1).sample(range(len(line)), 150):
+        col = whole.snap(col)
+        assert blocks.snap(col) == col
+        assert blocks.cell(col) == whole.cell(col)
+        assert blocks.column(blocks.cell(col)) == col
+        assert (blocks.after(col), blocks.before(col)) == (whole.after(col), whole.before(col))
+    assert blocks.cell(len(line)) == whole.width
+    assert blocks.column(whole.width) == blocks.column(10**9) == len(line)
+    assert (blocks.before(0), blocks.after(len(line))) == (0, len(line))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_window_of_blocks_fills_its_cells(name: str) -> None:
+    cells = LongCells(LINES[name])
+    for first in (0, 1, 999, cells.width // 2, max(cells.width - 30, 0)):
+        pieces = list(cells.window(first, first + 80))
+        wide = sum(cell_len(piece.text) for piece in pieces)
+        assert wide == min(80, max(cells.width - first, 0))
+        assert [piece.end for piece in pieces[:-1]] == [piece.col for piece in pieces[1:]]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 9), st.lists(st.tuples(*[st.floats(0, 1)] * 2, st.sampled_from(PIECES))))
+def test_an_edited_line_keeps_what_is_known(
+    seed: int, edits: list[tuple[float, float, str]]
+) -> None:
+    line = some_line(seed, 1_200)
+    cells = LongCells(line)
+    cells.cell(len(line) // 2)
+    for place, share, text in edits[:6]:
+        at = int(place * len(line))
+        gone = int(share * 50)
+        line = line[:at] + text * (gone + 1) + line[at + gone :]
+        cells = cells.edited(line) or LongCells(line)
+        blocks, col = [], 0
+        while col < len(line):
+            blocks.append(cells.block(col))
+            col = blocks[-1][1]
+        assert all(first < end for first, end in blocks)
+        by_hand = 0
+        for first, end in blocks:
+            assert cells.cell(first) == by_hand
+            by_hand += LineCells(line[first:end], by_hand % 4).width
+        assert cells.width == by_hand
+
+
+def test_another_line_is_no_edit_of_this_one() -> None:
+    assert LongCells("a b " * 2_000).edited("漢字" * 5_000) is None
+
+
+def test_the_same_line_is_known_again_and_a_short_one_is_no_block() -> None:
+    line = "some words " * 1_000
+    known = long_cells(line)
+    assert long_cells("".join(list(line))) is known
+    assert long_cells("x" + line) is not known
+    assert isinstance(line_cells("x" * LONG), LineCells)
+    assert isinstance(line_cells("x" * (LONG + 1)), LongCells)
+
+
+def test_what_is_remembered_has_bounds() -> None:
+    from tui.ui.editor import long_lines
+
+    for number in range(100):
+        long_cells(f"{number:5}" + "漢" * 3_000)
+    assert len(long_lines._kept) <= 64
+    for number in range(5):
+        long_cells(f"{number}" * 4_000_000)
+    assert sum(cells.length for cells in long_lines._kept[1:]) <= 8_000_000
+    long_lines._kept.clear()
+
+
+def test_idle_time_measures_the_rest() -> None:
+    cells = LongCells(LINES["mixed"])
+    while cells.idle(0.001):
+        pass
+    assert cells._cells[-1] == cells.width
