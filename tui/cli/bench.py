@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, TypeVar, Unpack
 
 import click
 
@@ -64,6 +67,103 @@ def transport_command(
     else:
         click.echo(report.as_text(findings, found))
     if check and targets.missed(found):
+        sys.exit(EXIT_FAILED)
+
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def _screen_options(command: F) -> F:
+    """The options of what is measured in a pseudo-terminal."""
+    for option in reversed(_SCREEN_OPTIONS):
+        command = option(command)
+    return command
+
+
+_SCREEN_OPTIONS = (
+    click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables."),
+    click.option("--quick", is_flag=True, help="One rate, once: under 20 s, and rough."),
+    click.option("--long", "is_long", is_flag=True, help="A session of 2 million tokens too."),
+    click.option("--check", is_flag=True, help="Exit with 1 when a target is missed."),
+    click.option(
+        "--peer",
+        "peers",
+        type=click.Choice(("codex", "pi")),
+        multiple=True,
+        help="Measure this one too, in the same run; may be repeated.",
+    ),
+    click.option(
+        "--peer-path",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The peer's program [default: the one on PATH].",
+    ),
+    click.option(
+        "--rate",
+        "rates",
+        type=click.IntRange(1, 1_000_000),
+        multiple=True,
+        metavar="N",
+        help="Tokens a second; may be repeated [default: 1000, 4000, 10000, 40000].",
+    ),
+)
+
+
+class ScreenChoices(TypedDict):
+    """The options of `_screen_options`."""
+
+    is_json: bool
+    quick: bool
+    is_long: bool
+    check: bool
+    peers: tuple[str, ...]
+    peer_path: Path | None
+    rates: tuple[int, ...]
+
+
+@bench_command.command("stream")
+@_screen_options
+def stream_command(**choices: Unpack[ScreenChoices]) -> None:
+    """Measure how an answer is painted while it streams.
+
+    Paint lag, drain and processor time at every rate, in a new conversation, with a long file open
+    and in a conversation of 5,000 turns. Runs the real program in a pseudo-terminal against a
+    server of its own, with no network.
+    """
+    _measure_screen(choices, only_stream=True)
+
+
+@bench_command.command("ui")
+@_screen_options
+def ui_command(**choices: Unpack[ScreenChoices]) -> None:
+    """Measure all that a person feels: streams, keys, Esc, edits, start, memory.
+
+    What duetto bench stream measures, and the echo of keys, Esc to the wire and to a text that
+    stays, a patch that streams into a coloured file, the first paint, idle time and memory. Takes
+    about ten minutes.
+    """
+    _measure_screen(choices, only_stream=False)
+
+
+def _measure_screen(choices: ScreenChoices, only_stream: bool) -> None:
+    from tui.cli.bench_screen import measurement, plan, report, targets
+
+    chosen = plan.QUICK if choices["quick"] else plan.FULL
+    peers = measurement.peer_programs(choices["peers"], choices["peer_path"])
+    chosen = replace(
+        chosen,
+        rates=tuple(sorted(set(choices["rates"]))) or chosen.rates,
+        long_tokens=plan.LONG_TOKENS if choices["is_long"] else 0,
+        peers=peers,
+        only_stream=only_stream,
+    )
+    findings = measurement.measure(chosen, _tell)
+    found = targets.checks(findings)
+    if choices["is_json"]:
+        click.echo(json.dumps(report.as_json(findings, found), indent=2))
+    else:
+        click.echo(report.as_text(findings, found))
+    if choices["check"] and (targets.missed(found) or findings.troubles):
         sys.exit(EXIT_FAILED)
 
 
