@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.sources import ROOT
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.effects.rescue import RescueFolders
 from tui.errors import FileRefused
@@ -22,8 +27,19 @@ def folders(tmp_path: Path) -> RescueFolders:
     return RescueFolders(tmp_path / "home" / "state", str(tmp_path / "work"))
 
 
+def left(folders: RescueFolders, unsaved: Unsaved) -> tuple[str, list[str]]:
+    """Keep it, and end."""
+    return folders.keep(unsaved, last=True)
+
+
+@pytest.fixture
+def next_one(folders: RescueFolders, tmp_path: Path) -> RescueFolders:
+    """The next duetto in the same workspace."""
+    return RescueFolders(tmp_path / "home" / "state", str(tmp_path / "work"))
+
+
 def test_what_is_kept_is_read_back(folders: RescueFolders) -> None:
-    folder, failed = folders.keep(ALL)
+    folder, failed = left(folders, ALL)
     assert failed == []
     assert folders.kept() == [Unsaved(ALL.files, ALL.draft, ALL.queued, folder)]
     assert (Path(folder) / "files/src/a.py").read_bytes() == b"typed\r\n"
@@ -43,14 +59,17 @@ def test_only_the_user_may_read_it(folders: RescueFolders, tmp_path: Path) -> No
     assert modes == {(True, 0o700), (False, 0o600)}
 
 
-def test_each_end_has_its_own_folder_and_the_newest_comes_first(folders: RescueFolders) -> None:
-    made = [folders.keep(Unsaved(draft=str(number)))[0] for number in range(3)]
+def test_each_end_has_its_own_folder_and_the_newest_comes_first(
+    folders: RescueFolders, tmp_path: Path
+) -> None:
+    one_each = [RescueFolders(tmp_path / "home" / "state", str(tmp_path / "work")) for _ in "123"]
+    made = [left(one, Unsaved(draft=str(n)))[0] for n, one in enumerate(one_each)]
     assert len(set(made)) == 3
     assert [unsaved.draft for unsaved in folders.kept()] == ["2", "1", "0"]
 
 
 def test_another_workspace_sees_nothing_of_it(folders: RescueFolders, tmp_path: Path) -> None:
-    folders.keep(ALL)
+    left(folders, ALL)
     (tmp_path / "other").mkdir()
     assert RescueFolders(tmp_path / "home" / "state", str(tmp_path / "other")).kept() == []
 
@@ -66,7 +85,7 @@ def test_a_link_is_not_followed(folders: RescueFolders, tmp_path: Path) -> None:
 
 
 def test_a_linked_file_is_not_read(folders: RescueFolders, tmp_path: Path) -> None:
-    folder = Path(folders.keep(ALL)[0])
+    folder = Path(left(folders, ALL)[0])
     (tmp_path / "secret").write_text("secret")
     (folder / "draft.txt").unlink()
     (folder / "draft.txt").symlink_to(tmp_path / "secret")
@@ -78,7 +97,7 @@ def test_one_file_that_cannot_be_written_does_not_take_the_others_along(
     folders: RescueFolders,
 ) -> None:
     long = UnsavedFile("x" * 300, b"long", None)
-    folder, failed = folders.keep(Unsaved((long, *FILES)))
+    folder, failed = left(folders, Unsaved((long, *FILES)))
     assert len(failed) == 1
     assert failed[0].endswith("File name too long")
     assert [file.path for file in folders.kept()[0].files] == [file.path for file in FILES]
@@ -86,7 +105,7 @@ def test_one_file_that_cannot_be_written_does_not_take_the_others_along(
 
 
 def test_a_paths_way_out_is_not_taken(folders: RescueFolders) -> None:
-    folder = Path(folders.keep(ALL)[0])
+    folder = Path(left(folders, ALL)[0])
     manifest = folder / "workspace.json"
     (folder.parent / "secret").write_text("secret")
     manifest.write_text(manifest.read_text().replace("src/a.py", "../../secret"))
@@ -103,10 +122,128 @@ def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_only_a_rescue_folder_is_dismissed(folders: RescueFolders, tmp_path: Path) -> None:
-    folder, _ = folders.keep(ALL)
+    folder, _ = left(folders, ALL)
     for wrong in (str(tmp_path / "work"), f"{folder}/..", folder + "/files", "/"):
         with pytest.raises(FileRefused, match="not a folder of rescued text"):
             folders.dismiss(wrong)
     folders.dismiss(folder)
     assert folders.kept() == []
     assert not Path(folder).exists()
+
+
+def test_what_a_living_duetto_keeps_is_its_own(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
+    mine = Path(folders.keep(ALL)[0])
+    theirs = Path(next_one.keep(Unsaved(draft="another"))[0])
+    assert folders.kept() == next_one.kept() == []
+    left(next_one, Unsaved(draft="another"))
+    assert [unsaved.draft for unsaved in folders.kept()] == ["another"]
+    assert mine != theirs
+    assert (mine / "draft.txt").read_text() == ALL.draft
+
+
+def test_only_what_changed_is_written(folders: RescueFolders) -> None:
+    folder = Path(folders.keep(ALL)[0])
+    before = {path: path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
+    changed = UnsavedFile("src/a.py", b"typed more\n", b"old\r\n")
+    folders.keep(Unsaved((changed, FILES[1]), ALL.draft, ALL.queued))
+    after = {path: path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
+    written = {path for path in after if after[path] != before.get(path)}
+    assert written == {folder / "files/src/a.py"}
+    assert (folder / "files/src/a.py").read_bytes() == b"typed more\n"
+
+
+def test_what_was_saved_or_sent_is_taken_out(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
+    folder = Path(folders.keep(ALL)[0])
+    folders.keep(Unsaved(FILES[1:], "", ("second\nline",)))
+    assert not (folder / "files/src/a.py").exists()
+    assert not (folder / "before/src/a.py").exists()
+    assert not (folder / "draft.txt").exists()
+    assert not (folder / "queued-2.txt").exists()
+    left(folders, Unsaved(FILES[1:], "", ("second\nline",)))
+    assert next_one.kept() == [Unsaved(FILES[1:], "", ("second\nline",), str(folder))]
+
+
+def test_the_folder_goes_with_the_last_of_it_and_comes_again(folders: RescueFolders) -> None:
+    folder = Path(folders.keep(ALL)[0])
+    assert folders.keep(Unsaved()) == ("", [])
+    assert not folder.parent.exists()
+    again = Path(folders.keep(Unsaved(draft="more"))[0])
+    assert (again / "draft.txt").read_text() == "more"
+
+
+def test_a_folder_that_somebody_removed_is_made_again(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
+    shutil.rmtree(folders.keep(ALL)[0])
+    folder, failed = left(folders, ALL)
+    assert failed == []
+    assert next_one.kept() == [Unsaved(ALL.files, ALL.draft, ALL.queued, folder)]
+
+
+def test_after_the_last_words_nothing_is_written(folders: RescueFolders) -> None:
+    folder = Path(left(folders, ALL)[0])
+    assert folders.keep(Unsaved(draft="late")) == ("", [])
+    assert (folder / "draft.txt").read_text() == ALL.draft
+
+
+def test_a_power_cut_between_a_text_and_what_it_belongs_to_is_noticed(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
+    folder = Path(left(folders, ALL)[0])
+    (folder / "before/src/a.py").write_bytes(b"of another time\n")
+    assert next_one.kept()[0].files[0] == UnsavedFile("src/a.py", b"typed\r\n", None)
+
+
+def test_a_write_that_fails_leaves_the_text_before_it(
+    folders: RescueFolders, next_one: RescueFolders
+) -> None:
+    folder = Path(folders.keep(ALL)[0])
+    (folder / "writing").mkdir()
+    changed = UnsavedFile("src/a.py", b"typed more\n", b"old\r\n")
+    _, failed = folders.keep(Unsaved((changed,), ALL.draft))
+    assert failed
+    (folder / "writing").rmdir()
+    assert (folder / "files/src/a.py").read_bytes() == b"typed\r\n"
+    assert folders.keep(Unsaved((changed,), ALL.draft))[1] == []
+    left(folders, Unsaved((changed,), ALL.draft))
+    assert next_one.kept() == [Unsaved((changed,), ALL.draft, (), str(folder))]
+
+
+TYPING = """
+import sys
+from pathlib import Path
+from tui.core.unsaved import Unsaved, UnsavedFile
+from tui.effects.rescue import RescueFolders
+
+folders = RescueFolders(Path(sys.argv[1]), sys.argv[2])
+number = 0
+while True:
+    number += 1
+    data = str(number).encode() * 3000
+    folders.keep(Unsaved((UnsavedFile("a.py", data, b"old"),), "draft " * number))
+    if number == 3:
+        print("typing", flush=True)
+"""
+
+
+def test_a_kill_in_the_midst_of_it_leaves_a_whole_text(
+    next_one: RescueFolders, tmp_path: Path
+) -> None:
+    arguments = [str(tmp_path / "home" / "state"), str(tmp_path / "work")]
+    with subprocess.Popen(
+        [sys.executable, "-c", TYPING, *arguments], cwd=ROOT, stdout=subprocess.PIPE
+    ) as typing:
+        assert typing.stdout is not None
+        assert typing.stdout.readline() == b"typing\n"
+        assert next_one.kept() == []
+        typing.send_signal(signal.SIGKILL)
+        typing.wait(10)
+    (kept,) = next_one.kept()
+    digits = kept.files[0].data.decode()
+    assert digits == digits[: len(digits) // 3000] * 3000
+    assert kept.files[0].before == b"old"
+    assert set(kept.draft.split()) == {"draft"}

@@ -20,6 +20,15 @@ class Kept:
     def __init__(self, *unsaved: Unsaved) -> None:
         self.all = list(unsaved)
         self.refusal = ""
+        self.kept_now: list[Unsaved] = []
+        """What was handed over, each time."""
+        self.failed: list[str] = []
+
+    def keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
+        if self.refusal:
+            raise FileRefused(self.refusal)
+        self.kept_now.append(unsaved)
+        return "now", self.failed
 
     def kept(self) -> list[Unsaved]:
         return list(self.all)
@@ -68,9 +77,20 @@ async def test_it_is_restored_into_editor_and_prompt_and_nothing_is_written_or_s
     assert session.status.queued == []
     assert world.files.writes == []
     assert rescue.all == []
+    assert rescue.kept_now == [Unsaved((TYPED,), "next\n\na thought")]
     session.workspace.undo("a.py")
     assert session.workspace.buffers["a.py"].text() == "old\n"
     await session.close()
+
+
+async def test_what_another_duetto_has_taken_is_not_brought_back_twice() -> None:
+    rescue = Kept(KEPT)
+    world = await started(rescue)
+    rescue.all.clear()
+    world.session.submit(Restore())
+    assert world.session.workspace.buffers == {}
+    assert "another duetto" in world.session.drain().troubles[-1].next_step
+    await world.session.close()
 
 
 async def test_one_after_the_other() -> None:

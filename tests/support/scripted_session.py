@@ -101,6 +101,17 @@ class ScriptedWorkspace(Workspace):
         return None
 
 
+class NotKeeping:
+    """Counts how often it is told that something was typed."""
+
+    def __init__(self) -> None:
+        self.draft: Callable[[], str] = str
+        self.changes = 0
+
+    def changed(self) -> None:
+        self.changes += 1
+
+
 class ScriptedState:
     """What the UI reads of a session."""
 
@@ -150,6 +161,7 @@ class ScriptedSession(ScriptedState):
         self.scripted = ScriptedWorkspace(self._read)
         self.board = Board(self.scripted)
         self.folders = FakeFolders(self.files)
+        self.keeping = NotKeeping()
         self.intents: list[Intent] = []
         self.now_s = 100.0
         self.started = False

@@ -57,6 +57,51 @@ def test_a_signal_loses_no_typing(
     assert (work / "a.txt").read_text() == "old\n"
 
 
+def kept_soon(term: Terminal, tmp_path: Path, text: str = "IMPORTANTold\n") -> Path:
+    """The folder, once the text and the draft are in it; looked at as a crash would find it."""
+    rescue = tmp_path / "home" / "state" / "rescue"
+
+    def there(_: str) -> bool:
+        files = list(rescue.glob("*/files/a.txt"))
+        drafts = list(rescue.glob("*/draft.txt"))
+        return bool(drafts and files and files[0].read_text() == text)
+
+    term.wait_for(there)
+    return rescued(tmp_path)
+
+
+def test_a_kill_loses_no_typing_of_more_than_a_second_ago(
+    start: Start, work: Path, tmp_path: Path
+) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    folder = kept_soon(term, tmp_path)
+    other = start(work, size=(180, 36))
+    other.wait_for("send")
+    assert "/rescue" not in other.settle(0.5)  # whose folder it is, that one lives
+    other.type(QUIT)
+    assert other.wait_exit() == 0
+    term.signal(signal.SIGKILL)
+    assert term.wait_exit() == -signal.SIGKILL
+    assert (folder / "draft.txt").read_text() == "half a thought"
+    term = start(work, size=(180, 36))
+    term.wait_for("/rescue brings it back")
+    term.type("/rescue\r")
+    term.wait_for("IMPORTANTold")
+    term.wait_for("❯ half a thought")
+    assert not folder.exists()
+
+
+def test_what_was_saved_is_kept_no_longer(start: Start, work: Path, tmp_path: Path) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    folder = kept_soon(term, tmp_path)
+    term.type("\x13")
+    term.wait_for(lambda _: (work / "a.txt").read_text() == "IMPORTANTold\n")
+    term.wait_for(lambda _: not (folder / "files" / "a.txt").exists())
+    assert (folder / "draft.txt").exists()
+
+
 def test_closing_the_window_loses_no_typing(start: Start, work: Path, tmp_path: Path) -> None:
     term = start(work / "a.txt")
     typed_in(term)

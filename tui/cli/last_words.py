@@ -26,17 +26,21 @@ class LastWords:
         self._words = ""
 
     def keep(self) -> None:
-        """Write what would be lost to the state folder; the second call does nothing."""
+        """Write what would be lost to the state folder, or remove what is saved by now.
+
+        The second call does nothing.
+        """
         if self._kept:
             return
         self._kept = True
         unsaved = self._unsaved()
-        if not unsaved:
-            return
         try:
-            folder, failed = self._folders.keep(unsaved)
+            folder, failed = self._folders.keep(unsaved, last=True)
         except FileRefused as error:
-            self._words = f"{unsaved.words} could not be kept: {error}"
+            if unsaved:
+                self._words = f"{unsaved.words} could not be kept: {error}"
+            return
+        if not unsaved:
             return
         self._words = f"{unsaved.words} not saved: kept in {folder}; /rescue brings it back"
         if failed:

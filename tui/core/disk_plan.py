@@ -35,17 +35,23 @@ def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
         raise EditRefused(f"'{ascii_shown(path)}' is not open")
     if record.view:
         raise EditRefused(record.read_only)
-    data: bytes | None = None
-    if not record.gone:
-        buffer = backed_out(ledger, record)
-        empty = not file_rows(buffer)
-        untouched = record.version == record.synced or (record.addition is not None and empty)
-        # the user named it, the model filled it and was taken back: there was no such file
-        never_was = record.named and empty and not record.history.state
-        if not never_was and (record.disk is not None or not untouched):
-            data = buffer.encode()
+    buffer = planned_text(ledger, record)
+    data = None if buffer is None else buffer.encode()
     record.planned = (data, record.version)
     return DiskPlan(record.disk, data)
+
+
+def planned_text(ledger: Ledger, record: FileRecord) -> Buffer | None:
+    """What belongs on the disk, as text; None: nothing. It may be the live buffer itself."""
+    if record.gone:
+        return None
+    buffer = backed_out(ledger, record)
+    empty = not file_rows(buffer)
+    untouched = record.version == record.synced or (record.addition is not None and empty)
+    # the user named it, the model filled it and was taken back: there was no such file
+    never_was = record.named and empty and not record.history.state
+    belongs = record.disk is not None or not untouched
+    return buffer if belongs and not never_was else None
 
 
 def backed_out(ledger: Ledger, record: FileRecord) -> Buffer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tui.core.buffer import BOM
+from tui.core.buffer import BOM, Buffer
+from tui.core.disk_plan import planned_text
 from tui.core.file_read import ascii_shown, decoded
 from tui.core.ledger import Ledger
 from tui.core.outside import replace_as_user
@@ -57,6 +58,38 @@ class Unsaved:
     def prompts(self) -> str:
         """The queued prompts and the draft, for the prompt box."""
         return "\n\n".join(filter(str.strip, (*self.queued, self.draft)))
+
+
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """A text as it stood at one moment; its bytes are made later, where nobody waits for them."""
+
+    path: str
+    text: Buffer
+    before: bytes | None
+
+    def file(self) -> UnsavedFile:
+        """The bytes."""
+        return UnsavedFile(self.path, self.text.encode(), self.before)
+
+
+def typed_text(ledger: Ledger, path: str) -> TypedText | None:
+    """What would be lost of an open file; None: nothing. Costs a copy of the list of lines.
+
+    Raises whatever a bug raises.
+    """
+    record = ledger.records[path]
+    if record.view or (text := planned_text(ledger, record)) is None:
+        return None
+    return TypedText(path, copied(text) if text is record.buffer else text, record.disk)
+
+
+def copied(buffer: Buffer) -> Buffer:
+    """A buffer with the same text, and no marks."""
+    copy = Buffer(buffer.path)
+    copy.bom = buffer.bom
+    copy.lines, copy.endings = list(buffer.lines), list(buffer.endings)
+    return copy
 
 
 def _count(things: Iterable[object], name: str) -> str:

@@ -1,22 +1,30 @@
-"""Folders in the state folder that keep what was typed and not saved when duetto was ended.
+"""Folders in the state folder that keep what is typed and not saved, while it is typed.
 
 ::
 
     rescue/2026-11-21-114613/        0700
+        owner.lock                   locked while the duetto lives whose folder it is
         workspace.json               whose it is, and which files are in it
         files/src/a.py               0600, as a save would have written it
         before/src/a.py              what lay on the disk
         draft.txt  queued-1.txt
 
-Nothing here follows a link below the state folder, and nothing is removed unasked.
+Every file is replaced whole and is on the disk before the next one is begun; `workspace.json` says
+with which ``before`` a text belongs together, so that a power cut between the two is noticed. The
+folder goes when nothing in it is unsaved any more; that of a duetto that was ended by force
+stays, its lock is gone with its process, and the next duetto of that workspace offers it.
+Nothing here follows a link below the state folder, and of others nothing is removed unasked.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import threading
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,49 +35,70 @@ from tui.errors import EditRefused, FileRefused
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
-_NAME, _MANIFEST, _DRAFT = "rescue", "workspace.json", "draft.txt"
-_FILES, _BEFORE = "files", "before"
+_NAME, _MANIFEST, _DRAFT, _LOCK = "rescue", "workspace.json", "draft.txt", "owner.lock"
+_FILES, _BEFORE, _WRITING = "files", "before", "writing"
 _MOST_BYTES = 64 * 1024 * 1024
 """A kept file is at most 8 MB; what is larger is not ours."""
 
 
 class RescueFolders:
-    """What is kept for one workspace."""
+    """What is kept for one workspace, and the folder in which this duetto keeps its own."""
 
     def __init__(self, state_dir: Path, root: str) -> None:
         """``root`` is the workspace's absolute path; nothing is made or read yet."""
         self._state_dir = state_dir
         self._root = os.path.realpath(root)
+        self._alone = threading.Lock()
+        self._own: _OwnFolder | None = None
+        self._ended = False
 
-    def keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
-        """Write it; returns the folder, and what of it could not be written, with the reasons.
+    def keep(self, unsaved: Unsaved, *, last: bool = False) -> tuple[str, list[str]]:
+        """Keep this from now on instead of what was kept before; nothing, if it is empty.
+
+        Writes what changed, and returns when it is on the disk: the folder, and what of it could
+        not be written, with the reasons. After the ``last`` time nothing is written any more.
+        Any thread may call it.
 
         Raises:
             FileRefused: there is no folder to write to.
         """
-        try:
-            os.makedirs(self._state_dir, 0o700, exist_ok=True)
-            with _opened(self._state_dir, [_NAME], made=True) as rescue:
-                os.fchmod(rescue, 0o700)
-                name = _new_folder(rescue)
-        except OSError as error:
-            raise FileRefused(f"{self._state_dir / _NAME}: {error.strerror}") from error
-        folder = self._state_dir / _NAME / name
-        failed = []
-        for parts, data in self._contents(unsaved):
+        with self._alone:
+            if self._ended:
+                return "", []
+            self._ended = last
             try:
-                _write(folder, parts, data)
-            except (OSError, ValueError) as error:
-                failed.append(f"{'/'.join(parts)}: {getattr(error, 'strerror', '') or error}")
-        return str(folder), failed
+                return self._keep(unsaved)
+            except OSError as error:
+                raise FileRefused(f"{self._state_dir / _NAME}: {error.strerror}") from error
+            finally:
+                if last and self._own is not None:
+                    self._own.let_go()
+
+    def _keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
+        own = self._own
+        if own is not None and not own.is_there():
+            own.let_go()
+            own = self._own = None
+        if not unsaved:
+            if own is not None:
+                own.remove()
+            self._own = None
+            return "", []
+        if own is None:
+            own = self._own = _OwnFolder(self._state_dir, self._root)
+        return str(own.folder), own.take(unsaved)
 
     def kept(self) -> list[Unsaved]:
-        """What is kept for this workspace, newest first; never raises."""
+        """What others left for this workspace, newest first; never raises.
+
+        What a duetto keeps that still lives is its own business.
+        """
         found = []
         with suppress(OSError), _opened(self._state_dir, [_NAME]) as rescue:
             for name in sorted(os.listdir(rescue), reverse=True):
                 with suppress(OSError, ValueError):
-                    found.append(self._read(name))
+                    if not _is_held(self._state_dir / _NAME / name):
+                        found.append(self._read(name))
         return [unsaved for unsaved in found if unsaved]
 
     def dismiss(self, folder: str) -> None:
@@ -86,19 +115,6 @@ class RescueFolders:
         except OSError as error:
             raise FileRefused(f"{folder} is not removed: {error.strerror}") from error
 
-    def _contents(self, unsaved: Unsaved) -> Iterator[tuple[list[str], bytes]]:
-        manifest = {"schema": 1, "root": self._root, "files": [f.path for f in unsaved.files]}
-        yield [_MANIFEST], json.dumps(manifest, indent=1).encode()
-        if unsaved.draft.strip():
-            yield [_DRAFT], unsaved.draft.encode("utf-8", "replace")
-        for number, text in enumerate(unsaved.queued, 1):
-            yield [f"queued-{number}.txt"], text.encode("utf-8", "replace")
-        for file in unsaved.files:
-            yield [_FILES, *file.path.split("/")], file.data
-        for file in unsaved.files:
-            if file.before is not None:
-                yield [_BEFORE, *file.path.split("/")], file.before
-
     def _read(self, name: str) -> Unsaved:
         """One folder; empty if it belongs to another workspace."""
         folder = self._state_dir / _NAME / name
@@ -110,20 +126,146 @@ class RescueFolders:
         while text := _bytes(folder, [f"queued-{len(queued) + 1}.txt"]):
             queued.append(text.decode("utf-8", "replace"))
         return Unsaved(
-            tuple(_files(folder, paths if isinstance(paths, list) else [])),
+            tuple(_files(folder, paths if isinstance(paths, list) else [], manifest)),
             (_bytes(folder, [_DRAFT]) or b"").decode("utf-8", "replace"),
             tuple(queued),
             str(folder),
         )
 
 
-def _files(folder: Path, paths: list[object]) -> Iterator[UnsavedFile]:
+class _OwnFolder:
+    """A folder of this process, locked while it lives."""
+
+    def __init__(self, state_dir: Path, root: str) -> None:
+        """Make it. Raises OSError."""
+        os.makedirs(state_dir, 0o700, exist_ok=True)
+        with _opened(state_dir, [_NAME], made=True) as rescue:
+            os.fchmod(rescue, 0o700)
+            self.folder = state_dir / _NAME / _new_folder(rescue)
+            os.fsync(rescue)
+        self._root = root
+        self._files: dict[str, UnsavedFile] = {}
+        self._small: dict[str, bytes] = {}
+        """Name -> what was written of the manifest, the draft and the queue."""
+        self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        with suppress(OSError):  # a file system without locks: others may offer it meanwhile
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def is_there(self) -> bool:
+        """False if somebody removed it."""
+        return (self.folder / _LOCK).exists()
+
+    def let_go(self) -> None:
+        """Whoever comes next may take what is in it."""
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = -1
+
+    def remove(self) -> None:
+        """Nothing in it is unsaved any more. Raises OSError."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.folder / _MANIFEST)  # first: half of it is not to be offered
+        shutil.rmtree(self.folder)
+        self.let_go()
+        with suppress(OSError):
+            os.rmdir(self.folder.parent)
+
+    def take(self, unsaved: Unsaved) -> list[str]:
+        """Write what changed; returns what could not be written, and why."""
+        failed = []
+        files = {file.path: file for file in unsaved.files}
+        for path, file in files.items():
+            was = self._files.get(path)
+            try:
+                if was is None or was != file:
+                    self._write_file(file, was)
+                    self._files[path] = file
+            except (OSError, ValueError) as error:
+                failed.append(f"{_FILES}/{path}: {_why(error)}")
+        small = self._small_files(unsaved)
+        for name, data in small.items():
+            try:
+                if self._small.get(name) != data:
+                    _write(self.folder, [name], data)
+                    self._small[name] = data
+            except OSError as error:
+                failed.append(f"{name}: {_why(error)}")
+        self._drop(self._files.keys() - files.keys(), self._small.keys() - small.keys())
+        return failed
+
+    def _write_file(self, file: UnsavedFile, was: UnsavedFile | None) -> None:
+        parts = file.path.split("/")
+        if was is None or was.data != file.data:
+            _write(self.folder, [_FILES, *parts], file.data)
+        if file.before is not None and (was is None or was.before != file.before):
+            _write(self.folder, [_BEFORE, *parts], file.before)
+
+    def _small_files(self, unsaved: Unsaved) -> dict[str, bytes]:
+        """Draft and queue, and last the manifest, which makes the rest valid."""
+        small = {
+            f"queued-{number}.txt": text.encode("utf-8", "replace")
+            for number, text in enumerate(unsaved.queued, 1)
+        }
+        if unsaved.draft.strip():
+            small[_DRAFT] = unsaved.draft.encode("utf-8", "replace")
+        manifest = {
+            "schema": 1,
+            "root": self._root,
+            "files": [file.path for file in unsaved.files],
+            "before": {
+                file.path: None if file.before is None else zlib.crc32(file.before)
+                for file in unsaved.files
+            },
+        }
+        return small | {_MANIFEST: json.dumps(manifest, indent=1).encode()}
+
+    def _drop(self, paths: set[str], names: set[str]) -> None:
+        """What was saved or sent."""
+        for path in paths:
+            del self._files[path]
+            for kind in (_FILES, _BEFORE):
+                with suppress(OSError):
+                    os.unlink(self.folder.joinpath(kind, *path.split("/")))
+        for name in names:
+            del self._small[name]
+            with suppress(OSError):
+                os.unlink(self.folder / name)
+
+
+def _is_held(folder: Path) -> bool:
+    """True if the duetto lives whose folder it is."""
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        # shared: two who look at once do not take each other for the owner
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def _files(folder: Path, paths: list[object], manifest: dict[str, object]) -> Iterator[UnsavedFile]:
+    sums = manifest.get("before")
     for path in map(str, paths):
         with suppress(OSError, EditRefused):
             parts = checked_path(path).split("/")
             data = _bytes(folder, [_FILES, *parts])
+            before = _bytes(folder, [_BEFORE, *parts])
+            if isinstance(sums, dict) and before is not None:
+                # a power cut came between the text and what it belongs to
+                before = before if sums.get(path) == zlib.crc32(before) else None
             if data is not None:
-                yield UnsavedFile("/".join(parts), data, _bytes(folder, [_BEFORE, *parts]))
+                yield UnsavedFile("/".join(parts), data, before)
+
+
+def _why(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", "") or str(error)
 
 
 def _new_folder(rescue: int) -> str:
@@ -146,6 +288,7 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
             if made:
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=folder)
+                    os.fsync(folder)
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
@@ -155,14 +298,15 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
 
 
 def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-    with (
-        _opened(top, parts[:-1], made=True) as folder,
-        open(os.open(parts[-1], flags, 0o600, dir_fd=folder), "wb") as file,
-    ):
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    """Replace a file below ``top`` whole; it is on the disk then. Raises OSError, ValueError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
+    with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
+        with open(os.open(_WRITING, flags, 0o600, dir_fd=above), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(_WRITING, parts[-1], src_dir_fd=above, dst_dir_fd=folder)
+        os.fsync(folder)
 
 
 def _bytes(top: Path, parts: Sequence[str]) -> bytes | None:

@@ -167,6 +167,13 @@ class Runner(Protocol):
 class Rescue(Protocol):
     """What was typed and not saved when duetto was ended by force (effects.rescue)."""
 
+    def keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
+        """Keep this from now on instead of what was kept before; nothing, if it is empty.
+
+        Writes what changed and returns when it is on the disk: the folder, and what could not be
+        written, with the reasons. Raises FileRefused: there is no folder to write to.
+        """
+
     def kept(self) -> list[Unsaved]:
         """What is kept for this workspace, newest first. Never raises."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
 from tui.core.workspace import Workspace
@@ -40,7 +40,9 @@ def _unsaved_file(workspace: Workspace, path: str) -> UnsavedFile | None:
 class Rescuing:
     """Says what was kept for this workspace; restores or dismisses it when the user says so."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: Kit, keep: Callable[[str], None]) -> None:
+        """``keep`` writes what was brought back, and the prompts that it is given."""
+        self._keep = keep
         self._board = kit.board
         self._desk = kit.desk
         self._kept: list[Unsaved] = []
@@ -68,6 +70,12 @@ class Rescuing:
             )
             return
         unsaved = self._kept[0]
+        if unsaved.folder not in {other.folder for other in rescue.kept()}:
+            del self._kept[0]
+            what, step = f"{unsaved.words}: not there any more", "another duetto may have taken it"
+            self._board.trouble(Trouble(what, "", step, severity="warning"))
+            self._announce()
+            return
         if restore and (refused := self._restore(unsaved)):
             why = "\n".join(refused)
             self._board.trouble(
@@ -75,6 +83,8 @@ class Rescuing:
             )
             return
         try:
+            if restore:
+                self._keep(unsaved.prompts)  # there is always one copy of it on the disk
             rescue.dismiss(unsaved.folder)
         except FileRefused as error:
             self._board.trouble(Trouble("The rescued text is still kept", str(error)))

@@ -25,6 +25,7 @@ from tui.engine.catalogue import Catalogue
 from tui.engine.desk import Desk, Selection
 from tui.engine.folders import Folders
 from tui.engine.intents import Intent, Role
+from tui.engine.keeping import Keeping
 from tui.engine.kit import Kit
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.pair import Pair
@@ -83,7 +84,9 @@ class Session:
         )
         self._saving = Saving(kit, self.options.save, self.options.ask)
         self._verification = Verification(kit, self._send)
-        self._rescuing = Rescuing(kit)
+        self.keeping = Keeping(kit, lambda: self._pair.unsent)
+        """Keeps what is typed; the screen tells it of the prompt."""
+        self._rescuing = Rescuing(kit, self.keeping.at_once)
         self.folders = Folders(kit)
         """The workspace's folders, for the file tree."""
 
@@ -134,7 +137,10 @@ class Session:
 
     def drain(self) -> Notices:
         """What changed since the last drain, merged."""
-        return self._board.drain()
+        notices = self._board.drain()
+        if notices.tabs or notices.status or notices.hunks:  # whatever is typed changes the tabs
+            self.keeping.changed()
+        return notices
 
     def warn(self, trouble: Trouble) -> None:
         """Tell the user of something outside the engine: a recording that ended, a wrong theme."""

@@ -73,6 +73,7 @@ class DuettoApp(App[int]):
         self.theme = theme_name
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
+        session.keeping.draft = lambda: self.bench.prompt_box.draft
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self.stamp: Stamp = no_stamp
         """For the driver: keys and frames."""

@@ -132,6 +132,7 @@ class PromptBox(Vertical):
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """The hint follows every keystroke; the engine hears of the first, the screen of all."""
+        self._session.keeping.changed()
         text = self.prompt.text
         typing = bool(text) and not text.startswith(("/", "!"))
         if typing and not self._typing and not self._session.status.busy:

@@ -1,0 +1,149 @@
+"""Keeps what is typed in the state folder while it is typed, so that a crash loses a second of it.
+
+Nothing is done per key but to note the time: a moment after the last one, or soon after the first
+one while keys go on, the changed texts are copied, and a thread writes them. What did not change
+since is neither copied nor written; what was saved, undone or sent is taken out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, copied, typed_text
+from tui.core.workspace import Workspace
+from tui.engine.kit import Kit
+from tui.engine.notices import Trouble
+from tui.errors import DuettoError, FileRefused
+
+QUIET_S = 0.5
+"""After the last key."""
+LONGEST_S = 2.0
+"""After the first key, if they go on."""
+_BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
+
+Version = tuple[tuple[int, int], int]
+"""The user's state and the decisions; and which bytes lie on the disk, by identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """All that would be lost now, each file with its version."""
+
+    files: dict[str, tuple[Version, TypedText | UnsavedFile]]
+    draft: str
+    queued: tuple[str, ...]
+
+    def same_as(self, other: _Moment | None) -> bool:
+        """True if nothing of it changed."""
+        if other is None or (self.draft, self.queued) != (other.draft, other.queued):
+            return False
+        return {path: version for path, (version, _) in self.files.items()} == {
+            path: version for path, (version, _) in other.files.items()
+        }
+
+
+class Keeping:
+    """Writes what would be lost, soon after it changed."""
+
+    def __init__(self, kit: Kit, queued: Callable[[], list[str]]) -> None:
+        """``queued`` gives the prompts that wait."""
+        self.draft: Callable[[], str] = str
+        """Gives what stands in the prompt box; the screen sets it."""
+        self._ports = kit.ports
+        self._board = kit.board
+        self._workspace: Workspace = kit.board.workspace
+        self._supervisor = kit.supervisor
+        self._queued = queued
+        self._first_s: float | None = None
+        """When the oldest change came that is not kept, on the clock."""
+        self._last_s = 0.0
+        self._task: asyncio.Task[None] | None = None
+        self._kept: _Moment | None = _Moment({}, "", ())
+        """What the folder holds; None: it is not known."""
+        self._told = False
+
+    def changed(self) -> None:
+        """Something may have been typed, saved, queued or decided; cheap, never waits."""
+        if self._ports.rescue is None:
+            return
+        self._last_s = self._ports.clock.now()
+        if self._first_s is None:
+            self._first_s = self._last_s
+        if self._task is None:
+            self._task = self._supervisor.start(self._work(), "keeping what is typed")
+
+    def at_once(self, prompts: str) -> None:
+        """Write before something else happens; ``prompts`` are on their way to the prompt box."""
+        moment = self._moment()
+        draft = "\n\n".join(filter(str.strip, (prompts, moment.draft)))
+        self._write(_Moment(moment.files, draft, moment.queued))
+        self.changed()
+
+    async def _work(self) -> None:
+        try:
+            while self._first_s is not None:
+                due_s = min(self._last_s + QUIET_S, self._first_s + LONGEST_S)
+                wait_s = due_s - self._ports.clock.now()
+                if wait_s > 0:
+                    await self._ports.sleep(wait_s)
+                    continue
+                self._first_s = None
+                moment = self._moment()
+                if not moment.same_as(self._kept):
+                    await self._keep(moment)
+        finally:
+            self._task = None
+
+    async def _keep(self, moment: _Moment) -> None:
+        try:
+            why = await asyncio.to_thread(self._write, moment)
+        except FileRefused as error:
+            why = str(error)
+        if why and not self._told:
+            what, step = "What you type is not kept against a crash", "Ctrl+S saves a file"
+            self._board.trouble(Trouble(what, why, step, severity="warning"))
+        self._told = bool(why)
+
+    def _write(self, moment: _Moment) -> str:
+        """In a thread: make the bytes and write them; returns what was not written, and why.
+
+        Raises:
+            FileRefused: nothing can be written.
+        """
+        if self._ports.rescue is None:
+            return ""
+        self._kept = None
+        files = {
+            path: (version, text.file() if isinstance(text, TypedText) else text)
+            for path, (version, text) in moment.files.items()
+        }
+        unsaved = Unsaved(tuple(file for _, file in files.values()), moment.draft, moment.queued)
+        _, failed = self._ports.rescue.keep(unsaved)
+        if not failed:
+            self._kept = _Moment(dict(files), moment.draft, moment.queued)
+        return ", ".join(failed)
+
+    def _moment(self) -> _Moment:
+        """As it stands now; files that did not change since are not copied again."""
+        known = self._kept.files if self._kept is not None else {}
+        files: dict[str, tuple[Version, TypedText | UnsavedFile]] = {}
+        for path in sorted(self._workspace.buffers):
+            if not self._workspace.is_dirty(path):
+                continue
+            record = self._workspace.ledger.records[path]
+            version: Version = (record.version, id(record.disk))
+            if path in known and known[path][0] == version:
+                files[path] = known[path]
+            elif (text := self._text(path)) is not None:
+                files[path] = (version, text)
+        return _Moment(files, self.draft(), tuple(self._queued()))
+
+    def _text(self, path: str) -> TypedText | None:
+        """What would be lost of a file, be there a bug in how that is found out."""
+        try:
+            return typed_text(self._workspace.ledger, path)
+        except (*_BROKEN, DuettoError):
+            return TypedText(path, copied(self._workspace.buffers[path]), None)
