@@ -210,7 +210,7 @@ class ScriptedSession(ScriptedState):
             if intent.aside and active:
                 self.status.active_path = active
             if intent.line is not None:
-                self.board.goto(intent.path, intent.line, intent.col)
+                self.board.goto((intent.path, intent.line, intent.col), aside=intent.aside)
             self.board.retabbed()
         elif isinstance(intent, Interrupt):
             self.status.busy = False

@@ -71,7 +71,7 @@ def test_a_terminal_that_is_too_small(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nowhere"], "no such file or folder: nowhere"),
+        (["nowhere/x"], "no such file or folder: nowhere/x"),
         ([".", "+3"], "a line needs a file"),
         (["--fast", "m"], "--endpoint"),
         (["--config", "none.toml"], "none.toml does not exist"),

@@ -101,7 +101,9 @@ def _workplace(folder: str, flags: ModelFlags) -> Workplace:
     if not folder:
         raise UsageError("-C needs a folder")
     target = target_of([folder])
-    if target is None or target.file is not None:
+    if target is not None and any(place.new for place in target.places):
+        raise UsageError(f"no such file or folder: {folder}")
+    if target is None or target.places:
         raise UsageError(f"-C {folder} is not a folder")
     paths = Paths.find()
     settings = settings_for(flags, paths)

@@ -104,14 +104,14 @@ def with_command(args: Sequence[str]) -> list[str]:
 @click.group(
     cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    subcommand_metavar="[PATH] [+LINE] | COMMAND ...",
+    subcommand_metavar="[PATH ...] [+LINE] | COMMAND ...",
     options_metavar="[OPTIONS]",
 )
 @click.version_option(tui.__version__, prog_name="duetto", message="%(prog)s %(version)s")
 def duetto() -> None:
     """Pair-program with a model in the terminal, and interrupt it.
 
-    duetto [PATH] [+LINE] opens the app on a folder or a file (path:line:col works too); its
+    duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too); its
     options are shown by: duetto open --help. Without a configured model the built-in rehearsal
     answers; without a PATH too, the practice workspace is opened.
     """

@@ -1,4 +1,4 @@
-"""``duetto [PATH] [+LINE]``: open the app.
+"""``duetto [PATH ...] [+LINE]``: open the app.
 
 What can be checked without a screen is checked first, so that a wrong flag or path ends in one
 sentence on an untouched terminal; the screen's packages are imported after that.
@@ -39,14 +39,14 @@ log = logging.getLogger("tui.cli")
 
 
 @click.command("open")
-@click.argument("path", nargs=-1, metavar="[PATH] [+LINE]")
+@click.argument("path", nargs=-1, metavar="[PATH ...] [+LINE]")
 @record_option
 @trace_option
 @model_options
 def open_command(
     path: Sequence[str], record: Path | None, trace: Path | None, flags: ModelFlags
 ) -> int:
-    """Open the app on a folder or a file (path:line:col works too).
+    """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
     Without PATH the practice workspace is opened, without a configured model the built-in
     rehearsal answers.
@@ -134,10 +134,7 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     app.stamp = workplace.stamp
     if workplace.tracer is not None:
         workplace.tracer.watch()
-    if target.file is not None:
-        from tui.engine.intents import OpenFile
-
-        composition.session.submit(OpenFile(target.file, target.line, target.col))
+    _open_files(composition.session, target)
     last_words = LastWords(app.unsaved, composition.rescue)
     app.on_forced_end = last_words.keep
     try:
@@ -149,6 +146,15 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     if getattr(app, "broken", False):
         return EXIT_FAILED
     return code if isinstance(code, int) else EXIT_OK
+
+
+def _open_files(session: Session, target: Target) -> None:
+    """A tab each; the first file is the active one."""
+    from tui.engine.intents import OpenFile
+
+    for place in target.places:
+        aside = place is not target.places[0]
+        session.submit(OpenFile(place.path, place.line, place.col, aside, place.new))
 
 
 def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:

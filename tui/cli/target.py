@@ -1,16 +1,38 @@
-"""What to open: ``duetto [PATH] [+LINE]``, where PATH is a folder, a file, or ``file:line:col``."""
+"""What to open: ``duetto [PATH ...] [+LINE]``.
+
+A PATH is a folder, a file, ``file:line`` or ``file:line:col``; ``+LINE`` and ``+LINE:COL`` belong
+to the file before them, or to the one behind them where that has no line of its own yet. A file
+that does not exist is opened empty, if its folder exists.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tui.errors import UsageError
+from tui.core.file_read import checked_path
+from tui.errors import EditRefused, UsageError
 
-_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))?:?$")
+_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?:?$", re.DOTALL)
+_PLUS = re.compile(r"^\+(?P<line>\d+)(?:[:,](?P<col>\d+))?$")
+_MOST = 1_000_000_000
+"""No file has more lines; what is behind the end is its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file to show, and where in it."""
+
+    path: str
+    """Relative to the workspace, with ``/``."""
+    line: int | None = None
+    """0-based."""
+    col: int = 0
+    new: bool = False
+    """There is no such file yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,49 +41,123 @@ class Target:
 
     root: Path
     """Absolute, links resolved."""
-    file: str | None = None
-    """Relative to the root, with ``/``."""
-    line: int | None = None
-    """0-based."""
-    col: int = 0
+    places: tuple[Place, ...] = ()
+    """In the order of their tabs; the first one is the active one."""
+
+
+@dataclass(slots=True)
+class _Named:
+    """One argument that is a path."""
+
+    argument: str
+    path: Path
+    line: int | None
+    """1-based."""
+    col: int
+
+    def at(self, plus: re.Match[str]) -> None:
+        """A ``+LINE`` of its own: it wins over a place behind the name."""
+        self.line, self.col = _numbers(plus)
 
 
 def target_of(arguments: Sequence[str]) -> Target | None:
     """The target that the arguments name, None when they name none.
 
-    Raises UsageError: missing, not readable, more than one.
+    Raises UsageError: missing, not readable, or they do not go together.
     """
-    paths = [argument for argument in arguments if not re.fullmatch(r"\+\d{1,9}", argument)]
-    lines = [int(argument) for argument in arguments if argument not in paths]
-    if len(paths) > 1 or len(lines) > 1:
-        raise UsageError("one PATH and one +LINE at most: duetto [PATH] [+LINE]")
-    if "" in paths:
-        raise UsageError("PATH is empty: name a folder or a file")
-    if not paths:
-        if lines:
-            raise UsageError(f"+{lines[0]} needs a file before it: duetto FILE +{lines[0]}")
+    named = list(_named(arguments))
+    if not named:
         return None
-    path, line, col = _split(paths[0])
-    if lines:
-        line = lines[0]
-    path = _checked(path)
-    if path.is_dir():
-        if line is not None:
-            raise UsageError(f"{paths[0]} is a folder: a line needs a file")
-        return Target(path)
-    return Target(path.parent, path.name, None if line is None else max(0, line - 1), col)
+    found = [(one, _checked(one.path, is_folder=one.argument.endswith(os.sep))) for one in named]
+    folders = [(one, path) for one, path in found if path.is_dir()]
+    files = [(one, path) for one, path in found if not path.is_dir()]
+    for one, _ in folders:
+        if one.line is not None:
+            raise UsageError(f"{one.argument} is a folder: a line needs a file")
+    if len(folders) > 1:
+        first, second = folders[0][0].argument, folders[1][0].argument
+        raise UsageError(f"{first} and {second} are folders: open one at a time")
+    if folders:
+        return Target(folders[0][1], tuple(_places(folders[0][1], files)))
+    root = _common(files)
+    return Target(root, tuple(_places(root, files)))
 
 
-def _split(argument: str) -> tuple[Path, int | None, int]:
-    """A path with the 1-based line and the 0-based column after it; a real name wins."""
+def _named(arguments: Sequence[str]) -> Iterator[_Named]:
+    """The paths, each with its line."""
+    waiting: re.Match[str] | None = None
+    last: _Named | None = None
+    free = False
+    """The last path may still be given a ``+LINE``."""
+    for argument in arguments:
+        plus = _PLUS.match(argument)
+        if plus is None:
+            if argument == "":
+                raise UsageError("PATH is empty: name a folder or a file")
+            if argument[0] == "+" and not os.path.lexists(argument):
+                raise UsageError(f"{argument} is neither a +LINE nor a file")
+            if last is not None:
+                yield last
+            last, free = _split(argument), waiting is None
+            if waiting is not None:
+                last.at(waiting)
+            waiting = None
+        elif last is not None and free:
+            last.at(plus)
+            free = False
+        elif waiting is None:
+            waiting = plus
+        else:
+            raise UsageError(f"{waiting[0]} and {argument} need a file each")
+    if waiting is not None:
+        what = "one +LINE a file at most" if last else f"{waiting[0]} needs a file"
+        raise UsageError(f"{what}: duetto FILE {waiting[0]}")
+    if last is not None:
+        yield last
+
+
+def _split(argument: str) -> _Named:
+    """A path with the line and the column behind it; a real name wins."""
     whole = _expanded(argument)
     if (place := _PLACE.match(argument)) is None or os.path.lexists(whole):
-        return whole, None, 0
-    return (
-        _expanded(place["path"]),
-        int(place["line"]),
-        max(0, int(place["col"] or 1) - 1),
-    )
+        return _Named(argument, whole, None, 0)
+    return _Named(argument, _expanded(place["path"]), *_numbers(place))
+
+
+def _numbers(place: re.Match[str]) -> tuple[int, int]:
+    """Line, 1-based, and column, 0-based; digits without end are a large number."""
+    line, col = (int(place[name][:12]) if place[name] else 1 for name in ("line", "col"))
+    return min(line, _MOST), max(0, min(col, _MOST) - 1)
+
+
+def _places(root: Path, files: Sequence[tuple[_Named, Path]]) -> Iterator[Place]:
+    """The files below the workspace. Raises UsageError: one is not."""
+    for one, path in files:
+        try:
+            relative = path.relative_to(root).as_posix()
+            if new := not path.exists():
+                checked_path(relative)
+        except ValueError:
+            raise UsageError(f"{one.argument} is not in {root}: open it by itself") from None
+        except EditRefused as error:
+            raise UsageError(f"cannot open {one.argument}: {error}") from None
+        line = None if one.line is None else max(0, one.line - 1)
+        yield Place(relative, line, one.col, new)
+
+
+def _common(files: Sequence[tuple[_Named, Path]]) -> Path:
+    """The folder that holds all of the files, for one file its own.
+
+    Raises UsageError: there is none but the root of the disk, which nobody means.
+    """
+    parents = {path.parent for _, path in files}
+    if len(parents) == 1:
+        return parents.pop()
+    root = Path(os.path.commonpath(parents))
+    if root == root.parent:
+        first, last = files[0][0].argument, files[-1][0].argument
+        raise UsageError(f"{first} and {last} have no folder in common: open them one by one")
+    return root
 
 
 def _expanded(path: str) -> Path:
@@ -72,21 +168,47 @@ def _expanded(path: str) -> Path:
         return Path(path)
 
 
-def _checked(path: Path) -> Path:
+def _checked(path: Path, *, is_folder: bool) -> Path:
+    """The real path of what is there, or of a file that can be made.
+
+    ``is_folder``: it was written as the name of a folder.
+    """
     try:
         resolved = path.resolve(strict=True)
     except FileNotFoundError:
-        raise UsageError(f"no such file or folder: {path}") from None
+        if is_folder:
+            raise UsageError(f"no such folder: {path}") from None
+        return _new(path)
     except RuntimeError as error:
         raise UsageError(f"cannot open {path}: its links lead in a circle") from error
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a usable path"
         raise UsageError(f"cannot open {path}: {why}") from error
-    folder = resolved if resolved.is_dir() else resolved.parent
-    if not os.access(folder, os.R_OK | os.X_OK):
-        raise UsageError(f"cannot read the folder {folder}: permission denied")
+    _allow_folder(resolved if resolved.is_dir() else resolved.parent)
     if not resolved.is_dir() and not resolved.is_file():
         raise UsageError(f"{path} is neither a file nor a folder")
     if resolved.is_file() and not os.access(resolved, os.R_OK):
         raise UsageError(f"cannot read {path}: permission denied")
     return resolved
+
+
+def _new(path: Path) -> Path:
+    """The real path of a file that is not there. Raises UsageError: there cannot be one."""
+    missing = UsageError(f"no such file or folder: {path}")
+    if os.path.lexists(path) or not path.name.isprintable():
+        raise missing  # a link that leads nowhere; a name that nobody typed on purpose
+    try:
+        folder = path.parent.resolve(strict=True)
+        path.name.encode()
+    except (OSError, RuntimeError, ValueError):
+        raise missing from None
+    if not folder.is_dir():
+        raise missing
+    _allow_folder(folder)
+    return folder / path.name
+
+
+def _allow_folder(folder: Path) -> None:
+    """Raises UsageError: it may not be read."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise UsageError(f"cannot read the folder {folder}: permission denied")

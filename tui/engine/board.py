@@ -7,13 +7,16 @@ when the notices go from empty to non-empty.
 from __future__ import annotations
 
 from asyncio import Future, get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.workspace import Workspace
 from tui.engine.notices import Ask, Notices, Status, Trouble
+
+Place = tuple[str, int, int]
+"""Path, line and column, 0-based."""
 
 
 def _nothing() -> None:
@@ -74,7 +77,7 @@ class Board:
 
     def append(self, block: Block, text: str) -> None:
         """Add text to a block; O(1) for the newest blocks."""
-        block.parts.append(text)
+        block.append(text)
         self.changed(block)
 
     def close(self, block: Block, state: BlockState = "done") -> None:
@@ -138,21 +141,21 @@ class Board:
         self._notices.tabs = True
         self.wake()
 
-    def goto(self, path: str, line: int, col: int) -> None:
-        """Show this place: the user asked for it."""
-        if self._notices.goto is not None:
-            self._notices.gotos_before.append(self._notices.goto)
-        self._notices.goto = (path, line, col)
+    def goto(self, place: Place, *, aside: bool = False) -> None:
+        """Show this place: the user asked for it.
+
+        ``aside``: once its file is shown; another one is the active one.
+        """
+        if aside:
+            self._notices.gotos_before.append(place)
+        else:
+            self._notices.goto = place
         self.wake()
 
-    def folders_changed(self, folders: set[str]) -> None:
-        """Files came or went in these folders."""
-        self._notices.folders |= folders
-        self.wake()
-
-    def git_changed(self) -> None:
-        """What git says of the files changed."""
-        self._notices.git = True
+    def folders_changed(self, folders: Collection[str] = (), *, git: bool = False) -> None:
+        """Files came or went in these folders, or what git says of them changed."""
+        self._notices.folders.update(folders)
+        self._notices.git |= git
         self.wake()
 
     def trouble(self, trouble: Trouble) -> None:

@@ -54,7 +54,7 @@ class Desk:
         if line is not None:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
-            self._board.goto(name, *target)
+            self._board.goto((name, *target), aside=aside)
 
     def _new(self, path: str) -> Buffer:
         """The buffer of a file that may be missing. Raises EditRefused."""

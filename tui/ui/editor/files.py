@@ -66,6 +66,11 @@ class EditorFiles(EditorSides):
             self._land(*notices.landing)
         if notices.tabs or notices.status or notices.buffers or notices.landing:
             self._sync_tabs()
+        if notices.gotos_before:
+            active = self.session.status.active_path
+            for path, line, col in notices.gotos_before:
+                self.show(path, (line, col))
+            self.choose(active)
         if notices.goto is not None:
             path, line, col = notices.goto
             self.show(path, (line, col))
