@@ -83,13 +83,20 @@ class Composition:
         logfile.mask(_secrets(workplace))
         self._listing = Listing(root)
         self._files = Files(root, self._listing)
-        consents = Consents(workplace.paths, root)
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
-        ports = Ports(
+        self.session = Session(self._ports(watched=watched), workplace.models.roles, options)
+        if self._recorder is not None:
+            self._recorder.on_failed = self._unrecorded
+
+    def _ports(self, *, watched: bool) -> Ports:
+        """What the session needs of the outside world."""
+        workplace = self._workplace
+        consents = Consents(workplace.paths, str(workplace.root))
+        return Ports(
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=Verifier(root, withheld(workplace, os.environ)),
+            runner=Verifier(str(workplace.root), withheld(workplace, os.environ)),
             verify_command=self._verify_command,
             remember_consent=consents.remember,
             consents=consents.known(),
@@ -101,9 +108,6 @@ class Composition:
             sockets=self._network.views,
             stamp=workplace.stamp,
         )
-        self.session = Session(ports, workplace.models.roles, options)
-        if self._recorder is not None:
-            self._recorder.on_failed = self._unrecorded
 
     async def close(self) -> None:
         """End the session, then the sockets, the bridge and the recording."""

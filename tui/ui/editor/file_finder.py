@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.ui import theme
-from tui.ui.editor.cells import line_cells
+from tui.ui.editor.cells import LineCells
 from tui.ui.editor.find_bar import parse_place
 
 _MOST_SCORED = 3000
@@ -107,7 +107,7 @@ class FoundList(Widget):
         found = self._found[index]
         back = "selection" if index == self._at else "panel"
         name = found.path.rfind("/") + 1
-        cells = line_cells(found.path)
+        cells = LineCells(found.path)
         room = max(width - 3, 0)
         first = max(cells.width - room, 0)
         segments = [Segment(" ▸ " if index == self._at else "   ", style("accent", back))]

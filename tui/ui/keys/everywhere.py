@@ -142,6 +142,30 @@ EVERYWHERE: tuple[Key, ...] = (
         priority=True,
     ),
     Key(
+        "tree",
+        ("f4", "alt+t"),
+        "global",
+        "The file tree with git's states: letters filter it, Enter opens, Alt+Enter opens beside",
+        "files",
+        "idle",
+        priority=True,
+    ),
+    Key(
+        "split",
+        ("ctrl+backslash", "alt+p"),
+        "global",
+        "Two editors side by side, or one again; what the model writes is followed in the one that"
+        " you are not in",
+        priority=True,
+    ),
+    Key(
+        "other_side",
+        ("alt+3",),
+        "global",
+        "Go to the other one of two editors",
+        priority=True,
+    ),
+    Key(
         "follow",
         ("alt+l",),
         "global",

@@ -110,7 +110,7 @@ class Workbench(WorkbenchCommands):
             self.update_keys()
         if notices.hunks:
             self._after_review()
-        if notices.landing is not None and self.editor.editor.following:
+        if notices.landing is not None and self.editor.following:
             self.panes.landed()
         if notices.goto is not None and self.focused is not self.transcript:
             self.panes.show("editor")
@@ -143,6 +143,8 @@ class Workbench(WorkbenchCommands):
             self.panes.show("editor")
         elif event.widget is self.transcript:
             self.panes.choose("conversation")
+        if event.widget is not self.editor.file_tree and self.editor.tree_over:
+            self.editor.close_tree()
         self.update_keys()
 
     def in_editor(self, widget: Widget | None) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.widget import Widget
-
 from tui.core.hunk import Hunk
 from tui.engine.intents import (
     Accept,
@@ -19,27 +17,21 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
-from tui.engine.session import Session
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.keymap import bindings
-from tui.ui.prompt.box import PromptBox
-from tui.ui.screens.editor_keys import EditorKeys
-from tui.ui.widgets.panes import Pane, Panes
+from tui.ui.screens.workbench_panes import WorkbenchPanes
 
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh")
 _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
 
 
-class WorkbenchKeys(EditorKeys):
-    """Actions of the scope "global"; `Workbench` adds the widgets."""
+class WorkbenchKeys(WorkbenchPanes):
+    """The other actions of the scope "global"; `Workbench` adds the widgets."""
 
     BINDINGS = bindings("global")
 
-    session: Session
     transcript: Transcript
-    prompt_box: PromptBox
-    panes: Panes
     _quit_until_s = 0.0
     _edited = 0
     """The hunk that was opened for editing; 0: none."""
@@ -58,14 +50,6 @@ class WorkbenchKeys(EditorKeys):
         """The next Ctrl+C is a first one again."""
         self._quit_until_s = 0.0
 
-    def in_editor(self, widget: Widget | None) -> bool:
-        """True if a widget is part of the editor pane."""
-        raise NotImplementedError
-
-    def update_keys(self) -> None:
-        """The footer says what the keys do now."""
-        raise NotImplementedError
-
     def decide(self, accept: bool) -> None:
         """Accept or reject all that is pending."""
         raise NotImplementedError
@@ -81,7 +65,8 @@ class WorkbenchKeys(EditorKeys):
 
     def _ways_out(self) -> tuple[Callable[[], bool], ...]:
         """What Esc closes when nothing streams, one at a time."""
-        return self.prompt_box.refuse, self.prompt_box.leave_edit, self.editor.close_open
+        editor, box = self.editor, self.prompt_box
+        return box.refuse, box.leave_edit, editor.leave_tree, editor.close_open
 
     def action_cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""
@@ -160,19 +145,3 @@ class WorkbenchKeys(EditorKeys):
     def action_send_failure(self) -> None:
         """Tell the model what failed."""
         self.submit(SendFailure())
-
-    def action_next_pane(self) -> None:
-        """Between the two; where one has the width the other one takes it."""
-        narrow, in_editor = self.panes.narrow, self.in_editor(self.focused)
-        back = self.panes.shown == "editor" if narrow else in_editor
-        self.action_pane("conversation" if back else "editor")
-
-    def action_pane(self, name: Pane) -> None:
-        """Go to this pane; one that was not in sight is only shown, the prompt keeps the keys."""
-        enter = name == "editor" and self.panes.in_sight(name)
-        self.panes.choose(name)
-        if enter:
-            self.editor.focus_editor()
-        else:
-            self.prompt_box.focus_prompt()
-        self.update_keys()

@@ -23,6 +23,8 @@ Pane = Literal["conversation", "editor"]
 
 NARROW_COLUMNS = 100
 """Below it one pane takes the width."""
+DIVIDED_COLUMNS = 160
+"""The same while the editor pane is divided into two sides."""
 _TIGHT_COLUMNS = 116
 """Below it the conversation gets more than its two fifths: it needs 46 columns."""
 
@@ -44,6 +46,7 @@ class Panes(Vertical):
         self.narrow = False
         self._chosen = False
         """The user chose the pane: nothing else changes it before the next prompt."""
+        self._divided = False
         self._parts = (transcript, prompt_box, editor)
 
     def compose(self) -> ComposeResult:
@@ -56,10 +59,12 @@ class Panes(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         """One pane or two."""
-        width = event.size.width
-        self.narrow = width < NARROW_COLUMNS
-        self.set_class(self.narrow, "-narrow")
-        self.set_class(width < _TIGHT_COLUMNS, "-tight")
+        self._fit(event.size.width)
+
+    def divide(self, divided: bool) -> None:
+        """Two editors side by side need more room."""
+        self._divided = divided
+        self._fit(self.size.width)
 
     def in_sight(self, pane: Pane) -> bool:
         """True if the pane is on the screen."""
@@ -69,6 +74,11 @@ class Panes(Vertical):
         """Where one pane takes the width: this one."""
         self.shown = pane
         self.set_class(pane == "editor", "-editor")
+
+    def _fit(self, width: int) -> None:
+        self.narrow = width < (DIVIDED_COLUMNS if self._divided else NARROW_COLUMNS)
+        self.set_class(self.narrow, "-narrow")
+        self.set_class(width < _TIGHT_COLUMNS, "-tight")
 
     def choose(self, pane: Pane) -> None:
         """The user wants to see this pane."""

@@ -1,0 +1,231 @@
+"""The file tree: folders that are listed when they are opened, with git's states.
+
+Arrows move, Enter opens, letters filter; the mouse does the same. It shows what the file finder
+offers; Alt+I shows the rest, dimmed. A folder is read in a thread, and again only when the
+watcher says that something in it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual import events
+from textual.message import Message
+
+from tui.core.folder_entry import FolderEntry
+from tui.engine.notices import Notices
+from tui.errors import FileRefused
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.tree_paint import Marks
+from tui.ui.editor.tree_rows import best, filtered
+from tui.ui.editor.tree_view import TreeView
+
+_WHEEL_LINES = 3
+_MOVES = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
+
+
+class FileTree(TreeView, can_focus=True):
+    """The tree of one session's workspace."""
+
+    class Opened(Message):
+        """A file was chosen; ``aside``: for the other one of two editors."""
+
+        def __init__(self, path: str, *, aside: bool = False) -> None:
+            super().__init__()
+            self.path = path
+            self.aside = aside
+
+    class Left(Message):
+        """The user goes back to the editor."""
+
+    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._session = session
+        self._loading = False
+
+    def show(self, active: str) -> None:
+        """The tree came into sight: look at everything anew, light the active file."""
+        self._session.folders.watch(seen=True)
+        self.tree_rows.take(self._session.folders.states)
+        self.tree_rows.forget()
+        self.mark()
+        self.run_worker(self._reveal(active), group="tree", exclusive=True)
+
+    def hide(self) -> None:
+        """Out of sight nothing is looked at."""
+        self._session.folders.watch(seen=False)
+        self.words = ""
+
+    def sync(self, notices: Notices) -> None:
+        """Take up what changed, in a frame."""
+        if notices.git:
+            self.keeping(lambda: self.tree_rows.take(self._session.folders.states))
+        if notices.folders:
+            self.tree_rows.forget(notices.folders)
+            self._load()
+            if self.words:
+                self.filter(self.words)
+        if notices.tabs or notices.status:
+            self.mark()
+
+    def mark(self) -> None:
+        """Which file is active and which are not saved may have changed."""
+        status, workspace = self._session.status, self._session.workspace
+        unsaved = frozenset(path for path in status.open_paths if workspace.is_dirty(path))
+        marks = Marks(status.active_path, unsaved, self.has_focus)
+        if marks != self.marks:
+            moved = marks.active != self.marks.active
+            self.marks = marks
+            self.refresh()
+            if moved and not self.has_focus and not self.words and marks.active:
+                self.run_worker(self._reveal(marks.active), group="tree", exclusive=True)
+
+    def filter(self, words: str) -> None:
+        """Show only what has these words in its path; empty: everything."""
+        before = self.chosen
+        self.words = words
+        if words.strip():
+            self.found = filtered(self._session.listing(), words)
+            self.go(best(self.found))
+        else:
+            self.found = []
+            if before is not None and before.kind == "file":
+                self.run_worker(self._reveal(before.path), group="tree", exclusive=True)
+            self.go(self.at)
+        self.refresh()
+
+    def clear_filter(self) -> bool:
+        """Show everything again; False if nothing was typed."""
+        typed = bool(self.words)
+        if typed:
+            self.filter("")
+        return typed
+
+    # -- keys and mouse
+
+    def on_key(self, event: events.Key) -> None:
+        """Move, open, filter; every other key bubbles."""
+        if self._take_key(event):
+            event.stop()
+            event.prevent_default()
+
+    def _take_key(self, event: events.Key) -> bool:
+        key = event.key
+        moves = _MOVES | {"pageup": -self.page, "pagedown": self.page}
+        if key in moves:
+            self.go(self.at + moves[key])
+        elif key in ("home", "end"):
+            self.go(0 if key == "home" else len(self.rows) - 1)
+        elif key in ("left", "right"):
+            self._turn(opening=key == "right")
+        elif key in ("enter", "alt+enter"):
+            self._enter(aside=key == "alt+enter")
+        elif key == "alt+i":
+            self.keeping(lambda: self.tree_rows.show_all(not self.tree_rows.all))
+        elif key in ("tab", "shift+tab"):
+            self.post_message(self.Left())
+        elif key in ("backspace", "ctrl+h"):
+            self.filter(self.words[:-1])
+        elif event.is_printable and event.character and "+" not in key.removesuffix("+"):
+            self.filter((self.words + event.character).lstrip())
+        else:
+            return False
+        return True
+
+    def on_click(self, event: events.Click) -> None:
+        """Open what was clicked."""
+        event.stop()
+        if (at := self.row_at(event.y)) is not None:
+            self.go(at)
+            self._enter(aside=event.ctrl or event.meta)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll."""
+        event.stop()
+        self.scroll_rows(_WHEEL_LINES)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll."""
+        event.stop()
+        self.scroll_rows(-_WHEEL_LINES)
+
+    def on_resize(self) -> None:
+        """The lit row stays in sight."""
+        self.go(self.at)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The lit row is bright with the focus only."""
+        super().watch_has_focus(has_focus)
+        self.mark()
+
+    def _turn(self, *, opening: bool) -> None:
+        """Right: open a folder, or go into it. Left: close it, or go to the one above."""
+        row = self.chosen
+        if row is None or self.words:
+            return
+        if row.kind == "folder" and row.open != opening:
+            self._set_open(row.path, opening)
+        elif row.kind == "folder" and opening:
+            self.go(self.at + 1)
+        elif not opening:
+            above = row.path if row.kind == "note" else row.path.rpartition("/")[0]
+            at = self.tree_rows.index(above)
+            if at is not None:
+                self.go(at)
+
+    def _enter(self, *, aside: bool) -> None:
+        row = self.chosen
+        if row is None or row.kind == "note":
+            return
+        if row.kind == "folder":
+            if not self.words:
+                self._set_open(row.path, not row.open)
+            else:
+                self.words, self.found = "", []
+                self.run_worker(self._reveal(row.path), group="tree", exclusive=True)
+        else:
+            self.post_message(self.Opened(row.path, aside=aside))
+
+    def _set_open(self, folder: str, opened: bool) -> None:
+        if opened:
+            self.tree_rows.open(folder)
+            self._load()
+        else:
+            self.tree_rows.close(folder)
+        self.go(self.at)
+        self.refresh()
+
+    def _load(self) -> None:
+        """List what is open and was not listed."""
+        if not self._loading and self.tree_rows.wanted():
+            self._loading = True
+            self.run_worker(self._load_wanted(), group="tree-load")
+
+    async def _load_wanted(self) -> None:
+        try:
+            while wanted := self.tree_rows.wanted():
+                await self._list(wanted)
+        finally:
+            self._loading = False
+
+    async def _list(self, folders: Iterable[str]) -> None:
+        listed: dict[str, list[FolderEntry] | str] = {}
+        for folder in folders:
+            try:
+                listed[folder] = list(await self._session.folders.entries(folder))
+            except FileRefused as error:
+                listed[folder] = str(error)
+        self.keeping(lambda: self.tree_rows.loaded(listed))
+
+    async def _reveal(self, path: str) -> None:
+        """Open the folders above a file, and light it."""
+        parts = path.split("/")
+        for count in range(len(parts)):
+            folder = "/".join(parts[:count])
+            self.tree_rows.open(folder)
+            if not self.tree_rows.is_loaded(folder):
+                await self._list([folder])
+        self._load()
+        if not self.words and (at := self.tree_rows.index(path)) is not None:
+            self.go(at)
+        self.refresh()

@@ -1,0 +1,226 @@
+"""The rows of the file tree: which folders are open, what is in them, what a filter leaves.
+
+Pure: folders are listed elsewhere and told here by `Tree.loaded`. Opening or closing a folder
+costs what comes or goes, not what is shown already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from tui.core.folder_entry import FolderEntry, GitStates
+
+RowKind = Literal["folder", "file", "link", "gone", "note"]
+"""``gone``: git has the file, the disk has not; ``note``: what is to be said of a folder."""
+MOST_FOUND = 500
+"""Files that a filter shows."""
+
+
+class TreeRow(NamedTuple):
+    """One row."""
+
+    path: str
+    """Relative to the workspace's root; of a note that of the folder."""
+    name: str
+    depth: int
+    kind: RowKind = "file"
+    open: bool = False
+    ignored: bool = False
+    match: tuple[int, int] = (0, 0)
+    """Columns of the name that the filter found."""
+
+
+class Tree:
+    """The folders of a workspace as rows, top to bottom."""
+
+    def __init__(self) -> None:
+        self.rows: list[TreeRow] = []
+        self.states = GitStates()
+        self.all = False
+        """What is hidden or ignored is shown, too."""
+        self._opened = {""}
+        self._entries: dict[str, Sequence[FolderEntry]] = {}
+        self._refused: dict[str, str] = {}
+        self._gone: dict[str, list[str]] = {}
+        """Folder -> names that git has and the disk has not."""
+
+    # -- folders
+
+    def is_open(self, folder: str) -> bool:
+        """True if its content is to be seen."""
+        return folder in self._opened
+
+    def is_loaded(self, folder: str) -> bool:
+        """True if it was listed, or could not be."""
+        return folder in self._entries or folder in self._refused
+
+    def wanted(self) -> list[str]:
+        """The open folders that have not been listed, upper ones first."""
+        return sorted(folder for folder in self._opened if not self.is_loaded(folder))
+
+    def forget(self, folders: Iterable[str] | None = None) -> None:
+        """List these folders anew when they are needed (None: all); shown rows stay till then."""
+        for folder in list(self._entries) + list(self._refused) if folders is None else folders:
+            self._entries.pop(folder, None)
+            self._refused.pop(folder, None)
+
+    def loaded(self, listed: Mapping[str, Sequence[FolderEntry] | str]) -> None:
+        """What lies in these folders; a text says why one cannot be listed."""
+        for folder, found in listed.items():
+            self.forget((folder,))
+            if isinstance(found, str):
+                self._refused[folder] = found
+            else:
+                self._entries[folder] = found
+        folders = [folder for folder in listed if self.is_open(folder)]
+        if len(folders) == 1:
+            self._refill(folders[0])
+        elif folders:
+            self.rebuild()
+
+    def open(self, folder: str) -> None:
+        """Show what is in a folder; it may have to be listed first (`wanted`)."""
+        if folder not in self._opened:
+            self._opened.add(folder)
+            self._refill(folder)
+
+    def close(self, folder: str) -> None:
+        """Show the folder only."""
+        if folder in self._opened and folder:
+            self._opened.discard(folder)
+            self._refill(folder)
+
+    def take(self, states: GitStates) -> None:
+        """What git says now; files that it misses get a row."""
+        self.states = states
+        gone: dict[str, list[str]] = {}
+        for path, state in states.files.items():
+            if state == "D":
+                folder, _, name = path.rpartition("/")
+                gone.setdefault(folder, []).append(name)
+        hidden = any(e.ignored for entries in self._entries.values() for e in entries)
+        if gone != self._gone or (hidden and not self.all):
+            self._gone = gone
+            self.rebuild()
+
+    def show_all(self, wanted: bool) -> None:
+        """With or without what is hidden or ignored."""
+        if wanted != self.all:
+            self.all = wanted
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """All rows anew."""
+        self.rows = list(self._below("", 0, ignored=False))
+
+    def index(self, path: str) -> int | None:
+        """The row of a file or folder."""
+        return next(
+            (at for at, row in enumerate(self.rows) if row.path == path and row.kind != "note"),
+            None,
+        )
+
+    # -- rows
+
+    def _refill(self, folder: str) -> None:
+        """The rows below a folder anew; the others are as they were."""
+        if not folder:
+            self.rebuild()
+            return
+        at = self.index(folder)
+        if at is None:
+            return
+        head = self.rows[at]
+        end = at + 1
+        while end < len(self.rows) and self.rows[end].depth > head.depth:
+            end += 1
+        opened = folder in self._opened
+        below = self._below(folder, head.depth + 1, ignored=head.ignored) if opened else ()
+        self.rows[at:end] = [head._replace(open=opened), *below]
+
+    def _below(self, folder: str, depth: int, *, ignored: bool) -> Iterator[TreeRow]:
+        """The rows in a folder, those of the open folders in it included."""
+        if folder in self._refused:
+            yield TreeRow(folder, self._refused[folder], depth, "note", ignored=ignored)
+            return
+        start = f"{folder}/" if folder else ""
+        count = 0
+        for entry in self._entries.get(folder, ()):
+            path = start + entry.name
+            dim = ignored or entry.ignored
+            if entry.ignored and not self.all and self.states.of(path) in (None, "?"):
+                continue
+            count += 1
+            opened = path in self._opened
+            yield TreeRow(path, entry.name, depth, entry.kind, opened, dim)
+            if opened and entry.kind == "folder":
+                yield from self._below(path, depth + 1, ignored=dim)
+        for name in self._gone_from(folder):
+            count += 1
+            yield TreeRow(start + name, name, depth, "gone")
+        if not count and folder in self._entries:
+            yield TreeRow(folder, "empty", depth, "note", ignored=ignored)
+
+    def _gone_from(self, folder: str) -> list[str]:
+        if folder not in self._entries or folder not in self._gone:
+            return []
+        there = {entry.name for entry in self._entries[folder]}
+        return sorted(name for name in self._gone[folder] if name not in there)
+
+
+def filtered(paths: Iterable[str], words: str) -> list[TreeRow]:
+    """The files whose paths have all the words in them, with their folders; case is one.
+
+    The last word is looked for in the name first, and that match is marked.
+    """
+    parts = words.lower().split()
+    if not parts:
+        return []
+    found: list[str] = []
+    for path in paths:
+        folded = path.lower()
+        if all(part in folded for part in parts):
+            found.append(path)
+            if len(found) >= MOST_FOUND:
+                break
+    found.sort(key=_folders_first)
+    rows: list[TreeRow] = []
+    shown: list[str] = []
+    for path in found:
+        *folders, name = path.split("/")
+        same = 0
+        while same < min(len(folders), len(shown)) and folders[same] == shown[same]:
+            same += 1
+        for depth in range(same, len(folders)):
+            above = "/".join(folders[: depth + 1])
+            rows.append(TreeRow(above, folders[depth], depth, "folder", open=True))
+        shown = folders
+        rows.append(TreeRow(path, name, len(folders), match=_match(name, parts)))
+    return rows
+
+
+def best(rows: Sequence[TreeRow]) -> int:
+    """The row to light first: the file whose name begins with what was found, else the first."""
+    files = [at for at, row in enumerate(rows) if row.kind == "file"]
+    for at in files:
+        if rows[at].match[1] and not rows[at].match[0]:
+            return at
+    return files[0] if files else 0
+
+
+def _folders_first(path: str) -> list[tuple[bool, str, str]]:
+    """As the tree has them: in every folder its folders first."""
+    *folders, name = path.split("/")
+    return [*((False, part.casefold(), part) for part in folders), (True, name.casefold(), name)]
+
+
+def _match(name: str, parts: Sequence[str]) -> tuple[int, int]:
+    folded = name.lower()
+    if len(folded) != len(name):
+        return (0, 0)
+    for part in reversed(parts):
+        at = folded.find(part)
+        if at >= 0:
+            return (at, at + len(part))
+    return (0, 0)

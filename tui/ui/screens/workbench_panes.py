@@ -1,0 +1,68 @@
+"""What the keys do that show one pane or another, and what is in the editor pane."""
+
+from __future__ import annotations
+
+from textual.widget import Widget
+
+from tui.engine.session import Session
+from tui.ui.prompt.box import PromptBox
+from tui.ui.screens.editor_keys import EditorKeys
+from tui.ui.widgets.panes import Pane, Panes
+
+
+class WorkbenchPanes(EditorKeys):
+    """Actions of the scope "global" about panes; `WorkbenchKeys` adds the others."""
+
+    session: Session
+    prompt_box: PromptBox
+    panes: Panes
+
+    def in_editor(self, widget: Widget | None) -> bool:
+        """True if a widget is part of the editor pane."""
+        raise NotImplementedError
+
+    def update_keys(self) -> None:
+        """The footer says what the keys do now."""
+        raise NotImplementedError
+
+    def action_next_pane(self) -> None:
+        """Between the two; where one has the width the other one takes it."""
+        narrow, in_editor = self.panes.narrow, self.in_editor(self.focused)
+        back = self.panes.shown == "editor" if narrow else in_editor
+        self.action_pane("conversation" if back else "editor")
+
+    def action_pane(self, name: Pane) -> None:
+        """Go to this pane; one that was not in sight is only shown, the prompt keeps the keys."""
+        enter = name == "editor" and self.panes.in_sight(name)
+        self.panes.choose(name)
+        if enter:
+            self.editor.focus_editor()
+        else:
+            self.prompt_box.focus_prompt()
+        self.update_keys()
+
+    async def action_split(self) -> None:
+        """Two editors side by side, or one again."""
+        if self.editor.split:
+            self.editor.join()
+        else:
+            await self.editor.divide()
+            self.panes.choose("editor")
+        self.panes.divide(self.editor.split)
+        self.update_keys()
+
+    async def action_other_side(self) -> None:
+        """The other one of two editors; where there is one only, a second one first."""
+        if not self.editor.split:
+            await self.action_split()
+        self.panes.choose("editor")
+        if (other := self.editor.other) is not None:
+            self.editor.enter(other)
+            self.editor.focus_editor()
+        self.update_keys()
+
+    async def action_tree(self) -> None:
+        """The file tree: show it and go there; from within it put it away."""
+        self.panes.choose("editor")
+        await self.editor.toggle_tree()
+        self.update_keys()
