@@ -1,88 +1,339 @@
+"""The driver on a pseudo-terminal of its own: what it reads, writes, and leaves behind."""
+
 from __future__ import annotations
 
-import inspect
+import asyncio
+import fcntl
 import os
-import threading
+import pty
+import signal
+import struct
+import termios
 import time
-from collections.abc import Callable
+import tty
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
-from textual import constants
-from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+import pytest
+from textual import events
+from textual.driver import Driver
+from textual.message import Message
 
 from tests.support.scripted_app import scripted_app
 from tests.support.scripted_session import ScriptedSession
-from tui.core.trace import no_stamp
-from tui.ui.driver import TerminalDriver, _new_parser, spelled, wait_after
+from tests.support.terminal import MODE
+from tui.core.trace import Name
+from tui.ui import driver as driver_module
+from tui.ui.driver import TerminalDriver
+from tui.ui.input_stream import ESC_S
+from tui.ui.output_pipe import MOST_BYTES, OutputPipe
 
 
-class Recorder(TerminalDriver):
-    """Reads from a pipe, keeps the messages and when they came."""
+class Host:
+    """As much of an app as a driver needs."""
 
-    def __init__(self, fileno: int) -> None:
-        self.fileno = fileno
-        self.exit_event = threading.Event()
-        self._stamp = no_stamp
-        self.keys: list[tuple[str, float]] = []
+    def __init__(self) -> None:
+        self.heard: list[tuple[Message, float]] = []
+        self.refreshed = 0
+        self.stamps: list[tuple[str, str]] = []
 
-    def process_message(self, message: object) -> None:
-        if isinstance(message, Key):
-            self.keys.append((message.key, time.monotonic()))
+    def post_message(self, message: Message) -> bool:
+        self.heard.append((message, time.monotonic()))
+        return True
+
+    def refresh(self, *, layout: bool = False) -> None:
+        self.refreshed += layout
+
+    def stamp(self, name: Name, detail: str) -> None:
+        self.stamps.append((name, detail))
+
+    @property
+    def keys(self) -> list[str]:
+        return [message.key for message, _ in self.heard if isinstance(message, events.Key)]
+
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        return [
+            tuple(message.size) for message, _ in self.heard if isinstance(message, events.Resize)
+        ]
 
 
-def wait_for(true: Callable[[], bool]) -> None:
-    """Until it is true, two seconds at most."""
-    start = time.monotonic()
-    while not true() and time.monotonic() - start < 2:
-        time.sleep(0.001)
+@contextmanager
+def terminal() -> Iterator[tuple[int, int]]:
+    """Both ends of a pseudo-terminal, 100 x 30."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    os.set_blocking(master, False)
+    try:
+        yield master, slave
+    finally:
+        os.close(master)
+        os.close(slave)
 
 
-def typed(*chunks: bytes) -> list[tuple[str, float]]:
-    """What the driver makes of these bytes, and seconds since the last one was written."""
-    reader, writer = os.pipe()
-    driver = Recorder(reader)
-    thread = threading.Thread(target=driver.run_input_thread)
-    thread.start()
-    for chunk in chunks:
-        os.write(writer, chunk)
-    start = time.monotonic()
-    wait_for(lambda: bool(driver.keys))
-    driver.exit_event.set()
-    thread.join()
+@asynccontextmanager
+async def driving(
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[tuple[Host, TerminalDriver, int]]:
+    """A driver that has taken the terminal; the far end as the third."""
+    with terminal() as (master, slave):
+        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+        host = Host()
+        driver = TerminalDriver(host)
+        driver.start_application_mode()
+        try:
+            yield host, driver, master
+        finally:
+            driver.stop_application_mode()
+            driver.close()
+
+
+async def until(true: Callable[[], object], seconds: float = 3.0) -> None:
+    """Give the loop turns until it is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not happen"
+        await asyncio.sleep(0.001)
+
+
+def written(master: int) -> bytes:
+    """What has come out so far."""
+    found = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except (BlockingIOError, OSError):
+            return found
+        if not data:
+            return found
+        found += data
+
+
+def modes(output: bytes) -> dict[int, bool]:
+    """Private modes as they were last set."""
+    return {int(n): m[2] == b"h" for m in MODE.finditer(output) for n in m[1].split(b";")}
+
+
+async def test_a_lone_esc_is_a_key_within_30_ms(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(monkeypatch) as (host, _, master):
+        waits = []
+        for _ in range(9):
+            host.heard.clear()
+            start = time.monotonic()
+            os.write(master, b"\x1b")
+            await until(lambda: host.keys)
+            waits.append(host.heard[0][1] - start)
+        assert host.keys == ["escape"]
+        assert min(waits) >= ESC_S - 0.001
+        assert sorted(waits)[4] < 0.030
+        assert ("key", "escape") in host.stamps
+
+
+async def test_esc_of_the_kitty_protocol_is_a_key_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(monkeypatch) as (host, driver, master):
+        waits = []
+        for _ in range(9):
+            host.heard.clear()
+            start = time.monotonic()
+            os.write(master, b"\x1b[27u")
+            await until(lambda: host.keys)
+            waits.append(host.heard[0][1] - start)
+        assert host.keys == ["escape"]
+        assert sorted(waits)[4] < ESC_S / 2
+        # a terminal that says so never means Esc by the byte
+        os.write(master, b"\x1b[?5u")
+        await until(lambda: driver._stream.sure)
+        host.heard.clear()
+        os.write(master, b"\x1b")
+        await asyncio.sleep(0.1)
+        os.write(master, b"[A")
+        await until(lambda: host.keys)
+        assert host.keys == ["up"]
+
+
+async def test_what_is_typed_arrives_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(monkeypatch) as (host, _, master):
+        for piece in ("é".encode()[:1], "é".encode()[1:] + b"a\x1bqd\x1b[A\r\x1b\x1b"):
+            os.write(master, piece)
+            await asyncio.sleep(0.01)
+        await until(lambda: len(host.keys) == 8)
+        assert host.keys == ["é", "a", "alt+q", "d", "up", "enter", "escape", "escape"]
+        assert host.stamps.count(("key", "character")) == 3
+
+
+async def test_a_sequence_that_came_meanwhile_is_no_esc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop was busy for longer than an ESC byte is waited for."""
+    async with driving(monkeypatch) as (host, _, master):
+        os.write(master, b"\x1b")
+        await asyncio.sleep(0.005)
+        os.write(master, b"[A")
+        time.sleep(0.05)
+        await until(lambda: host.keys)
+        await asyncio.sleep(0.05)
+        assert host.keys == ["up"]
+
+
+async def test_a_megabyte_is_one_paste(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"return 1\r" * 120_000
+    data = b"\x1b[200~" + text + b"\x1b[201~x"
+    async with driving(monkeypatch) as (host, _, master):
+        start = time.process_time()
+        while data:
+            try:
+                data = data[os.write(master, data[:4096]) :]
+            except BlockingIOError:
+                await asyncio.sleep(0)
+        await until(lambda: host.keys)
+        assert time.process_time() - start < 1.0
+        pastes = [m.text for m, _ in host.heard if isinstance(m, events.Paste)]
+        assert pastes == [text.decode().replace("\r", "\n")]
+        assert host.keys == ["x"]
+
+
+async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal() as (master, slave):
+        before = termios.tcgetattr(slave)
+        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+        driver = TerminalDriver(Host())
+        driver.start_application_mode()
+        taken = written(master)
+        assert modes(taken)[1049] is True
+        assert modes(taken)[25] is modes(taken)[7] is False
+        assert b"\x1b[>5u" in taken
+        assert b"\x1b[>4;1m" in taken
+        assert b"\x1b[?2026$p" in taken
+        assert not termios.tcgetattr(slave)[tty.LFLAG] & (termios.ECHO | termios.ICANON)
+        driver.write("text")
+        driver.stop_application_mode()
+        driver.stop_application_mode()
+        left = written(master)
+        assert {number: on for number, on in modes(taken + left).items() if on} == {
+            7: True,
+            25: True,
+        }
+        assert left.count(b"\x1b[<u") == 1
+        assert left.index(b"\x1b[<u") < left.index(b"\x1b[?1049l")
+        assert left.index(b"text") < left.index(b"\x1b[?1049l")
+        assert termios.tcgetattr(slave) == before
+        assert os.get_blocking(slave)  # the shell's file is as it was
+        driver.write("late")
+        driver.flush()
+        driver.close()
+        assert written(master) == b""
+
+
+async def test_a_terminal_that_takes_nothing_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with driving(monkeypatch) as (host, driver, master):
+        frame = "\x1b[1;1H" + "x" * 20_000
+        start = time.monotonic()
+        for _ in range(200):
+            driver.write(frame)
+            driver.flush()
+        assert time.monotonic() - start < 1.0
+        assert driver.behind
+        assert len(driver._pipe._waiting) < MOST_BYTES + 2 * len(frame)
+        os.write(master, b"\x1b[27u")
+        await until(lambda: host.keys)
+        # when it takes something again, the picture is painted anew
+        got = b""
+        end = time.monotonic() + 5
+        while driver.behind and time.monotonic() < end:
+            got += written(master)
+            await asyncio.sleep(0)
+        assert not driver.behind
+        assert host.refreshed == 1
+        assert b"\x1b[1;1H" in got
+
+
+async def test_a_frame_is_painted_when_its_last_byte_is_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with driving(monkeypatch) as (host, driver, master):
+        await until(lambda: ("painted", "1") in host.stamps)
+        written(master)
+        driver.write("a" * 500_000)
+        driver.flush()
+        assert ("painted", "2") not in host.stamps
+        while ("painted", "2") not in host.stamps:
+            written(master)
+            await asyncio.sleep(0)
+        driver.write("no flush")
+        await until(lambda: ("painted", "3") in host.stamps)
+        assert written(master).endswith(b"no flush")
+
+
+async def test_the_way_out_does_not_wait_for_a_stuck_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver_module, "LAST_S", 0.1)
+    async with driving(monkeypatch) as (_, driver, _):
+        driver.write("x" * 500_000)
+        driver.flush()
+        start = time.monotonic()
+        driver.stop_application_mode()
+        assert time.monotonic() - start < 1.0
+
+
+async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    hung_up: list[int] = []
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, hung_up.append, 1)
+    try:
+        master, slave = pty.openpty()
+        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+        driver = TerminalDriver(Host())
+        driver.start_application_mode()
+        os.close(master)
+        await until(lambda: hung_up)
+        driver.write("x")
+        driver.flush()
+        await asyncio.sleep(0.05)
+        assert hung_up == [1]  # once, not for ever
+        driver.stop_application_mode()
+        driver.close()
+        os.close(slave)
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+
+
+async def test_a_hundred_sizes_are_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(monkeypatch) as (host, driver, master):
+        assert host.sizes == [(100, 30)]
+        for columns in range(101, 201):
+            fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+            driver._signalled(signal.SIGWINCH)
+            await asyncio.sleep(0.001)
+        await until(lambda: host.sizes[-1] == (200, 30))
+        assert len(host.sizes) < 40
+        await asyncio.sleep(0.05)
+        assert host.sizes[-1] == (200, 30)
+
+
+async def test_a_pipe_writes_where_the_terminal_cannot_be_opened_anew() -> None:
+    reader, writer = os.pipe()  # a pipe has no name, so it is written to in the waiting way
+    os.set_blocking(reader, False)
+    pipe = OutputPipe(writer)
+    text = "é" * 200_000
+    pipe.write(text)
+    pipe.flush()
+    assert pipe.behind
+    got = b""
+    while len(got) < 400_000:
+        got += written(reader)
+        await asyncio.sleep(0)
+    assert got.decode() == text
     os.close(reader)
+    pipe.write("x")
+    pipe.flush()
+    assert pipe.gone
+    pipe.close()
+    pipe.close()
     os.close(writer)
-    return [(key, at - start) for key, at in driver.keys]
-
-
-def test_a_lone_esc_is_a_key_without_waiting_for_the_poll() -> None:
-    ((key, seconds),) = typed(b"\x1b")
-    assert key == "escape"
-    assert seconds < constants.ESCAPE_DELAY + 0.06
-
-
-def test_sequences_and_text_are_what_they_were() -> None:
-    assert [key for key, _ in typed(b"\x1b[A")] == ["up"]
-    assert [key for key, _ in typed(b"\x1ba")] == ["alt+a"]
-    assert len(typed("é".encode())) == 1
-    assert typed(b"\x03")[0][0] == "ctrl+c"
-
-
-def test_it_waits_long_when_nothing_is_open() -> None:
-    assert wait_after("abc") == 0.1
-    assert wait_after("abc\x1b") == constants.ESCAPE_DELAY + 0.001
-
-
-def test_textual_still_has_what_the_driver_leans_on() -> None:
-    source = inspect.getsource(LinuxDriver)
-    for name in (
-        "def run_input_thread",
-        "self.exit_event",
-        "self.fileno",
-        "process_message",
-        "XTermParser(",
-        "tick()",
-    ):
-        assert name in source, name
 
 
 def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
@@ -90,67 +341,7 @@ def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
     assert app.get_driver_class() is TerminalDriver
 
 
-def test_alt_with_a_digit_or_a_point_is_alt() -> None:
-    assert [key for key, _ in typed(b"\x1b2")] == ["alt+2"]
-    assert [key for key, _ in typed(b"\x1b.")] == ["alt+full_stop"]
-
-
-def test_alt_enter_is_one_key_in_every_form_that_terminals_send() -> None:
-    for sent in (b"\x1b\r", b"\x1b[13;3u", b"\x1b[27;3;13~"):
-        assert [key for key, _ in typed(sent)] == ["alt+enter"], sent
-
-
-def test_alt_enter_may_come_in_two_reads() -> None:
-    driver, parser = Recorder(0), _new_parser()
-    for chunk, open_esc in (("\x1b", False), ("\rx", True)):
-        for message in parser.feed(spelled(chunk, open_esc=open_esc)):
-            driver.process_message(message)
-    assert [key for key, _ in driver.keys] == ["alt+enter", "x"]
-
-
-def test_esc_then_enter_are_two_keys() -> None:
-    reader, writer = os.pipe()
-    driver = Recorder(reader)
-    thread = threading.Thread(target=driver.run_input_thread)
-    thread.start()
-    os.write(writer, b"\x1b")
-    wait_for(lambda: len(driver.keys) == 1)
-    os.write(writer, b"\r")
-    wait_for(lambda: len(driver.keys) == 2)
-    driver.exit_event.set()
-    thread.join()
-    os.close(reader)
-    os.close(writer)
-    assert [key for key, _ in driver.keys] == ["escape", "enter"]
-
-
-def test_shift_enter_from_a_terminal_that_tells_it_by_number() -> None:
-    for sent in (b"\x1b[27;2;13~", b"\x1b[13;2u"):  # the second one is what docs/keys.md names
-        assert [key for key, _ in typed(sent)] == ["shift+enter"]
-
-
-def test_alt_with_a_letter_is_alt_whatever_was_typed_behind_it() -> None:
-    """Over a slow line several keys come in one read."""
-    for behind, then in ((b"\x1b[A", "up"), (b"d", "d"), (b"\x1bv", "alt+v"), (b"\r", "enter")):
-        assert [key for key, _ in typed(b"\x1bq" + behind)] == ["alt+q", then], behind
-
-
-def test_alt_b_and_alt_f_move_by_words_whatever_comes_behind() -> None:
-    assert [key for key, _ in typed(b"\x1bb\x1bf\x1bb\x1b[A")] == [
-        "ctrl+left",
-        "ctrl+right",
-        "ctrl+left",
-        "up",
-    ]
-
-
-def test_alt_with_a_letter_may_come_in_two_reads() -> None:
-    driver, parser = Recorder(0), _new_parser()
-    for chunk, open_esc in (("\x1b", False), ("qd", True)):
-        for message in parser.feed(spelled(chunk, open_esc=open_esc)):
-            driver.process_message(message)
-    assert [key for key, _ in driver.keys] == ["alt+q", "d"]
-
-
-def test_esc_twice_is_esc_twice() -> None:
-    assert [key for key, _ in typed(b"\x1b\x1b")] == ["escape", "escape"]
+def test_textual_asks_a_driver_for_no_more_than_this() -> None:
+    """What else it declared abstract, ours would not have."""
+    wanted = {"write", "start_application_mode", "disable_input", "stop_application_mode"}
+    assert Driver.__abstractmethods__ <= wanted

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.widget import Widget
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.driver import spelled
+from tui.ui.input_stream import InputStream
+from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP, rows
 from tui.ui.keys.key import Key, Scope
 from tui.ui.prompt.queued import QueueBox
@@ -78,6 +78,7 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 SENT = {
     "full_stop": ".",
     "comma": ",",
+    "backslash": "\\",
     "enter": "\r",
     "up": "\x1b[1;{}A",
     "down": "\x1b[1;{}B",
@@ -102,6 +103,7 @@ PLAIN = {
     "f1": "\x1bOP",
     "f2": "\x1bOQ",
     "f3": "\x1bOR",
+    "f4": "\x1bOS",
     "f5": "\x1b[15~",
     "f6": "\x1b[17~",
     "shift+enter": "\x1b[13;2u",
@@ -124,6 +126,7 @@ def sent_for(key: str) -> str:
 
 @pytest.mark.parametrize("key", sorted({key for row in KEYMAP for key in row.keys}))
 def test_terminals_can_send_every_key(key: str) -> None:
-    parser = XTermParser()
-    found = [*parser.feed(spelled(sent_for(key))), *parser.feed("")]
+    stream = InputStream()
+    tokens = [*stream.feed(sent_for(key), 0.0), *stream.expire(1.0)]
+    found = KeyWords().messages(tokens)
     assert [item.key for item in found if isinstance(item, events.Key)] == [key]

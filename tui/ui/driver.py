@@ -1,93 +1,61 @@
-"""Textual's terminal driver with an Esc key that does not wait, and Alt with every key.
+"""The terminal: keys in and frames out, in the event loop itself.
 
-Textual's own input thread looks for an overdue ESC byte every 0.1 s, whatever ESCDELAY says.
-This one waits exactly that long, and only while an ESC byte is open. It leans on names of
-Textual's (`LinuxDriver.fileno`, ``exit_event``, `XTermParser`): ``tests/ui/test_driver.py``
-fails when Textual moves them.
+Textual's own driver reads and writes in threads of its own. Its input thread looks for an overdue
+ESC every 0.1 s whatever ESCDELAY says, a thread that writes needs Python's one lock while the loop
+is busy with a model's tokens, and a terminal that takes nothing stops the loop, so that not even
+Esc is read. Here the loop reads what is there and writes what the terminal takes.
 """
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import contextlib
 import os
-import re
-import selectors
 import signal
+import sys
+import termios
+import tty
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol, TextIO
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from textual import constants
-from textual.drivers import linux_driver
-from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+from textual import events
+from textual.driver import Driver
+from textual.geometry import Size
 
 from tui.core.trace import Stamp, no_stamp
+from tui.ui.input_stream import InputStream, Token
+from tui.ui.key_words import KeyWords
+from tui.ui.output_pipe import OutputPipe
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.message import Message
 
-
-class _Parser(Protocol):
-    """Textual's parser of terminal input."""
-
-    def feed(self, data: str) -> Iterable[Message]:
-        """Take in what was read."""
-
-    def tick(self) -> Iterable[Message]:
-        """Look whether an open ESC byte is overdue."""
-
-
-_new_parser: Callable[[], _Parser] = vars(linux_driver)["XTermParser"]
-
-_POLL_S = 0.1
-"""How soon the thread sees that the app has ended."""
-_CHUNK_BYTES = 4096
-_ESC = "\x1b"
-_ALT = re.compile(r"\x1b([0-9ac-eg-z.,\r])")
-"""Not b and f: terminals send those for Alt with an arrow, and Textual knows them."""
-_OPEN_ALT = re.compile(r"\A[0-9ac-eg-z.,\r]")
-_MODIFIED = re.compile(r"\x1b\[27;(\d+);(\d+)~")
-"""What xterm's modifyOtherKeys and tmux's extended-keys send for a key with modifiers."""
+READ_BYTES = 65536
+RESIZE_S = 1 / 60
+"""Between two sizes that the app is told: dragging a window's edge sends hundreds a second."""
+LAST_S = 1.0
+"""So long the way out waits for a terminal that takes nothing."""
+_KITTY_FLAGS = 1 | 4
+"""Disambiguate (Esc is no longer the beginning of something) and other layouts' keys."""
+_ENTER = (
+    "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?7l"
+    f"\x1b[>{_KITTY_FLAGS}u\x1b[>4;1m\x1b[?u"
+)
+"""Other screen, no cursor, mouse, focus, paste, no wrapping; both ways to tell keys apart, each
+ignored where it is not known. Kitty's belongs to the screen, so it comes after its change."""
+_LEAVE = (
+    "\x1b[?2026l\x1b[0m\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?1006l\x1b[?1003l\x1b[?1000l"
+    "\x1b[?7h\x1b[?1049l\x1b[?25h"
+)
+_ASK_SYNC = "\x1b[?2026$p"
+_SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 
 
-class Losable:
-    """The terminal as a file to write to; when it is gone, nothing is written.
-
-    An error would end Textual's writer thread, and the app would wait for it for ever.
-    """
-
-    def __init__(self, file: TextIO, stamp: Stamp = no_stamp) -> None:
-        self._file = file
-        self._stamp = stamp
-        self._frames = 0
-        """How often something was written through."""
-
-    def write(self, text: str) -> int:
-        """Write what can be written."""
-        with contextlib.suppress(OSError):
-            self._file.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """See `write`."""
-        with contextlib.suppress(OSError):
-            self._file.flush()
-        self._frames += 1
-        self._stamp("painted", str(self._frames))
-
-    def fileno(self) -> int:
-        """The terminal's own."""
-        return self._file.fileno()
-
-    def isatty(self) -> bool:
-        """The terminal's own."""
-        return self._file.isatty()
-
-
-class TerminalDriver(LinuxDriver):
-    """`LinuxDriver` with its input loop replaced."""
+class TerminalDriver(Driver):
+    """Runs a terminal for Textual on Linux and macOS."""
 
     def __init__(
         self,
@@ -97,81 +65,263 @@ class TerminalDriver(LinuxDriver):
         mouse: bool = True,
         size: tuple[int, int] | None = None,
     ) -> None:
-        """As Textual makes it; the loss of the terminal does not stop the app from ending."""
+        """As Textual makes it, in the running event loop."""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._gone = self._suspended = False
-        own = vars(self)
+        self.fileno = _input_fileno()
         self._stamp: Stamp = getattr(app, "stamp", no_stamp)
-        own["_file"] = Losable(own["_file"], self._stamp)
+        self._pipe = OutputPipe(_output_fileno(), self._stamp)
+        self._pipe.on_missed = self._repaint
+        self._stream = InputStream()
+        self._words = KeyWords()
+        self._words.on_kitty = self._learn_kitty
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._overdue: asyncio.TimerHandle | None = None
+        self._resizing: asyncio.TimerHandle | None = None
+        self._told_size: tuple[int, int] = (0, 0)
+        self._before: list[Any] | None = None
+        self._on = self._reading = self._suspended = self._gone = False
+        for number in _SIGNALS:
+            with contextlib.suppress(ValueError, RuntimeError):
+                self._loop.add_signal_handler(number, self._signalled, number)
+
+    @property
+    def can_suspend(self) -> bool:
+        """Ctrl+Z's signal, and programs that need the terminal for a while."""
+        return True
+
+    @property
+    def behind(self) -> bool:
+        """The terminal has not taken all yet: a frame painted now would only wait."""
+        return self._pipe.behind
+
+    # -- what Textual asks for
+
+    def write(self, data: str) -> None:
+        """Send to the terminal, if it is ours now."""
+        if self._on:
+            self._pipe.write(data)
+
+    def flush(self) -> None:
+        """A frame ends here."""
+        if self._on:
+            self._pipe.flush()
+
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        if self._on:
+            return
+        self._on = _is_foreground(self.fileno)
+        self._suspended = not self._on
+        if self._suspended:
+            return  # SIGCONT comes when it is ours
+        self._before = _raw(self.fileno)
+        atexit.register(self._last_resort)
+        # Apple's terminal shows the question's last letter.
+        asks = os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
+        self._pipe.write(_ENTER + (_ASK_SYNC if asks else ""))
+        self._pipe.flush()
+        self._told_size = (0, 0)
+        self._resized()
+        self._loop.add_reader(self.fileno, self._readable)
+        self._reading = True
+
+    def disable_input(self) -> None:
+        """Read nothing more; what the terminal still sends is not left to the shell."""
+        self._stop_reading()
+        with contextlib.suppress(termios.error, OSError):
+            termios.tcflush(self.fileno, termios.TCIFLUSH)
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back as it was."""
+        if not self._on:
+            return
+        self._stop_reading()
+        self._on = False
+        self._pipe.write(_LEAVE)
+        self._pipe.finish(LAST_S)
+        self.disable_input()
+        if self._before is not None:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self._before)
+        atexit.unregister(self._last_resort)
+
+    def close(self) -> None:
+        """The app has ended."""
+        self._stop_reading()
+        for number in _SIGNALS:
+            with contextlib.suppress(ValueError, RuntimeError):
+                self._loop.remove_signal_handler(number)
+        self._pipe.close()
 
     def suspend_application_mode(self) -> None:
         """Give the terminal back for a while."""
         self._suspended = True
-        super().suspend_application_mode()
+        self.stop_application_mode()
 
     def resume_application_mode(self) -> None:
-        """Take it again, if it was given back.
-
-        SIGCONT also comes with a hang-up: a second pair of threads would keep the process alive.
-        """
+        """Take it again, if it was given back."""
         if self._suspended:
-            self._suspended = False
-            super().resume_application_mode()
+            self.start_application_mode()
+            if self._on:
+                self._repaint()
 
-    def run_input_thread(self) -> None:
-        """Read keys and hand them to the app until it ends."""
-        selector = selectors.DefaultSelector()
-        selector.register(self.fileno, selectors.EVENT_READ)
-        parser = _new_parser()
-        decode = getincrementaldecoder("utf-8")("replace").decode
-        wait_s, open_esc = _POLL_S, False
-        try:
-            while not self.exit_event.is_set():
-                if selector.select(wait_s):
-                    text = decode(self._read())
-                    wait_s = wait_after(text)
-                    self._process(parser.feed(spelled(text, open_esc=open_esc)) if text else ())
-                    open_esc = text.endswith(_ESC)
-                else:
-                    wait_s, open_esc = _POLL_S, False
-                self._process(parser.tick())
-        finally:
-            selector.close()
+    def send_message(self, message: Message) -> None:
+        """Hand on to the app, in whose loop this runs."""
+        self._app.post_message(message)
 
-    def _read(self) -> bytes:
+    # -- keys
+
+    def _readable(self) -> None:
+        """Take what was typed."""
+        data = self._read()
+        if data is None:
+            return
+        self._deliver(self._stream.feed(self._decode(data), self._loop.time()))
+
+    def _read(self) -> bytes | None:
         """What was typed; the end of input means that the terminal is gone."""
-        with contextlib.suppress(OSError):
-            if data := os.read(self.fileno, _CHUNK_BYTES):
-                return data
-        if not self._gone:
-            self._gone = True
-            os.kill(os.getpid(), signal.SIGHUP)
-        self.exit_event.wait(_POLL_S)
-        return b""
+        try:
+            data = os.read(self.fileno, READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            data = b""
+        if not data:
+            self._stop_reading()
+            if not self._gone:
+                self._gone = True
+                os.kill(os.getpid(), signal.SIGHUP)
+            return None
+        return data
 
-    def _process(self, messages: Iterable[Message]) -> None:
-        for message in messages:
-            if isinstance(message, Key):
+    def _expire(self) -> None:
+        self._overdue = None
+        self._deliver(self._stream.expire(self._loop.time()))
+
+    def _deliver(self, tokens: list[Token]) -> None:
+        if self._overdue is not None:
+            self._overdue.cancel()
+            self._overdue = None
+        if self._stream.deadline is not None and self._reading:
+            self._overdue = self._loop.call_at(self._stream.deadline, self._expire)
+        for message in self._words.messages(tokens):
+            if isinstance(message, events.Key):
                 self._stamp("key", "character" if message.is_printable else message.key)
             self.process_message(message)
 
+    def _learn_kitty(self, on: bool) -> None:
+        self._stream.sure = on
 
-def wait_after(text: str) -> float:
-    """Seconds to wait for more input: short while an ESC byte may be a key of its own."""
-    return constants.ESCAPE_DELAY + 0.001 if text.endswith(_ESC) else _POLL_S
+    def _stop_reading(self) -> None:
+        if self._overdue is not None:
+            self._overdue.cancel()
+            self._overdue = None
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self.fileno)
+
+    # -- signals
+
+    def _signalled(self, number: int) -> None:
+        if number == signal.SIGWINCH:
+            if self._resizing is None and self._on:
+                self._resized()
+        elif number == signal.SIGTSTP:
+            self._stop()
+        elif self._auto_restart:
+            self._continued()
+
+    def _stop(self) -> None:
+        """SIGTSTP: leave the terminal, then stop; SIGCONT comes when it is ours again."""
+        if self._auto_restart:
+            self.suspend_application_mode()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _continued(self) -> None:
+        """SIGCONT. It also comes with a hang-up, and after a SIGSTOP that nobody could notice."""
+        if self._suspended:
+            self.resume_application_mode()
+            if self._on:
+                self.send_message(self.SignalResume())
+        elif self._on:
+            _raw(self.fileno)
+            self._pipe.write("\x1b[<u" + _ENTER)
+            self._repaint()
+
+    def _resized(self) -> None:
+        """Tell the app the size now, and once more when a row of changes has ended."""
+        self._resizing = None
+        size = _terminal_size(self.fileno)
+        if size != self._told_size and self._on:
+            self._told_size = size
+            told = Size(*size)
+            self.send_message(events.Resize(told, told))
+            self._resizing = self._loop.call_later(RESIZE_S, self._resized)
+
+    # -- the terminal's state
+
+    def _repaint(self) -> None:
+        """Whatever is on the screen is not what the app painted last."""
+        self._resized()
+        self._app.refresh(layout=True)
+
+    def _last_resort(self) -> None:
+        """The interpreter ends and nobody gave the terminal back."""
+        with contextlib.suppress(Exception):
+            self.stop_application_mode()
 
 
-def spelled(text: str, *, open_esc: bool = False) -> str:
-    """Input with Alt+Enter, Alt+letter, Alt+digit, Alt+. and Alt+, in the long form.
+@contextlib.contextmanager
+def _stopped_by(number: signal.Signals) -> Iterator[None]:
+    """Stop the process when this signal comes."""
+    before = signal.signal(number, lambda *_: os.kill(os.getpid(), signal.SIGSTOP))
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
-    Textual takes the short form, ESC and the character, for a Mac's option key or for the
-    character alone: Alt+Enter would be Enter, which stops the answer. Alt+letter it knows only
-    when nothing comes behind it, but over a slow line several keys come at once. ``open_esc``: the
-    ESC came with the input before this one, which is so over slow lines.
-    """
-    if open_esc:
-        text = _OPEN_ALT.sub(lambda match: f"[{ord(match[0])};3u", text)
-    if _ESC not in text:
-        return text
-    text = _MODIFIED.sub(rf"{_ESC}[\2;\1u", text)
-    return _ALT.sub(lambda match: f"{_ESC}[{ord(match[1])};3u", text)
+
+def _input_fileno() -> int:
+    return 0 if sys.__stdin__ is None else sys.__stdin__.fileno()
+
+
+def _output_fileno() -> int:
+    return 2 if sys.__stderr__ is None else sys.__stderr__.fileno()
+
+
+def _terminal_size(fileno: int) -> tuple[int, int]:
+    """Columns and rows."""
+    for candidate in (fileno, _output_fileno()):
+        with contextlib.suppress(OSError):
+            columns, rows = os.get_terminal_size(candidate)
+            if columns and rows:
+                return columns, rows
+    return 80, 25
+
+
+def _raw(fileno: int) -> list[Any] | None:
+    """No echo, no lines, no signals by keys; the state before."""
+    try:
+        before: list[Any] = termios.tcgetattr(fileno)
+        now: list[Any] = termios.tcgetattr(fileno)
+    except (termios.error, OSError):
+        return None
+    now[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
+    now[tty.IFLAG] &= ~(
+        termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR
+    )
+    now[tty.CC][termios.VMIN] = 1
+    now[tty.CC][termios.VTIME] = 0
+    with contextlib.suppress(termios.error, OSError):
+        termios.tcsetattr(fileno, termios.TCSANOW, now)
+    return before
+
+
+def _is_foreground(fileno: int) -> bool:
+    """Whether the terminal may be changed; in the background the process is stopped again."""
+    with _stopped_by(signal.SIGTTOU), _stopped_by(signal.SIGTTIN):
+        try:
+            termios.tcsetattr(fileno, termios.TCSANOW, termios.tcgetattr(fileno))
+        except (termios.error, OSError):
+            return False
+    return True

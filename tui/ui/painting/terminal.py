@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from textual.app import App
 from textual.geometry import Offset
 
@@ -11,21 +9,12 @@ _SYNC_START, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 """Between them a terminal that can shows nothing (DEC private mode 2026)."""
 
 
-class _Queue(Protocol):
-    """Where Textual's writer thread gets its texts."""
-
-    def qsize(self) -> int:
-        """How many it has not begun to write."""
-
-
 def is_behind(app: App[object]) -> bool:
     """True while a frame waits to be written: another one would be old before it is seen.
 
     A slow line gets fewer frames, each as it is then; and nobody waits for the line.
     """
-    thread = getattr(app._driver, "_writer_thread", None)
-    queue: _Queue | None = getattr(thread, "_queue", None)
-    return queue is not None and queue.qsize() > 0
+    return bool(getattr(app._driver, "behind", False))
 
 
 def write_frame(app: App[object], text: str, cursor: Offset) -> None:
