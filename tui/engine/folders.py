@@ -77,7 +77,7 @@ class Folders:
                 files = await ask()
                 if files != self.states.files:
                     self.states = await asyncio.to_thread(summed, files)
-                    self._board.git_changed()
+                    self._board.folders_changed(git=True)
                 await self._ports.sleep(max(PAUSE_S, (clock.now() - began_s) * (_SHARE - 1)))
         finally:
             self._asking = False
