@@ -19,6 +19,7 @@ from tui.core.buffer import Position
 from tui.ui import theme
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.editor.session import EditorSession
+from tui.ui.editor.slices import measure_on
 from tui.ui.editor.view import View
 from tui.ui.widgets.painted import Painted
 
@@ -95,6 +96,8 @@ class EditorCanvas(Painted, can_focus=True):
                 self.refresh(*damaged)
         if view.colours.pending:
             self.every("colours", _IDLE_S, self._colour_on)
+        if measure_on(view.layout, view.shown(height), 0.0):
+            self.every("measures", _IDLE_S, self._measure_on)
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
@@ -112,6 +115,21 @@ class EditorCanvas(Painted, can_focus=True):
         done = view.colours.advance(view.buffer.line_count, _IDLE_BUDGET_S)
         shown = view.shown(self.size.height)
         if done and done[0] < shown.stop and done[1] >= shown.start:
+            self.repaint()
+
+    def _measure_on(self) -> None:
+        view = self.view
+        if view is None or not measure_on(
+            view.layout, view.shown(self.size.height), _IDLE_BUDGET_S
+        ):
+            self.stop("measures")
+
+    def _match_on(self) -> None:
+        """Look on for the partner of the bracket at the cursor."""
+        view = self.view
+        if view is None or not view.brackets.pending:
+            self.stop("brackets")
+        elif view.brackets.advance(_IDLE_BUDGET_S):
             self.repaint()
 
     # -- moving ---------------------------------------------------------------------------

@@ -6,12 +6,14 @@ that is not the editor's bubbles, so that the bindings of the pane and the app s
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 
 from textual import events
 
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes, line_changes
+from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
@@ -22,6 +24,8 @@ from tui.ui.editor.view import View
 
 _NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
 """Keys held down that make a command of a letter; terminals send the letter along."""
+_JUMP_BUDGET_S, _JUMP_PAUSE_S = 0.004, 0.01
+"""A slice of the search for a bracket's partner, and the pause between two."""
 _SIDE_STEP = 8
 """Cells a sideways turn of the wheel."""
 
@@ -95,6 +99,29 @@ class Editor(EditorCanvas):
             paste = line_changes.insert_above if whole else changes.insert
             self.change(paste(self.view.cursor, text, "paste"))
 
+    def jump_to_partner(self) -> bool:
+        """Go to the other end of a pair of brackets; False if there surely is none."""
+        view = self.view
+        at = None if view is None else next_bracket(view.buffer, view.cursor.position)
+        if view is None or at is None:
+            return False
+        pair = Brackets(view.buffer, view.colours.spans)
+        pair.look(at)
+        if pair.advance(_JUMP_BUDGET_S) and pair.pair is not None:
+            self.let_go()
+            self.go(pair.pair[1])
+        elif pair.pending:
+            self.every("jump", _JUMP_PAUSE_S, partial(self._jump_on, view, pair))
+        return pair.pair is not None or pair.pending
+
+    def _jump_on(self, view: View, pair: Brackets) -> None:
+        """The partner is far away: look on, and go there unless the user went elsewhere."""
+        if pair.advance(_JUMP_BUDGET_S) and pair.pair is not None and view is self.view:
+            self.let_go()
+            self.go(pair.pair[1])
+        if not pair.pending:
+            self.stop("jump")
+
     # -- events ---------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
@@ -138,6 +165,7 @@ class Editor(EditorCanvas):
             return
         event.stop()
         self.focus()
+        self.let_go()
         gutter = event.x < gutter_width(view.digits) - 1
         position = view.position_at(event.x, event.y)
         self._drag.press(view.cursor, position, monotonic(), shift=event.shift, line=gutter)
@@ -150,20 +178,20 @@ class Editor(EditorCanvas):
         if not self._drag.active or self.view is None:
             return
         event.stop()
-        drag, height = self._drag, self.size.height
-        drag.x = event.x
-        drag.outside = min(event.y, 0) if event.y < 0 else max(event.y - height + 1, 0)
-        if drag.outside:
+        self._drag.x, self._drag.y = event.x, min(max(event.y, 0), self.size.height - 1)
+        self._drag.aim(*self._beyond(event.x, event.y))
+        if self._drag.outside or self._drag.aside:
             self.every("edge", EDGE_SCROLL_S, self._drag_on)
         else:
             self.stop("edge")
-            self._drag_to(event.y)
+            self._drag_to(self._drag.y)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """The selection is made."""
         if self._drag.active:
             event.stop()
-            self._drag.release()
+            if self.view is not None:
+                self._drag.release(self.view.cursor)
             self.stop("edge")
             self.release_mouse()
 
@@ -195,11 +223,29 @@ class Editor(EditorCanvas):
     def _drag_on(self) -> None:
         """The mouse is held beyond the edge."""
         drag = self._drag
-        if not drag.active or not drag.outside:
+        if not drag.active or not (drag.outside or drag.aside):
             self.stop("edge")
             return
-        self.scroll_lines(drag.outside)
-        self._drag_to(0 if drag.outside < 0 else self.size.height - 1)
+        rows, cells = drag.scroll()
+        if rows:
+            self.scroll_lines(rows)
+        if cells:
+            self.scroll_cells(cells)
+        self._drag_to(drag.y)
+
+    def _beyond(self, x: int, y: int) -> tuple[int, int]:
+        """Rows and cells by which the mouse is beyond the text.
+
+        Where the terminal ends the mouse gets no further: there the last row or cell counts.
+        """
+        width, height = self.size
+        right, bottom = self.region.right, self.region.bottom
+        below = height - (bottom >= self.screen.size.height)
+        behind = width - (right >= self.screen.size.width)
+        gutter = gutter_width(self.view.digits) if self.view is not None else 0
+        left = x - gutter if self.view is not None and self.view.left else 0
+        rows = y if y < 0 else max(y - below + 1, 0)
+        return rows, min(left, 0) or max(x - behind + 1, 0)
 
     def _drag_to(self, y: int) -> None:
         if self.view is not None:

@@ -77,17 +77,17 @@ class LongCells:
     def after(self, col: int) -> int:
         """The column behind the grapheme that begins at ``col``."""
         start = self._starts[index := self._index(col)]
-        return start + part_cells(self.block_text(index), 0).after(col - start)
+        return start + self._block(index).after(col - start)
 
     def before(self, col: int) -> int:
         """The column of the grapheme that ends at ``col``."""
         start = self._starts[index := self._index(max(col - 1, 0))]
-        return start + part_cells(self.block_text(index), 0).before(col - start)
+        return start + self._block(index).before(col - start)
 
     def snap(self, col: int) -> int:
         """``col``, or the start of the grapheme that it would stand inside of."""
         start = self._starts[index := self._index(col)]
-        return start + part_cells(self.block_text(index), 0).snap(col - start)
+        return start + self._block(index).snap(col - start)
 
     def window(self, first: int, last: int) -> Iterator[Piece]:
         """What stands in the cells ``first .. last``; cut graphemes leave blanks."""
@@ -137,7 +137,9 @@ class LongCells:
         widths += [None] * len(fresh)
         starts += [start + moved for start in self._starts[rest:]]
         widths += self._widths[rest:]
-        return LongCells(line, starts, widths)
+        cells = LongCells(line, starts, widths)
+        cells._cells = self._cells[:kept]
+        return cells
 
     def _index(self, col: int) -> int:
         return max(bisect_right(self._starts, col) - 1, 0)
@@ -146,7 +148,9 @@ class LongCells:
         return self._starts[index + 1] if index + 1 < len(self._starts) else self.length
 
     def _block(self, index: int) -> LineCells:
-        return part_cells(self.block_text(index), self._cells[index] % TAB_SIZE)
+        """The runs of a block; its columns are right in any case, its cells if it is measured."""
+        phase = self._cells[index] % TAB_SIZE if index < len(self._cells) else 0
+        return part_cells(self.block_text(index), phase)
 
     def _measure(self, until: int) -> None:
         """Make sure that the cell in which block ``until`` begins is known."""
@@ -209,7 +213,7 @@ def quick_width(text: str, phase: int) -> int:
         if not encoded.translate(None, _PLAIN) and _HEXAGRAMS not in encoded:
             # Three bytes and two cells each, where the others have one of both.
             return len(text) + (len(encoded) - len(text)) // 2
-    return LineCells(text, phase).width
+    return part_cells(text, phase).width
 
 
 def _cuts(line: str, first: int, last: int) -> Iterator[int]:
@@ -258,9 +262,11 @@ def _akin(one: str, other: str) -> bool:
 def _common_head(one: str, other: str) -> int:
     """Characters that both begin with; compares slices, which is quick."""
     low, high = 0, min(len(one), len(other))
+    if one.startswith(other[:high]):
+        return high
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if one.startswith(other[low:middle], low):
             low = middle
         else:
             high = middle - 1
@@ -272,7 +278,7 @@ def _common_tail(one: str, other: str, most: int) -> int:
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+        if one.endswith(other[len(other) - middle : len(other) - low], 0, len(one) - low):
             low = middle
         else:
             high = middle - 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tui.core.buffer import Buffer, Position
+from tui.core.buffer import Buffer, Mark, Position
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.words import word_at
 
@@ -16,6 +16,10 @@ WHEEL_LINES = 3
 """Lines a turn of the wheel."""
 EDGE_SCROLL_S = 0.05
 """While dragging beyond the edge the view scrolls this often."""
+_FASTER_TICKS = 16
+"""Held beyond the edge for as many of these, it scrolls by as much again."""
+_FASTEST = 40
+"""Times as fast as at first, at most: a long file is a matter of seconds."""
 
 Unit = Literal["character", "word", "line"]
 _UNITS: tuple[Unit, ...] = ("character", "word", "line")
@@ -27,11 +31,17 @@ class Drag:
     def __init__(self) -> None:
         self.active = False
         self.outside = 0
-        """Lines by which the mouse is above (negative) or below the view."""
+        """Rows by which the mouse is above (negative) or below the view."""
+        self.aside = 0
+        """Cells by which it is left (negative) or right of the text."""
         self.x = 0
         """The last column of the mouse."""
+        self.y = 0
+        """The row in the view that it is nearest to."""
+        self._held = 0
         self._unit: Unit = "character"
-        self._origin: tuple[Position, Position] = ((0, 0), (0, 0))
+        self._marks: tuple[Mark, Mark] | None = None
+        """What the first click selected; the model may write above it meanwhile."""
         self._clicks = 0
         self._last_click: tuple[float, Position] = (float("-inf"), (0, 0))
 
@@ -43,30 +53,49 @@ class Drag:
         self._clicks = self._clicks % 3 + 1 if again else 1
         self._last_click = (now_s, position)
         self._unit = "line" if line else _UNITS[self._clicks - 1]
+        self.release(cursor)
         self.active = True
-        self.outside = 0
         if shift:
             self._unit = "character"
             cursor.place(position, select=True)
-            self._origin = (cursor.anchor, cursor.anchor)
-            return
-        self._origin = self._extent(cursor.buffer, position)
-        cursor.select(*self._origin)
+            origin = (cursor.anchor, cursor.anchor)
+        else:
+            origin = self._extent(cursor.buffer, position)
+            cursor.select(*origin)
+        self._marks = (cursor.buffer.mark(*origin[0], right=True), cursor.buffer.mark(*origin[1]))
 
     def move(self, cursor: Cursor, position: Position) -> None:
         """The mouse moved with the button down: select from the origin to here."""
         start, end = self._extent(cursor.buffer, position)
-        if position < self._origin[0]:
-            cursor.place(self._origin[1])
+        if self._marks is None:
+            return
+        first, last = (cursor.buffer.clamp(mark.position) for mark in self._marks)
+        if position < first:
+            cursor.place(max(first, last))
             cursor.place(start, select=True)
         else:
-            cursor.place(self._origin[0])
-            cursor.place(max(end, self._origin[1]), select=True)
+            cursor.place(first)
+            cursor.place(max(end, last), select=True)
 
-    def release(self) -> None:
+    def aim(self, outside: int, aside: int) -> None:
+        """The mouse is this far from the text, in rows and in cells."""
+        if (outside > 0, outside < 0) != (self.outside > 0, self.outside < 0):
+            self._held = 0
+        self.outside, self.aside = outside, aside
+
+    def scroll(self) -> tuple[int, int]:
+        """Rows and cells to scroll by now: the further out and the longer held, the more."""
+        self._held += 1
+        times = min(1 + self._held // _FASTER_TICKS, _FASTEST)
+        return self.outside * times, self.aside * times
+
+    def release(self, cursor: Cursor) -> None:
         """The button went up."""
         self.active = False
-        self.outside = 0
+        self.outside = self.aside = self._held = 0
+        if self._marks is not None:
+            cursor.buffer.release(*self._marks)
+            self._marks = None
 
     def _extent(self, buffer: Buffer, position: Position) -> tuple[Position, Position]:
         """What one unit of the selection at a position covers."""

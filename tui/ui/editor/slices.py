@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui.ui.editor.cells import LONG, TAB_SIZE, line_cells
+from tui.ui.editor.long_lines import long_cells
 from tui.ui.editor.paint import Overlay
 from tui.ui.editor.wrapping import Layout, Place
 
@@ -37,6 +38,19 @@ class Slice(NamedTuple):
     def has(self, col: int) -> bool:
         """Whether a column is in it; the one behind the line is in its last slice."""
         return self.start <= col and (col < self.end or self.last)
+
+
+def measure_on(layout: Layout, shown: range, budget_s: float) -> bool:
+    """Measure very long lines in sight, for when the user goes to their end; True: there is more.
+
+    Rows of wrapped lines are counted from their block, they need no measure.
+    """
+    if layout.room is not None:
+        return False
+    for line in layout.buffer.lines[shown.start : shown.stop]:
+        if len(line) > LONG and long_cells(line).idle(budget_s):
+            return True
+    return False
 
 
 def slice_at(layout: Layout, place: Place, left: int, room: int) -> Slice:
