@@ -4,7 +4,8 @@ A `RegexLexer` knows only a position and a stack of states. Its loop is repeated
 it starts from both and reports the stack whenever a match ended exactly at a line start. The
 loop is put *below* the lexer in the method resolution order, so lexers that post-process
 their tokens through ``super()`` work unchanged; those that call ``RegexLexer`` by name get a
-copy of that one method with the name bound to the loop.
+copy of that one method with the name bound to the loop. An `ExtendedRegexLexer` knows what its
+context holds besides; that is part of its state (`contexts`).
 """
 
 from __future__ import annotations
@@ -18,35 +19,44 @@ from typing import Any, Protocol, cast
 from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, RegexLexer, RegexLexerMeta
 from pygments.token import Error, Whitespace
 
-Stack = tuple[str, ...]
-TokenType = tuple[str, ...]
-"""Pygments' token types are tuples of names."""
+from tui.ui.highlight.contexts import context_tokens
+from tui.ui.highlight.guard import LexerUnfit
+from tui.ui.highlight.lines import TokenType
+
+State = tuple[object, ...]
+"""What a lexer knows at a line start: its stack, or all that its context holds."""
 Token = tuple[int, TokenType, str]
-Report = Callable[[int, Stack], None]
+Report = Callable[[int, State], None]
+Start = tuple[str, int, State, Report]
+"""Text, position, state and whom to tell of line starts."""
 Rule = tuple[Callable[[str, int], "re.Match[str] | None"], Any, Any]
-_ROOT: Stack = ("root",)
+ROOT: State = ("root",)
+"""The state at the start of a text."""
 _TOKEN_TYPE = type(Error)
 
 
 class CheckpointLexer(Protocol):
-    """A lexer that begins at a position with a stack, and reports line starts."""
+    """A lexer that begins at a position with a state, and reports line starts."""
 
     _tokens: Mapping[str, Sequence[Rule]]
     """The compiled states of Pygments."""
-    checkpoint_start: tuple[int, Stack, Report] | None
+    checkpoint_start: Start | None
     """Consumed by the outermost call, so that nested calls (`using(this)`) are untouched."""
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Token]:
         """Tokens as (position, type, text)."""
 
 
-def _tokens(lexer: CheckpointLexer, text: str, stack: Stack = _ROOT) -> Iterator[Token]:
-    begin, lexer.checkpoint_start = lexer.checkpoint_start, None
-    if begin is None:
+def _tokens(
+    lexer: CheckpointLexer, text: str, stack: tuple[str, ...] = ("root",)
+) -> Iterator[Token]:
+    begin = lexer.checkpoint_start
+    if begin is None or begin[0] is not text:
         yield from RegexLexer.get_tokens_unprocessed(lexer, text, stack)
         return
-    pos, stack, report = begin
-    states = list(stack)
+    lexer.checkpoint_start = None
+    _, pos, known, report = begin
+    states = list(stack) if known is ROOT else list(cast("tuple[str, ...]", known))
     rules = lexer._tokens
     while True:
         for match_at, action, new_state in rules[states[-1]]:
@@ -94,10 +104,26 @@ def _enter(states: list[str], new_state: str | int | tuple[str, ...]) -> None:
         states.append(states[-1])
 
 
+def _extended_tokens(
+    lexer: CheckpointLexer, text: str | None = None, context: Any = None
+) -> Iterator[Token]:
+    begin = lexer.checkpoint_start
+    if begin is None or begin[0] is not (context.text if context else text):
+        yield from ExtendedRegexLexer.get_tokens_unprocessed(lexer, text, context)
+        return
+    lexer.checkpoint_start = None
+    yield from context_tokens(lexer, begin, context, () if begin[2] is ROOT else begin[2])
+
+
 Checkpointed = RegexLexerMeta(
     "Checkpointed",
     (RegexLexer,),
     {"get_tokens_unprocessed": _tokens, "checkpoint_start": None, "tokens": {"root": []}},
+)
+CheckpointedExtended = RegexLexerMeta(
+    "CheckpointedExtended",
+    (ExtendedRegexLexer,),
+    {"get_tokens_unprocessed": _extended_tokens, "checkpoint_start": None, "tokens": {"root": []}},
 )
 
 
@@ -105,17 +131,18 @@ _made: dict[object, type[Lexer] | None] = {}
 
 
 def checkpointed(lexer_class: type[Lexer]) -> type[Lexer] | None:
-    """The class that can start at any line; None if the lexer's state is not its stack alone."""
+    """The class that can start at any line; None if its state cannot be told or restored."""
     if lexer_class not in _made:
         _made[lexer_class] = _make(lexer_class)
     return _made[lexer_class]
 
 
 def _make(lexer_class: type[Lexer]) -> type[Lexer] | None:
-    if not issubclass(lexer_class, RegexLexer):
+    if not issubclass(lexer_class, RegexLexer) or issubclass(lexer_class, DelegatingLexer):
         return None
-    if issubclass(lexer_class, ExtendedRegexLexer | DelegatingLexer):
-        return None
+    extended = issubclass(lexer_class, ExtendedRegexLexer)
+    below = CheckpointedExtended if extended else Checkpointed
+    stock = ExtendedRegexLexer if extended else RegexLexer
     members: dict[str, object] = {}
     override = next(
         base.__dict__["get_tokens_unprocessed"]
@@ -123,30 +150,49 @@ def _make(lexer_class: type[Lexer]) -> type[Lexer] | None:
         if "get_tokens_unprocessed" in base.__dict__
     )
     code = override.__code__
-    if override is not RegexLexer.get_tokens_unprocessed and "RegexLexer" in code.co_names:
-        names = {**override.__globals__, "RegexLexer": Checkpointed}
+    if override is not stock.get_tokens_unprocessed and stock.__name__ in code.co_names:
+        names = {**override.__globals__, stock.__name__: below}
         members["get_tokens_unprocessed"] = FunctionType(
             code, names, override.__name__, override.__defaults__, override.__closure__
         )
+    if "_tokens" in lexer_class.__dict__:
+        members["_tokens"] = lexer_class.__dict__["_tokens"]  # compiled already
     name = f"Checkpointed{lexer_class.__name__}"
-    return cast("type[Lexer]", RegexLexerMeta(name, (lexer_class, Checkpointed), members))
+    made = cast("type[Lexer]", RegexLexerMeta(name, (lexer_class, below), members))
+    return made if _restarts(made) else None
+
+
+def _restarts(lexer_class: type[Lexer]) -> bool:
+    """Whether the loop above is what runs: a lexer may have one of its own."""
+    lexer = cast("CheckpointLexer", lexer_class())
+    text = "\n\n"
+    list(Pass(lexer, text, 0, ROOT))
+    return lexer.checkpoint_start is None
 
 
 class Pass:
     """One run of a checkpointed lexer over a text: tokens and line starts, in order."""
 
-    def __init__(self, lexer: CheckpointLexer, text: str, pos: int, stack: Stack) -> None:
-        self._reported: deque[tuple[int, Stack]] = deque()
-        lexer.checkpoint_start = (pos, stack, self._report)
+    def __init__(self, lexer: CheckpointLexer, text: str, pos: int, state: State) -> None:
+        self._reported: deque[tuple[int, State]] = deque()
+        self._lexer = lexer
+        self._pos = pos
+        lexer.checkpoint_start = (text, pos, state, self._report)
         self._tokens = lexer.get_tokens_unprocessed(text)
 
-    def _report(self, pos: int, stack: Stack) -> None:
-        self._reported.append((pos, stack))
+    def _report(self, pos: int, state: State) -> None:
+        self._reported.append((pos, state))
 
-    def __iter__(self) -> Iterator[Token | tuple[int, Stack]]:
-        """Tokens, and (position, stack) once all tokens before that line start have come."""
+    def __iter__(self) -> Iterator[Token | tuple[int, State]]:
+        """Tokens, and (position, state) once all tokens before that line start have come.
+
+        Raises:
+            LexerUnfit: the lexer began at the top although it was to begin further down.
+        """
         reported = self._reported
         for token in self._tokens:
+            if self._pos and self._lexer.checkpoint_start is not None:
+                raise LexerUnfit("it cannot start in the middle")
             while reported and reported[0][0] <= token[0]:
                 yield reported.popleft()
             yield token

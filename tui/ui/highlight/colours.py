@@ -1,43 +1,31 @@
-"""Syntax colours for buffers: Pygments per line, never the whole file.
+"""Syntax colours for buffers: Pygments per line, never the whole file before a repaint.
 
 `BufferColours` follows one buffer. It costs what changed: lines above the edit keep their
-spans, lines below are lexed until the lexer is in the state it was in before. A lexer that
-raises is dropped for that file, and the text stays plain.
+spans, lines below are lexed until the lexer is in the state it was in before. What is not seen
+is done in slices when nobody needs the processor. A lexer that raises, hangs or eats memory is
+dropped for that file, and the text stays plain.
 """
 
 from __future__ import annotations
 
-import re
-
-from pygments.lexer import Lexer
-from pygments.lexers import find_lexer_class_for_filename
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from weakref import WeakKeyDictionary
 
 from tui.core.buffer import Buffer
-from tui.ui.highlight.checkpoints import checkpointed
-from tui.ui.highlight.lines import (
-    LONGEST_LINE,
-    IncrementalLines,
-    Lines,
-    NoLines,
-    Spans,
-    WholeLines,
-)
+from tui.ui.highlight.batches import hunks
+from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
+from tui.ui.highlight.languages import Language, candidates, choice, language
+from tui.ui.highlight.lines import Lines, NoLines, Range, Spans
 
 MOST_LINES = 200_000
+MOST_CHARACTERS = 8 * 2**20
 """Longer files are not coloured."""
-LEXER_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    re.error,
-)
-"""What foreign lexers raise on text they did not expect; a file without colours is still a file."""
 _SAMPLE_LINES = 40
-"""Lines shown to Pygments where a file name fits several languages."""
+_SAMPLE_COLUMNS = 1_000
+"""What is shown to Pygments where a file name fits several languages."""
+_troubles: WeakKeyDictionary[Buffer, Troubles] = WeakKeyDictionary()
+"""What failed in a file is not tried again when it is shown again."""
 
 
 class BufferColours:
@@ -46,28 +34,124 @@ class BufferColours:
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
         self._revision = buffer.revision
-        self._lines: Lines = _lines_for(buffer)
+        self._troubles = _troubles.setdefault(buffer, Troubles(buffer.path))
+        self._language: Language | None = None
+        self._choice: Iterator[Language | None] = iter(())
+        self._lines: Lines | None = None
+        """None until the language is loaded."""
+        self._choose()
 
     @property
     def pending(self) -> bool:
         """True while there is work left for idle moments."""
-        return self._lines.pending or self._revision != self._buffer.revision
+        behind = self._revision != self._buffer.revision
+        return self._lines is None or self._lines.pending or behind
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until `idle` has something to do; 0: now."""
+        if self._lines is None or self._revision != self._buffer.revision:
+            return 0.0
+        return self._lines.wait_s
 
     def spans(self, line: int) -> Spans:
         """The spans of a line, as far as they are known."""
-        return self._lines.spans(line)
+        return () if self._lines is None else self._lines.spans(line)
 
-    def advance(self, until: int, budget_s: float) -> tuple[int, int] | None:
-        """Catch up with the buffer and colour lines up to ``until``.
+    def advance(self, until: int, budget_s: float, first: int | None = None) -> Range | None:
+        """Catch up with the buffer and colour lines ``first .. until``.
+
+        With ``first`` only what a repaint of these lines needs is done, and text whose language
+        is not loaded stays plain. Without it all lines from the top are meant, and what
+        is left of ``budget_s`` (seconds) goes to what `idle` does.
 
         Returns the range of lines whose spans may have changed.
         """
+        deadline = perf_counter() + budget_s
         self._catch_up()
-        try:
-            return self._lines.advance(self._buffer.lines, until, budget_s)
-        except LEXER_ERRORS:
+        if first is None:
+            self._get_ready(deadline)
+        elif self._lines is None and self._language is not None and self._language.ready:
+            self._make()
+        lines = self._lines
+        if lines is None:
+            return None
+        left_s = max(deadline - perf_counter(), 0.0)
+        done = self._guarded(lines.advance, first or 0, until, left_s)
+        if first is None and until >= self._buffer.line_count - 1 and self._lines is lines:
+            done = _both(done, self._guarded(lines.idle, max(deadline - perf_counter(), 0.0)))
+        return done
+
+    def idle(self, budget_s: float) -> Range | None:
+        """Load the language, colour the rest, then repair, for ``budget_s`` (seconds).
+
+        Returns the range of lines whose spans may have changed.
+        """
+        deadline = perf_counter() + budget_s
+        self._catch_up()
+        if not self._get_ready(deadline) or self._lines is None:
+            return None
+        return self._guarded(self._lines.idle, max(deadline - perf_counter(), 0.0))
+
+    def _choose(self) -> None:
+        """Which language it is, as far as the name tells."""
+        self._lines = None
+        self._language = None
+        if _too_long(self._buffer):
             self._lines = NoLines()
+            return
+        found = candidates(self._buffer.path)
+        if not found:
+            self._lines = NoLines()
+        elif len(found) == 1:
+            self._language = language(found[0][0])
+        else:
+            lines = self._buffer.lines[:_SAMPLE_LINES]
+            sample = "\n".join(line[:_SAMPLE_COLUMNS] for line in lines)
+            self._choice = choice(found, sample)
+
+    def _get_ready(self, deadline: float) -> bool:
+        """Load the language, for a while; true when the lines are there."""
+        if self._lines is not None:
+            return True
+        if self._language is None and not self._decide(deadline):
+            return False
+        if self._language is not None and not self._language.step(deadline):
+            return False
+        self._make()
+        return True
+
+    def _decide(self, deadline: float) -> bool:
+        """Go on to choose among several languages."""
+        with Guard(BUILD_CPU_S) as guard:
+            for found in self._choice:
+                self._language = found
+                if perf_counter() > deadline:
+                    return found is not None
+        if guard.failure:
+            self._troubles.add("a", guard.failure)
+        return True
+
+    def _make(self) -> None:
+        self._lines = NoLines()
+        with Guard() as guard:
+            if self._language is not None:
+                self._lines = self._language.lines(self._buffer.lines, "\n", self._troubles)
+        if guard.failure:
+            self._drop(guard.failure)
+
+    def _guarded(self, call: Callable[..., Range | None], *arguments: float) -> Range | None:
+        done = None
+        with Guard() as guard:
+            done = call(*arguments)
+        if guard.failure:
+            self._drop(guard.failure)
             return (0, self._buffer.line_count)
+        return done
+
+    def _drop(self, failure: str) -> None:
+        self._lines = NoLines()
+        self._troubles.add(self._language.name if self._language else "", failure)
 
     def _catch_up(self) -> None:
         buffer = self._buffer
@@ -75,27 +159,30 @@ class BufferColours:
             return
         changes = buffer.changes_since(self._revision)
         self._revision = buffer.revision
-        if changes is None or buffer.line_count > MOST_LINES:
-            self._lines = _lines_for(buffer)
+        if isinstance(self._lines, NoLines):
             return
-        for index, change in enumerate(changes):
-            # Later changes may have moved these lines; then only their number is sure.
-            last = index + 1 == len(changes)
-            rows = buffer.lines[change.row : change.row + change.n_new] if last else []
-            rows += [""] * (change.n_new - len(rows))
-            self._lines.edit(change.row, change.n_old, rows)
+        if changes is None:
+            self._choose()
+            return
+        if self._lines is None:
+            return
+        if _too_long(buffer, changes[-1].n_new):
+            self._lines = NoLines()
+            return
+        for row, n_old, first, last in hunks(changes):
+            self._lines.edit(row, n_old, buffer.lines[first:last])
 
 
-def _lines_for(buffer: Buffer) -> Lines:
+def _too_long(buffer: Buffer, new: int | None = None) -> bool:
+    """Whether a file is too long for colours; ``new``: after so many lines came."""
     if buffer.line_count > MOST_LINES:
-        return NoLines()
-    sample = "\n".join(line[:LONGEST_LINE] for line in buffer.lines[:_SAMPLE_LINES])
-    found = find_lexer_class_for_filename(buffer.path, sample)
-    return NoLines() if found is None else _lines_by(found, buffer.lines)
+        return True
+    if new is not None and new < _SAMPLE_LINES:
+        return False
+    return sum(map(len, buffer.lines)) > MOST_CHARACTERS
 
 
-def _lines_by(lexer_class: type[Lexer], lines: list[str]) -> Lines:
-    incremental = checkpointed(lexer_class)
-    if incremental is not None:
-        return IncrementalLines(incremental(), lines)
-    return WholeLines(lexer_class(), lines)
+def _both(one: Range | None, other: Range | None) -> Range | None:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])

@@ -1,37 +1,32 @@
-"""Token spans per line, kept right while lines come, go and change.
+"""Token spans per line, kept while lines come, go and change.
 
-`IncrementalLines` follows the checkpoints (see `checkpoints`): after an edit it
-starts at the nearest line above with a known state and stops as soon as a later line is
-entered with the same state as before. `WholeLines` is for lexers without such states: old
-spans stay until a whole pass, made in slices, is through.
+`Lines` is what colours a text: `IncrementalLines` follows checkpoints, `WholeLines` runs any lexer
+from the top in slices, `FlatLines` is text of one kind, `NoLines` plain text. All keep the spans
+of a line relative to the line, so nothing moves when lines come above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from time import perf_counter
-from typing import Protocol, cast
+from collections.abc import Sequence
+from typing import Protocol
 
-from pygments.lexer import Lexer
 from pygments.token import Text, Whitespace
 
-from tui.ui.highlight.checkpoints import CheckpointLexer, Pass, Stack, Token, TokenType
-
+TokenType = tuple[str, ...]
+"""Pygments' token types are tuples of names."""
 Span = tuple[int, int, TokenType]
 """First column, column behind the last, token type."""
 Spans = tuple[Span, ...]
+Range = tuple[int, int]
+"""First line, line behind the last."""
 
 LONGEST_LINE = 10_000
 """Characters; longer lines stay neutral, and the lexer sees them as empty."""
 _PLAIN = frozenset({Text, Whitespace})
-_CLOCK_EVERY = 64
-"""Tokens between two looks at the clock."""
-_RESTART_S = 0.25
-"""A whole pass is begun anew at most this often."""
-_LOOKAHEAD_LINES = 20
-"""Lines gone back where a quote or fence was typed, whose rules look far ahead."""
-_FENCES = ('"""', "'''", "```", "~~~")
+_MOST_SHARED = 20_000
+_shared_spans: dict[Span, Span] = {}
+_shared_lines: dict[Spans, Spans] = {}
+"""Equal spans, and equal lines of spans, are one object: a file of 50,000 lines has few kinds."""
 
 
 class Lines(Protocol):
@@ -41,20 +36,28 @@ class Lines(Protocol):
     def pending(self) -> bool:
         """True while lines may still be coloured as before the last edit."""
 
+    @property
+    def wait_s(self) -> float:
+        """Seconds until `idle` has something to do; 0: now."""
+
     def spans(self, line: int) -> Spans:
         """The spans of a line, as far as they are known."""
 
     def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
         """Lines ``row .. row + n_old`` became ``new``."""
 
-    def advance(self, lines: list[str], until: int, budget_s: float) -> tuple[int, int] | None:
-        """Colour on, up to line ``until`` or for ``budget_s``; returns the range of lines done."""
+    def advance(self, first: int, until: int, budget_s: float) -> Range | None:
+        """Colour lines ``first .. until``, for ``budget_s``; returns the range that changed."""
+
+    def idle(self, budget_s: float) -> Range | None:
+        """Colour the rest, then repair; returns the range that changed."""
 
 
 class NoLines:
     """Plain text."""
 
     pending = False
+    wait_s = 0.0
 
     def spans(self, line: int) -> Spans:
         """No spans."""
@@ -63,200 +66,163 @@ class NoLines:
     def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
         """Nothing to do."""
 
-    def advance(self, lines: list[str], until: int, budget_s: float) -> tuple[int, int] | None:
+    def advance(self, first: int, until: int, budget_s: float) -> Range | None:
         """Nothing to do."""
         return None
+
+    def idle(self, budget_s: float) -> Range | None:
+        """Nothing to do."""
+        return None
+
+
+class FlatLines(NoLines):
+    """Text that is all of one kind: the inside of a docstring or a comment."""
+
+    def __init__(self, kind: TokenType, lines: Sequence[str]) -> None:
+        self._kind = kind
+        self._lengths = [len(line) for line in lines]
+
+    def spans(self, line: int) -> Spans:
+        """One span, or none in an empty line."""
+        length = self._lengths[line] if line < len(self._lengths) else 0
+        return ((0, length, self._kind),) if length else ()
+
+    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
+        """Lines ``row .. row + n_old`` became ``new``."""
+        self._lengths[row : row + n_old] = [len(line) for line in new]
+
+
+class Store:
+    """A text and its spans, and which of them changed since somebody asked."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = [*map(shown, lines)] if longest(lines) > LONGEST_LINE else list(lines)
+        """As the lexer sees them; too long ones are empty."""
+        self.spans: list[Spans] = [()] * len(lines)
+        self.known = bytearray(len(lines))
+        """1 for each line that has colours, be they old or guessed."""
+        self._changed: Range | None = None
+
+    def splice(self, row: int, n_old: int, new: Sequence[str]) -> list[str]:
+        """Lines ``row .. row + n_old`` became ``new``; returns the old ones.
+
+        Old colours stay with the lines that are still there, until there are new ones.
+        """
+        last = row + n_old
+        old = self.lines[row:last]
+        kept = min(n_old, len(new))
+        more = len(new) - kept
+        self.lines[row:last] = [shown(line) for line in new]
+        self.spans[row:last] = self.spans[row : row + kept] + [()] * more
+        self.known[row:last] = self.known[row : row + kept] + bytes(more)
+        return old
+
+    def put(self, line: int, spans: Spans) -> None:
+        """The colours of a line are these."""
+        if line >= len(self.spans):
+            return
+        self.known[line] = 1
+        if self.spans[line] != spans:
+            self.spans[line] = spans
+            self.touch(line, line + 1)
+
+    def touch(self, first: int, last: int) -> None:
+        """These lines look different now."""
+        if self._changed is not None:
+            first, last = min(self._changed[0], first), max(self._changed[1], last)
+        self._changed = (first, last)
+
+    def changed(self) -> Range | None:
+        """The range of lines that look different since the last call."""
+        changed, self._changed = self._changed, None
+        return changed
 
 
 class SpanWriter:
     """Cuts tokens at line ends; columns are counted from the line's start."""
 
-    def __init__(self, line: int, line_start: int) -> None:
-        """Position ``line_start`` of the text is the start of ``line``."""
+    def __init__(self, line: int, line_start: int, text: str = "") -> None:
+        """Position ``line_start`` of the text is the start of ``line``.
+
+        With ``text``, line ends that the lexer gives no token for are counted too.
+        """
         self.line = line
+        self.at = line_start
+        """The position behind the last token."""
+        self._text = text
         self._start = line_start
         self._spans: list[Span] = []
 
-    def write(self, pos: int, kind: TokenType, value: str) -> Iterator[tuple[int, Spans]]:
-        """Take a token; yields the lines that it finished."""
+    @property
+    def column(self) -> int:
+        """Where in the line the last token ended."""
+        return self.at - self._start
+
+    def write(self, pos: int, kind: TokenType, value: str) -> list[tuple[int, Spans]]:
+        """Take a token; returns the lines that it finished."""
+        skipped = self.skip(pos) if pos > self.at and self._text else []
+        self.at = max(self.at, pos + len(value))
         if "\n" not in value:
-            self._add(pos - self._start, pos - self._start + len(value), kind)
-            return
+            if kind not in _PLAIN:
+                self._add(pos - self._start, pos - self._start + len(value), kind)
+            return skipped
         *whole, last = value.split("\n")
         for part in whole:
             self._add(pos - self._start, pos - self._start + len(part), kind)
-            yield self.line, tuple(self._spans)
-            self._spans.clear()
+            skipped.append(self._finished())
             pos += len(part) + 1
-            self.line += 1
             self._start = pos
         self._add(0, len(last), kind)
+        return skipped
+
+    def skip(self, pos: int) -> list[tuple[int, Spans]]:
+        """No token came up to here; returns the lines that ended on the way."""
+        finished = []
+        while (newline := self._text.find("\n", self.at, pos)) >= 0:
+            finished.append(self._finished())
+            self.at = self._start = newline + 1
+        self.at = max(self.at, pos)
+        return finished
 
     def rest(self) -> tuple[int, Spans]:
         """The unfinished line."""
-        return self.line, tuple(self._spans)
+        return self.line, shared(tuple(self._spans))
+
+    def _finished(self) -> tuple[int, Spans]:
+        done = self.rest()
+        self._spans.clear()
+        self.line += 1
+        return done
 
     def _add(self, start: int, end: int, kind: TokenType) -> None:
         if start >= end or start < 0 or kind in _PLAIN:
             return
-        if self._spans and self._spans[-1][1] == start and self._spans[-1][2] is kind:
-            self._spans[-1] = (self._spans[-1][0], end, kind)
+        spans = self._spans
+        if spans and spans[-1][1] == start and spans[-1][2] is kind:
+            spans[-1] = (spans[-1][0], end, kind)
         else:
-            self._spans.append((start, end, kind))
+            spans.append((start, end, kind))
 
 
-class IncrementalLines:
-    """Spans by a checkpointed lexer."""
-
-    def __init__(self, lexer: Lexer, lines: Sequence[str]) -> None:
-        self._lexer = cast("CheckpointLexer", lexer)
-        self._spans: list[Spans] = [()] * len(lines)
-        self._entry: list[Stack | None] = [None] * len(lines)
-        self._entry[0] = ("root",)
-        self._dirty: int | None = 0
-        self._settled = len(lines)
-        """From this line on the entry states are those of before the edit."""
-        self._back = 1
-        self._long = any(len(line) > LONGEST_LINE for line in lines)
-
-    @property
-    def pending(self) -> bool:
-        """True while lines below the last advance are not coloured anew."""
-        return self._dirty is not None
-
-    def spans(self, line: int) -> Spans:
-        """The spans of a line."""
-        return self._spans[line] if line < len(self._spans) else ()
-
-    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
-        """Lines ``row .. row + n_old`` became ``new``."""
-        n_new = len(new)
-        kept = self._spans[row : row + min(n_old, n_new)]
-        self._spans[row : row + n_old] = kept + [()] * (n_new - len(kept))
-        first = self._entry[row] if row else ("root",)
-        self._entry[row : row + n_old] = [first] + [None] * (n_new - 1)
-        if self._dirty is None:
-            self._dirty, self._settled = row, row + n_new
-        else:
-            below = self._dirty - n_old + n_new if self._dirty >= row + n_old else self._dirty
-            shifted = self._settled - n_old + n_new if self._settled > row else row
-            self._dirty, self._settled = min(below, row), max(shifted, row + n_new)
-        self._long = self._long or any(len(line) > LONGEST_LINE for line in new)
-        if any(fence in line for line in new for fence in _FENCES):
-            self._back = _LOOKAHEAD_LINES
-
-    def advance(self, lines: list[str], until: int, budget_s: float) -> tuple[int, int] | None:
-        """Colour on from the first line that is not settled."""
-        if self._dirty is None or self._dirty > until:
-            return None
-        start = max(self._dirty - self._back, 0)
-        while self._entry[start] is None:
-            start -= 1
-        self._back = 1
-        context = max(start - 1, 0)
-        text, pos = _joined(lines, context, self._long), 0
-        if context < start:
-            pos = text.index("\n") + 1
-        stop = self._lex(text, pos, start, (until, perf_counter() + budget_s))
-        return (start, stop)
-
-    def _lex(self, text: str, pos: int, start: int, limit: tuple[int, float]) -> int:
-        """Lex from line ``start``; returns the line behind the last one written."""
-        until, deadline = limit
-        dirty = self._dirty or 0
-        writer = SpanWriter(start, pos)
-        written = start
-        tokens = Pass(self._lexer, text, pos, self._entry[start] or ("root",))
-        for item in tokens:
-            if len(item) == 3:
-                for line, spans in writer.write(*item):
-                    self._finish(line, spans)
-                continue
-            line = writer.line
-            if line >= len(self._spans):
-                break
-            for between in range(written + 1, line):
-                self._entry[between] = None
-            written = line
-            if line >= self._settled and line > dirty and self._entry[line] == item[1]:
-                self._dirty = None
-                return line
-            self._entry[line] = item[1]
-            if line > until or (line > dirty and perf_counter() > deadline):
-                self._dirty = line
-                self._settled = max(self._settled, line + 1)
-                return line
-        self._finish(*writer.rest())
-        for between in range(written + 1, len(self._entry)):
-            self._entry[between] = None
-        self._dirty = None
-        return len(self._spans)
-
-    def _finish(self, line: int, spans: Spans) -> None:
-        if line < len(self._spans):
-            self._spans[line] = spans
+def shared(spans: Spans) -> Spans:
+    """An equal tuple, which may be in use already."""
+    if not spans:
+        return ()
+    found = _shared_lines.get(spans)
+    if found is None:
+        if len(_shared_lines) + len(_shared_spans) > _MOST_SHARED:
+            _shared_lines.clear()
+            _shared_spans.clear()
+        found = tuple([_shared_spans.setdefault(span, span) for span in spans])
+        _shared_lines[found] = found
+    return found
 
 
-class WholeLines:
-    """Spans by any lexer: one pass over the whole text, in slices."""
-
-    def __init__(self, lexer: Lexer, lines: Sequence[str]) -> None:
-        self._lexer = lexer
-        self._spans: list[Spans] = [()] * len(lines)
-        self._fresh: list[Spans] = []
-        self._tokens: Iterator[Token] | None = None
-        self._writer = SpanWriter(0, 0)
-        self._begun = float("-inf")
-        self.pending = True
-        """True while a pass is under way or due."""
-
-    def spans(self, line: int) -> Spans:
-        """The spans of a line as of the last whole pass."""
-        return self._spans[line] if line < len(self._spans) else ()
-
-    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
-        """Lines ``row .. row + n_old`` became ``new``: old spans stay, a new pass is due."""
-        kept = self._spans[row : row + min(n_old, len(new))]
-        self._spans[row : row + n_old] = kept + [()] * (len(new) - len(kept))
-        self._tokens = None
-        self.pending = True
-
-    def advance(self, lines: list[str], until: int, budget_s: float) -> tuple[int, int] | None:
-        """Go on with the pass; when it is through, its spans replace the old ones."""
-        deadline = perf_counter() + budget_s
-        if not self.pending or (self._tokens is None and not self._begin(lines)):
-            return None
-        tokens = self._tokens
-        while tokens is not None:
-            few = list(islice(tokens, _CLOCK_EVERY))
-            for token in few:
-                self._fresh += [spans for _, spans in self._writer.write(*token)]
-            if len(few) < _CLOCK_EVERY:
-                break
-            if perf_counter() > deadline:
-                return None
-        self._fresh.append(self._writer.rest()[1])
-        blank: list[Spans] = [()]
-        self._spans = (self._fresh + blank * len(lines))[: len(lines)]
-        self._tokens = None
-        self.pending = False
-        return (0, len(lines))
-
-    def _begin(self, lines: list[str]) -> bool:
-        now = perf_counter()
-        if now - self._begun < _RESTART_S:
-            return False
-        self._begun = now
-        self._fresh = []
-        self._writer = SpanWriter(0, 0)
-        text = _joined(lines, 0, any(len(line) > LONGEST_LINE for line in lines))
-        self._tokens = iter(self._lexer.get_tokens_unprocessed(text))
-        return True
+def shown(line: str) -> str:
+    """A line as the lexer sees it: too long ones are empty."""
+    return line if len(line) <= LONGEST_LINE else ""
 
 
-def _joined(lines: list[str], first: int, some_long: bool) -> str:
-    """The text from a line on; too long lines are empty in it."""
-    rest = lines[first:] if first else lines
-    if some_long:
-        rest = ["" if len(line) > LONGEST_LINE else line for line in rest]
-    return "\n".join(rest) + "\n"
+def longest(lines: Sequence[str]) -> int:
+    """Characters of the longest line."""
+    return max(map(len, lines), default=0)

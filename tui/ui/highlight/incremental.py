@@ -1,0 +1,230 @@
+"""Colours by a checkpointed lexer: an edit costs the lines that it changed.
+
+After an edit the lexer starts at the nearest line above with a known state and stops as soon as a
+later line is entered with the same state as before. Two things can deceive it: a rule that
+looks further ahead than one line, and a lexer that keeps something back between lines. So half a
+second after the last edit a pass over the whole text looks for lines that differ.
+
+What is lexed before a repaint is what is seen: lines far below the last known state are coloured
+as if the text began near them, until the lexer really gets there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from time import perf_counter
+from typing import cast
+
+from pygments.lexer import Lexer
+
+from tui.ui.highlight.checkpoints import ROOT, CheckpointLexer, State
+from tui.ui.highlight.guard import Troubles
+from tui.ui.highlight.lines import Range, Spans, Store
+from tui.ui.highlight.regions import Regions
+from tui.ui.highlight.runs import Outcome, Run
+
+_LOOKAHEAD_LINES = 20
+"""Lines gone back where a quote or fence was typed, whose rules look far ahead."""
+_FENCES = ('"""', "'''", "```", "~~~")
+_WINDOW_LINES = 2_000
+"""Lines that the lexer is shown after an edit; what looks further ahead is left to the repair."""
+_REACH_LINES = 400
+"""Lines above the view that may be worth a wait."""
+_CONTEXT_LINES = 30
+"""Lines above a guess, so that most strings and comments are begun there."""
+_REPAIR_S = 0.5
+"""After the last edit."""
+_SAMPLES = 64
+
+
+class IncrementalLines:
+    """Spans by a lexer that can start at any line."""
+
+    def __init__(self, lexer: Lexer, lines: Sequence[str], tail: str, troubles: Troubles) -> None:
+        """``tail`` is what follows the last line: a newline in a file, nothing in a region."""
+        self._lexer = cast("CheckpointLexer", lexer)
+        self._guesser = cast("CheckpointLexer", type(lexer)())
+        self._tail = tail
+        self._store = Store(lines)
+        self._regions = Regions(self._store, troubles)
+        self._entry: list[State | None] = [None] * len(lines)
+        self._entry[0] = ROOT
+        self._dirty: int | None = 0
+        self._settled = len(lines)
+        """From this line on the entry states are those of before the edit."""
+        self._back = 0
+        self._run: Run | None = None
+        """The lexer on its way down; it goes on where it stopped unless there is an edit."""
+        self._repair: Run | None = None
+        self._repair_at_s: float | None = None
+        """When to look over the whole text; None: nothing was edited since."""
+
+    @property
+    def pending(self) -> bool:
+        """True while some line may have other colours in the end."""
+        return self._dirty is not None or self._repair_at_s is not None or self._regions.pending
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until `idle` has something to do; 0: now."""
+        if self._dirty is not None or self._repair_at_s is None:
+            return 0.0 if self._dirty is not None else self._regions.wait_s
+        wait_s = max(self._repair_at_s - perf_counter(), 0.0)
+        return min(wait_s, self._regions.wait_s) if self._regions.pending else wait_s
+
+    def spans(self, line: int) -> Spans:
+        """The spans of a line."""
+        store = self._store
+        outer = store.spans[line] if line < len(store.spans) else ()
+        return self._regions.spans(line, outer)
+
+    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
+        """Lines ``row .. row + n_old`` became ``new``."""
+        n_new = len(new)
+        old = self._store.splice(row, n_old, new)
+        first = self._entry[row] if row else ROOT
+        self._entry[row : row + n_old] = [first] + [None] * (n_new - 1)
+        self._run = self._repair = None
+        self._repair_at_s = perf_counter() + _REPAIR_S
+        taken = self._regions.edit(row, old, self._store.lines[row : row + n_new])
+        if self._dirty is None:
+            if taken:
+                return
+            self._dirty, self._settled = row, row + n_new
+        else:
+            below = self._dirty - n_old + n_new if self._dirty >= row + n_old else self._dirty
+            shifted = self._settled - n_old + n_new if self._settled > row else row
+            self._dirty, self._settled = min(below, row), max(shifted, row + n_new)
+        self._back = max(self._back, 1)
+        if any(fence in line for line in (*old, *new) for fence in _FENCES):
+            self._back = _LOOKAHEAD_LINES
+
+    def advance(self, first: int, until: int, budget_s: float) -> Range | None:
+        """Colour ``first .. until``: right where that is near, else by a guess."""
+        deadline = perf_counter() + budget_s
+        until = min(until, len(self._entry) - 1)
+        dirty = self._dirty
+        if dirty is not None and dirty <= until:
+            if first - dirty <= _REACH_LINES or self._settled <= first:
+                self._forward(until, deadline)
+            if self._dirty is not None and self._dirty <= until:
+                self._guess(max(first, self._dirty), until, deadline + budget_s / 2)
+        self._regions.advance(first, until, deadline)
+        return self._store.changed()
+
+    def idle(self, budget_s: float) -> Range | None:
+        """Colour on; when all is coloured and nobody edits, look for what is wrong."""
+        deadline = perf_counter() + budget_s
+        self._forward(len(self._entry), deadline)
+        if self._dirty is None and perf_counter() < deadline:
+            self._regions.idle(deadline)
+            if self._repair_at_s is not None and perf_counter() >= self._repair_at_s:
+                self._look_over(deadline)
+        return self._store.changed()
+
+    def _forward(self, until: int, deadline: float) -> None:
+        """Lex on from the first line that is not settled."""
+        while self._dirty is not None and self._dirty <= until:
+            if self._run is None:
+                self._run = self._begin(whole=False)
+            run = self._run
+            dirty = self._dirty
+            outcome = run.drive(self, until, deadline)
+            if outcome is Outcome.PAUSED:
+                return
+            self._run = None
+            if outcome is Outcome.WINDOW and self._dirty == dirty:
+                self._run = self._begin(whole=True)
+            elif outcome is not Outcome.WINDOW:
+                self._dirty = None
+
+    def reached(self, run: Run, line: int, state: State) -> bool:
+        """A run came to the start of a line; true if from here on all is as before."""
+        if run is self._repair:
+            self._entry[line] = state
+            return False
+        dirty = self._dirty or 0
+        if line >= self._settled and line > dirty and self._entry[line] == state:
+            return True
+        self._entry[line] = state
+        if line > dirty:
+            self._dirty = line
+            # The state is new, the spans from here on are old: a later edit above must not
+            # take this line for one that it may stop at.
+            self._settled = max(self._settled, line + 1)
+        return False
+
+    def passed(self, first: int, last: int) -> None:
+        """No match ended at the start of these lines."""
+        for line in range(first, min(last, len(self._entry))):
+            self._entry[line] = None
+
+    @property
+    def store(self) -> Store:
+        """The text and the spans."""
+        return self._store
+
+    @property
+    def regions(self) -> Regions:
+        """The parts with lines of their own."""
+        return self._regions
+
+    def _begin(self, *, whole: bool) -> Run:
+        start = max((self._dirty or 0) - self._back, 0)
+        while self._entry[start] is None:
+            start -= 1
+        self._back = 0
+        lines = self._store.lines
+        last = start + _WINDOW_LINES
+        if whole or self._settled - start > _WINDOW_LINES // 2:
+            last = len(lines)
+        return Run(self._lexer, self._text(start, last), start, self._entry[start] or ROOT)
+
+    def _text(self, start: int, last: int) -> tuple[str, int, int]:
+        """Text from the line above ``start``, the position of ``start``, and the last line.
+
+        The last line is one in which a run over a window should stop; a run over
+        all of the text has none.
+        """
+        lines = self._store.lines
+        context = max(start - 1, 0)
+        pos = len(lines[context]) + 1 if context < start else 0
+        if last >= len(lines):
+            return "\n".join(lines[context:]) + self._tail, pos, len(lines)
+        return "\n".join(lines[context:last]) + "\n", pos, start + (last - start) // 2
+
+    def _guess(self, first: int, until: int, deadline: float) -> None:
+        """Colour lines that have no colours yet as if the text began a little above."""
+        unknown = self._store.known.find(0, first, until + 1)
+        if unknown < 0:
+            return
+        lines = self._store.lines
+        start = max(unknown - _CONTEXT_LINES, 0)
+        for line in range(start, unknown):
+            if lines[line][:1].strip():
+                start = line
+                break
+        text = "\n".join(lines[start : until + _CONTEXT_LINES]) + "\n"
+        run = Run(self._guesser, (text, 0, until + 1), start, self._usual())
+        run.guess(self._store, unknown, deadline)
+
+    def _usual(self) -> State:
+        """The state in which most lines begin that are not indented, as far as is known."""
+        dirty = self._dirty or 0
+        step = max(dirty // _SAMPLES, 1)
+        states = Counter(
+            state
+            for line in range(0, dirty, step)
+            if (state := self._entry[line]) is not None and self._store.lines[line][:1].strip()
+        )
+        common = states.most_common(1)
+        return common[0][0] if common else ROOT
+
+    def _look_over(self, deadline: float) -> None:
+        """A pass over the whole text, whose findings count."""
+        if self._repair is None:
+            self._repair = Run(self._lexer, self._text(0, len(self._entry)), 0, ROOT)
+        if self._repair.drive(self, len(self._entry), deadline) is not Outcome.PAUSED:
+            self._repair = None
+            self._repair_at_s = None

@@ -1,0 +1,211 @@
+"""The languages that Pygments knows: found by file name or alias, loaded in small steps.
+
+Which language a file is in is looked up in a table of names, without loading any lexer. Loading
+one means compiling up to 400 regular expressions, 2 to 30 ms: it is done a few at a time, in
+idle moments, and the text is plain until then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import translate
+from functools import cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
+from pygments.lexers import find_lexer_class, get_all_lexers
+from pygments.lexers.data import JsonLexer
+
+from tui.ui.highlight.checkpoints import checkpointed
+from tui.ui.highlight.delegating import sliced
+from tui.ui.highlight.embedded import LinesMaker
+from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
+from tui.ui.highlight.incremental import IncrementalLines
+from tui.ui.highlight.lines import Lines, NoLines
+from tui.ui.highlight.rules import embedding, others
+from tui.ui.highlight.whole import WholeLines
+
+_WILD = re.compile(r"[*?\[]")
+_EXPLICIT_BONUS = 0.5
+"""What Pygments gives a pattern without a wildcard."""
+
+
+class _Table(NamedTuple):
+    """Names and patterns of files, and the lexers they belong to."""
+
+    endings: dict[str, list[tuple[str, str]]]
+    """``".py"``: lexer name and pattern."""
+    others: list[tuple[re.Pattern[str], str, str]]
+    aliases: dict[str, str]
+
+
+class Language:
+    """One lexer: not loaded, being loaded, ready, or found unfit."""
+
+    def __init__(self, name: str, lexer_class: type[Lexer] | None = None) -> None:
+        """``name`` is Pygments' name of the lexer."""
+        self.name = name
+        self.ready = False
+        """Lines can be made at once."""
+        self._class = lexer_class
+        self._made: type[Lexer] | None = None
+        """The class that can start at any line; None: it cannot."""
+        self._failed = False
+        self._steps = self._load()
+
+    def step(self, deadline: float) -> bool:
+        """Load on, for a while; true when there is nothing left to do."""
+        if self.ready:
+            return True
+        with Guard(BUILD_CPU_S) as guard:
+            for _ in self._steps:
+                if perf_counter() > deadline:
+                    return False
+        self.ready = True
+        if guard.failure:
+            self._failed = True
+            Troubles("any file").add(self.name, guard.failure)
+        return True
+
+    def lines(self, lines: Sequence[str], tail: str, troubles: Troubles) -> Lines:
+        """Colours for these lines; ``tail`` is what follows the last one."""
+        if self._failed or self._class is None or self.name in troubles.languages:
+            return NoLines()
+        if self._made is not None:
+            return IncrementalLines(self._made(), lines, tail, troubles)
+        by_line = 0 if issubclass(self._class, JsonLexer) else None
+        return WholeLines(sliced(self._class), lines, tail, by_line)
+
+    def lexer_class(self) -> type[Lexer] | None:
+        """The stock class; loads its module."""
+        if self._class is None:
+            self._class = find_lexer_class(self.name)
+        return self._class
+
+    def _load(self) -> Iterator[None]:
+        lexer_class = self.lexer_class()
+        yield
+        if lexer_class is None:
+            return
+        yield from _compiled(lexer_class)
+        made = checkpointed(lexer_class)
+        yield
+        if made is None:
+            for part in _parts(lexer_class):
+                yield from _compiled(part)
+            return
+        states = made.__dict__.get("_tokens")
+        if states:
+            for other in others(states):
+                yield from _compiled(other)
+            made._tokens = embedding(states, language_of, by_alias)
+        self._made = made
+
+
+def language(name: str) -> Language:
+    """The language of that name."""
+    return _language(name)
+
+
+def language_of(lexer_class: type[Lexer]) -> LinesMaker:
+    """The language of a lexer class."""
+    found = _language(lexer_class.name)
+    return found if found.lexer_class() is lexer_class else Language(lexer_class.name, lexer_class)
+
+
+@cache
+def _language(name: str) -> Language:
+    return Language(name)
+
+
+def by_alias(alias: str) -> LinesMaker | None:
+    """The language that a fence names."""
+    name = _table().aliases.get(alias.strip().lower())
+    return None if name is None else language(name)
+
+
+def candidates(path: str) -> list[tuple[str, str]]:
+    """Name and pattern of the lexers that a file's name fits, as Pygments has them."""
+    table = _table()
+    name = path.rpartition("/")[2]
+    found = [*table.endings.get(name, ())]
+    at = name.find(".")
+    while at >= 0:
+        found += table.endings.get("*" + name[at:], ())
+        at = name.find(".", at + 1)
+    found += [(lexer, glob) for pattern, lexer, glob in table.others if pattern.match(name)]
+    return found
+
+
+def choice(found: Iterable[tuple[str, str]], sample: str) -> Iterator[Language | None]:
+    """The language that fits a sample best, as Pygments chooses; None a step before it is known."""
+    rated = []
+    for name, glob in found:
+        lexer_class = language(name).lexer_class()
+        if lexer_class is not None:
+            bonus = 0.0 if "*" in glob else _EXPLICIT_BONUS
+            rating = lexer_class.analyse_text(sample) if sample else lexer_class.priority
+            rated.append((rating + bonus, lexer_class.__name__, name))
+        yield None
+    yield language(max(rated)[2]) if rated else None
+
+
+@cache
+def _table() -> _Table:
+    table = _Table({}, [], {})
+    for name, aliases, filenames, _ in get_all_lexers(plugins=False):
+        for alias in aliases:
+            table.aliases.setdefault(alias, name)
+        for glob in filenames:
+            if not _WILD.search(glob) or (glob[:2] == "*." and not _WILD.search(glob[1:])):
+                table.endings.setdefault(glob, []).append((name, glob))
+            else:
+                table.others.append((re.compile(translate(glob)), name, glob))
+    return table
+
+
+def _compiled(lexer_class: type[Lexer]) -> Iterator[None]:
+    """Do what Pygments does when a lexer is first made, an expression at a time.
+
+    A compiled expression waits in the cache of `re` for the state that it belongs to.
+    """
+    cls: Any = lexer_class
+    if not issubclass(lexer_class, RegexLexer) or "_tokens" in cls.__dict__:
+        return
+    if getattr(cls, "token_variants", False):
+        cls()
+        return
+    cls._all_tokens, cls._tmpname = {}, 0
+    states = cls.get_tokendefs()
+    done: dict[str, Any] = {}
+    cls._all_tokens[""] = done
+    for state in list(states):
+        seen = set(done)
+        for regex in _expressions(states, state, seen):
+            cls._process_regex(regex, cls.flags, state)
+            yield
+        cls._process_state(states, done, state)
+    if "_tokens" not in cls.__dict__:
+        cls._tokens = done
+
+
+def _expressions(states: Mapping[str, Any], state: str, seen: set[str]) -> Iterator[Any]:
+    if state in seen:
+        return
+    seen.add(state)
+    for rule in states[state]:
+        if isinstance(rule, include):
+            yield from _expressions(states, str(rule), seen)
+        elif type(rule) is tuple:
+            yield rule[0]
+
+
+def _parts(lexer_class: type[Lexer]) -> list[type[Lexer]]:
+    """The lexers that a lexer makes when it is made: those its `__init__` names."""
+    if not issubclass(lexer_class, DelegatingLexer):
+        return []
+    function = lexer_class.__init__
+    named = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return [part for part in named if isinstance(part, type) and issubclass(part, Lexer)]

@@ -1,0 +1,181 @@
+"""Colours by a lexer that can only begin at the top: a pass over the whole text, in slices.
+
+A pass works on the text as it was when it began. Its findings go to the lines that are still
+there, wherever they are now, so that a file which a model writes to gets its colours meanwhile.
+Lines that changed since are coloured at once as if the text began a little above (JSON: with
+the line), and looked at again by the next pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from time import perf_counter
+from typing import cast
+
+from pygments.lexer import Lexer
+
+from tui.ui.highlight.checkpoints import Token
+from tui.ui.highlight.delegating import WORKING
+from tui.ui.highlight.guard import LexerUnfit
+from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store
+
+_CLOCK_EVERY = 64
+"""Tokens between two looks at the clock."""
+_STUCK_LOOKS = 200
+_RESTART_S = 0.25
+"""A pass is begun anew at most this often."""
+_SHARE = 8
+"""A pass that took long is begun anew after a pause of so many times its duration."""
+_CONTEXT_LINES = 30
+_SMALL_LINES = 300
+"""A file that is lexed before the first repaint."""
+
+
+class WholeLines:
+    """Spans by any lexer."""
+
+    def __init__(
+        self, make: Callable[[], Lexer], lines: Sequence[str], tail: str, context_lines: int | None
+    ) -> None:
+        """``context_lines``: how many a guess needs above; None: as usual."""
+        self._make = make
+        self._tail = tail
+        self._context = _CONTEXT_LINES if context_lines is None else context_lines
+        self._store = Store(lines)
+        self._lexer, self._guesser = make(), make()
+        self._tokens: Iterator[Token] | None = None
+        self._writer = SpanWriter(0, 0)
+        self._size = self._looks = self._looked_at = 0
+        self._segments: list[tuple[int, int, int]] = []
+        """First line and line behind the last as the pass saw them, and where they are now."""
+        self._due_at_s = 0.0
+        self._cost_s = 0.0
+        self.pending = True
+        """True while a pass is under way or due."""
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until `idle` has something to do."""
+        if self._tokens is not None:
+            return 0.0
+        return max(self._due_at_s - perf_counter(), 0.0)
+
+    def spans(self, line: int) -> Spans:
+        """The spans of a line as far as they are known."""
+        store = self._store
+        return store.spans[line] if line < len(store.spans) else ()
+
+    def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
+        """Lines ``row .. row + n_old`` became ``new``: old spans stay, a new pass is due."""
+        self._store.splice(row, n_old, new)
+        self._store.known[row : row + len(new)] = bytes(len(new))
+        last, delta = row + n_old, len(new) - n_old
+        segments = []
+        for first, behind, now in self._segments:
+            end = now + behind - first
+            if now < row:
+                segments.append((first, min(behind, first + row - now), now))
+            if end > last:
+                cut = max(last - now, 0)
+                segments.append((first + cut, behind, now + cut + delta))
+        self._segments = segments
+        if not self.pending or self._tokens is None:
+            self._due_at_s = perf_counter() + max(_RESTART_S, _SHARE * self._cost_s)
+        self.pending = True
+        self._edited = True
+
+    def advance(self, first: int, until: int, budget_s: float) -> Range | None:
+        """Colour ``first .. until`` by a guess where nothing better is known."""
+        deadline = perf_counter() + budget_s
+        store = self._store
+        if self.pending and len(store.lines) <= _SMALL_LINES and not self.wait_s:
+            self._go_on(deadline)
+        unknown = store.known.find(0, first, until + 1)
+        if unknown >= 0:
+            self._guess(unknown, min(until, len(store.lines) - 1), deadline + budget_s / 2)
+        return store.changed()
+
+    def idle(self, budget_s: float) -> Range | None:
+        """Go on with the pass."""
+        if self.pending and not self.wait_s:
+            self._go_on(perf_counter() + budget_s)
+        return self._store.changed()
+
+    def _go_on(self, deadline: float) -> None:
+        began = perf_counter()
+        if self._tokens is None:
+            self._begin()
+        tokens = self._tokens
+        while tokens is not None:
+            few = list(islice(tokens, _CLOCK_EVERY))
+            for token in few:
+                for line, spans in self._writer.write(*token):
+                    self._put(line, spans)
+            if len(few) < _CLOCK_EVERY:
+                self._put(*self._writer.rest())
+                self._end(perf_counter() - began)
+                return
+            self._check(few[-1])
+            if perf_counter() > deadline:
+                break
+        self._cost_s += perf_counter() - began
+
+    def _begin(self) -> None:
+        lines = self._store.lines
+        text = "\n".join(lines) + self._tail
+        self._size = len(text)
+        self._writer = SpanWriter(0, 0, text)
+        self._segments = [(0, len(lines), 0)]
+        self._tokens = iter(self._lexer.get_tokens_unprocessed(text))
+        self._looks = self._looked_at = 0
+        self._cost_s = 0.0
+        self._edited = False
+
+    def _end(self, last_s: float) -> None:
+        self._tokens = None
+        self._segments = []
+        self._cost_s += last_s
+        self.pending = self._edited
+        self._due_at_s = perf_counter() + max(_RESTART_S, _SHARE * self._cost_s)
+
+    def _put(self, line: int, spans: Spans) -> None:
+        for first, behind, now in self._segments:
+            if first <= line < behind:
+                self._store.put(now + line - first, spans)
+                return
+
+    def _check(self, last: Token) -> None:
+        """Raises LexerUnfit: the lexer makes no progress."""
+        if self._writer.at > self._size:
+            raise LexerUnfit("it goes beyond the text")
+        if self._writer.at > self._looked_at or last[1] is WORKING:
+            self._looked_at, self._looks = self._writer.at, 0
+        self._looks += 1
+        if self._looks > _STUCK_LOOKS:
+            raise LexerUnfit("it makes no progress")
+
+    def _guess(self, first: int, until: int, deadline: float) -> None:
+        """Colour lines that have no colours of their own yet."""
+        store = self._store
+        if not self._context:
+            for line in range(first, until + 1):
+                if not store.known[line]:
+                    self._write_guess(line, line, line)
+                    if perf_counter() > deadline:
+                        return
+            return
+        last = store.known.rfind(0, first, until + 1)
+        self._write_guess(max(first - self._context, 0), first, last)
+
+    def _write_guess(self, start: int, first: int, last: int) -> None:
+        """Lex from ``start``; lines from ``first`` to ``last`` that are not known get it."""
+        store = self._store
+        text = "\n".join(store.lines[start : last + 1]) + "\n"
+        writer = SpanWriter(start, 0, text)
+        tokens = cast("Iterator[Token]", self._guesser.get_tokens_unprocessed(text))
+        most = 8 * len(text) + 100
+        for token in islice(tokens, most):
+            for line, spans in writer.write(*token):
+                if first <= line <= last and not store.known[line]:
+                    store.put(line, spans)
