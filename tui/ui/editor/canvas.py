@@ -112,7 +112,9 @@ class EditorCanvas(Painted, can_focus=True):
         if view is None or not view.colours.pending:
             self.stop("colours")
             return
-        done = view.colours.advance(view.buffer.line_count, _IDLE_BUDGET_S)
+        if view.colours.wait_s:
+            return
+        done = view.colours.idle(_IDLE_BUDGET_S)
         shown = view.shown(self.size.height)
         if done and done[0] < shown.stop and done[1] >= shown.start:
             self.repaint()
