@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.file_read import MAX_BYTES
+from tui.core.file_read import MAX_BYTES, FileRead
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused
@@ -159,9 +159,24 @@ def test_h03_a_swapped_file_is_not_followed(files, root, monkeypatch):
 def test_h06_too_large_is_refused(files, root):
     """H06: > 8 MB -> refused with the reason."""
     (root / "big").write_bytes(b"x" * (MAX_BYTES + 1))
-    assert "too large" in files.read("big").refusal
+    read = files.read("big")
+    assert "too large" in read.refusal
+    assert read.head == b"x" * MAX_BYTES
+    assert read.size_bytes == MAX_BYTES + 1
     (root / "fits").write_bytes(b"x" * MAX_BYTES)
     assert files.read("fits").data is not None
+
+
+def test_whether_it_may_be_written_is_said_with_its_bytes(files, root, monkeypatch):
+    """U04: a read-only file is opened read-only."""
+    (root / "a.txt").write_bytes(b"x\n")
+    assert files.read("a.txt") == FileRead(b"x\n")
+    (root / "a.txt").chmod(0o444)
+    assert files.read("a.txt") == FileRead(b"x\n", unwritable="its write permission was taken away")
+    (root / "a.txt").chmod(0o644)
+    # root may write everything, so the answer of the system is put in
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
+    assert files.read("a.txt").unwritable == "you have no permission to write it"
 
 
 def test_b01_directories_are_made_for_a_new_file(files, root):

@@ -233,12 +233,17 @@ def _clusters(text: str) -> tuple[tuple[int, int, int, str], ...]:
 
 
 def picture(character: str) -> str:
-    """An inert character as something to look at: ESC is ``␛``, U+202E is ``<202e>``."""
+    """An inert character as something to look at: ESC is ``␛``, U+202E is ``<202e>``.
+
+    A byte that is no UTF-8, which files that are only looked at have, is ``<e9>`` (PEP 383).
+    """
     code = ord(character)
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "\u2421"
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
     return f"<{code:02x}>"
 
 
