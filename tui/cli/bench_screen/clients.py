@@ -56,7 +56,7 @@ def duetto(place: Place, *arguments: str) -> Client:
     path = os.pathsep.join(filter(None, (str(_OWN_FOLDER), os.environ.get("PYTHONPATH"))))
     own = {"DUETTO_HOME": str(place.home), "PYTHONPATH": path}
     # its cursor blinks twice a second
-    return Client(DUETTO, (*runs, *models, *arguments), _environment(own), 0.35, quits_with=b"\x11")
+    return Client(DUETTO, (*runs, *models, *arguments), environment(own), 0.35, quits_with=b"\x11")
 
 
 def codex(place: Place, program: str) -> Client:
@@ -79,7 +79,7 @@ trust_level = "trusted"
     (place.home / "config.toml").write_text(settings)
     command = (program, "--dangerously-bypass-approvals-and-sandbox")
     own = {"HOME": str(place.home), "CODEX_HOME": str(place.home)}
-    return Client("codex", command, _environment(own))
+    return Client("codex", command, environment(own))
 
 
 def pi(place: Place, program: str) -> Client:
@@ -95,7 +95,7 @@ def pi(place: Place, program: str) -> Client:
     (place.home / "models.json").write_text(json.dumps({"providers": {"bench": provider}}))
     command = (program, "--provider", "bench", "--model", MODEL, "--offline")
     own = {"HOME": str(place.home), "PI_CODING_AGENT_DIR": str(place.home)}
-    return Client("pi", command, _environment({**own, "PI_OFFLINE": "1", "PI_TELEMETRY": "0"}))
+    return Client("pi", command, environment({**own, "PI_OFFLINE": "1", "PI_TELEMETRY": "0"}))
 
 
 PEERS: dict[str, Callable[[Place, str], Client]] = {"codex": codex, "pi": pi}
@@ -112,6 +112,7 @@ def program_of(peer: str, named: Path | None) -> str:
     raise DuettoError(f"{peer} is not installed: no program of that name is on the PATH")
 
 
-def _environment(own: dict[str, str]) -> dict[str, str]:
+def environment(own: dict[str, str]) -> dict[str, str]:
+    """Ours without what is meant for other programs, and a client's own."""
     kept = {name: value for name, value in os.environ.items() if not _FOREIGN.match(name)}
     return kept | own

@@ -40,11 +40,11 @@ class Plan:
 FULL = Plan()
 QUICK = Plan(
     rates=(1_000,),
-    stream_s=1.0,
+    stream_s=0.8,
     repeats=1,
-    presses=2,
+    presses=1,
     starts=1,
-    idle_s=2.0,
+    idle_s=1.0,
     edit_lines=2_000,
     long_lines=0,
     turns=0,

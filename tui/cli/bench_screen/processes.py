@@ -27,15 +27,17 @@ class Usage:
     """The most that each ever had; `rss_mb` where the system does not say."""
 
 
-def family(pid: int) -> list[int]:
-    """A process and its descendants, and those of its session whose parent has gone."""
+TAG = "DUETTO_BENCH_TAG"
+"""The variable by which a daemon is known that has left its family."""
+
+
+def family(pid: int, tag: str) -> list[int]:
+    """A process, its descendants, and those that inherited a value of `TAG`."""
     parents = dict(_relations())
-    found = [pid]
+    found = [pid, *(other for other in parents if other != pid and _is_tagged(other, tag))]
     for one in found:
         found += [
-            child
-            for child, (parent, session) in parents.items()
-            if child not in found and (parent == one or session == pid)
+            child for child, parent in parents.items() if child not in found and parent == one
         ]
     return found
 
@@ -97,18 +99,24 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _relations() -> Iterable[tuple[int, tuple[int, int]]]:
-    """All processes with their parent and their session."""
+def _is_tagged(pid: int, tag: str) -> bool:
+    try:
+        return f"{TAG}={tag}".encode() in (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+def _relations() -> Iterable[tuple[int, int]]:
+    """All processes with their parent."""
     if not (PROC / "self/stat").exists():
-        for line in _ps("-A", "-o", "pid=,ppid=,sess="):
-            pid, parent, _ = line.split()
-            yield int(pid), (int(parent), 0)
+        for line in _ps("-A", "-o", "pid=,ppid="):
+            pid, parent = line.split()
+            yield int(pid), int(parent)
         return
     for entry in os.listdir(PROC):
         if entry.isdigit():
             with contextlib.suppress(OSError):
-                fields = _stat(int(entry))
-                yield int(entry), (int(fields[1]), int(fields[3]))
+                yield int(entry), int(_stat(int(entry))[1])
 
 
 def _stat(pid: int) -> list[str]:

@@ -18,6 +18,7 @@ import fcntl
 import os
 import pty
 import re
+import secrets
 import select
 import signal
 import struct
@@ -34,7 +35,7 @@ from tui.cli.bench_screen import processes
 COLUMNS, ROWS = 120, 40
 CELL = (8, 16)
 """Width and height of a cell in pixels, for programs that ask."""
-GRACE_S = 3.0
+GRACE_S = 1.0
 """Between the keys that quit, SIGTERM and SIGKILL."""
 Piece = tuple[float, bytes]
 """When it came, by `time.monotonic`, and the bytes."""
@@ -63,6 +64,8 @@ class PseudoTerminal:
         modes[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, modes)
         known = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
+        self._tag = secrets.token_hex(8)
+        known[processes.TAG] = self._tag
         self.started_s = time.monotonic()
         self.pid = os.fork()
         if not self.pid:
@@ -125,11 +128,11 @@ class PseudoTerminal:
 
     def processes(self) -> list[int]:
         """The program and all that it started."""
-        return processes.family(self.pid)
+        return processes.family(self.pid, self._tag)
 
     def close(self) -> None:
         """Quit it, then end all that it started."""
-        family = processes.family(self.pid)
+        family = processes.family(self.pid, self._tag)
         self.write(self._quit)
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
