@@ -8,6 +8,7 @@ watcher says that something in it changed.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from textual import events
 from textual.message import Message
@@ -49,7 +50,7 @@ class FileTree(TreeView, can_focus=True):
         self.tree_rows.take(self._session.folders.states)
         self.tree_rows.forget()
         self.mark()
-        self.run_worker(self._reveal(active), group="tree", exclusive=True)
+        self.run_worker(partial(self._reveal, active), group="tree", exclusive=True)
 
     def hide(self) -> None:
         """Out of sight nothing is looked at."""
@@ -78,7 +79,7 @@ class FileTree(TreeView, can_focus=True):
             self.marks = marks
             self.refresh()
             if moved and not self.has_focus and not self.words and marks.active:
-                self.run_worker(self._reveal(marks.active), group="tree", exclusive=True)
+                self.run_worker(partial(self._reveal, marks.active), group="tree", exclusive=True)
 
     def filter(self, words: str) -> None:
         """Show only what has these words in its path; empty: everything."""
@@ -90,7 +91,7 @@ class FileTree(TreeView, can_focus=True):
         else:
             self.found = []
             if before is not None and before.kind == "file":
-                self.run_worker(self._reveal(before.path), group="tree", exclusive=True)
+                self.run_worker(partial(self._reveal, before.path), group="tree", exclusive=True)
             self.go(self.at)
         self.refresh()
 
@@ -182,7 +183,7 @@ class FileTree(TreeView, can_focus=True):
                 self._set_open(row.path, not row.open)
             else:
                 self.words, self.found = "", []
-                self.run_worker(self._reveal(row.path), group="tree", exclusive=True)
+                self.run_worker(partial(self._reveal, row.path), group="tree", exclusive=True)
         else:
             self.post_message(self.Opened(row.path, aside=aside))
 
@@ -199,7 +200,7 @@ class FileTree(TreeView, can_focus=True):
         """List what is open and was not listed."""
         if not self._loading and self.tree_rows.wanted():
             self._loading = True
-            self.run_worker(self._load_wanted(), group="tree-load")
+            self.run_worker(self._load_wanted, group="tree-load")
 
     async def _load_wanted(self) -> None:
         try:
