@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any, Protocol, cast
 
 from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, RegexLexer, RegexLexerMeta
@@ -144,22 +144,33 @@ def _make(lexer_class: type[Lexer]) -> type[Lexer] | None:
     below = CheckpointedExtended if extended else Checkpointed
     stock = ExtendedRegexLexer if extended else RegexLexer
     members: dict[str, object] = {}
-    override = next(
-        base.__dict__["get_tokens_unprocessed"]
-        for base in lexer_class.__mro__
-        if "get_tokens_unprocessed" in base.__dict__
-    )
-    code = override.__code__
-    if override is not stock.get_tokens_unprocessed and stock.__name__ in code.co_names:
-        names = {**override.__globals__, stock.__name__: below}
-        members["get_tokens_unprocessed"] = FunctionType(
-            code, names, override.__name__, override.__defaults__, override.__closure__
-        )
+    owner = next(base for base in lexer_class.__mro__ if "get_tokens_unprocessed" in base.__dict__)
+    if owner is not stock:
+        members["get_tokens_unprocessed"] = _rebound(owner, stock, below)
     if "_tokens" in lexer_class.__dict__:
         members["_tokens"] = lexer_class.__dict__["_tokens"]  # compiled already
     name = f"Checkpointed{lexer_class.__name__}"
     made = cast("type[Lexer]", RegexLexerMeta(name, (lexer_class, below), members))
     return made if _restarts(made) else None
+
+
+def _rebound(owner: type, stock: type[Lexer], below: type[Lexer]) -> FunctionType:
+    """A copy of a class's method in which the bases that it calls by name have checkpoints."""
+    override = owner.__dict__["get_tokens_unprocessed"]
+
+    def instead(value: object) -> object:
+        if value is stock:
+            return below
+        if isinstance(value, type) and value in owner.__mro__[1:] and issubclass(value, stock):
+            return checkpointed(value) or value
+        return value
+
+    names = dict(override.__globals__)
+    for name in override.__code__.co_names:
+        if name in names:
+            names[name] = instead(names[name])
+    cells = tuple(CellType(instead(cell.cell_contents)) for cell in override.__closure__ or ())
+    return FunctionType(override.__code__, names, override.__name__, override.__defaults__, cells)
 
 
 def _restarts(lexer_class: type[Lexer]) -> bool:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
 from pygments.lexers import find_lexer_class, get_all_lexers
-from pygments.lexers.data import JsonLexer
 
 from tui.ui.highlight.checkpoints import checkpointed
 from tui.ui.highlight.delegating import sliced
@@ -75,7 +74,8 @@ class Language:
             return NoLines()
         if self._made is not None:
             return IncrementalLines(self._made(), lines, tail, troubles)
-        by_line = 0 if issubclass(self._class, JsonLexer) else None
+        # A string of JSON ends with its line: a line tells nearly all about itself.
+        by_line = 0 if any(base.__name__ == "JsonLexer" for base in self._class.__mro__) else None
         return WholeLines(sliced(self._class), lines, tail, by_line)
 
     def lexer_class(self) -> type[Lexer] | None:
