@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
-FOLDERS = (TESTS / "counterparts/servers", TESTS / "budgets/bench")
+FOLDER = TESTS / "counterparts/servers"
 
 
 def free_ports(count: int) -> list[int]:
@@ -32,7 +32,7 @@ def free_ports(count: int) -> list[int]:
 async def running(script: str, *arguments: str) -> AsyncIterator[str]:
     """Run one until the block ends; gives its URL."""
     port = free_ports(2)[0]
-    path = next(folder / script for folder in FOLDERS if (folder / script).is_file())
+    path = FOLDER / script
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(path),

@@ -9,11 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = (
-    "tests/corpus",
-    "tests/counterparts",
-    "tests/budgets/bench",
-)
+DATA = ("tests/corpus", "tests/counterparts")
 """Python files in here are data (recordings, another make's server), not code."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

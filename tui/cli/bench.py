@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 import click
 
-from tui.errors import EXIT_FAILED
+from tui.errors import EXIT_FAILED, DuettoError
 
 
 @click.group("bench", no_args_is_help=False)
@@ -146,6 +147,8 @@ def ui_command(**choices: Unpack[ScreenChoices]) -> None:
 
 
 def _measure_screen(choices: ScreenChoices, only_stream: bool) -> None:
+    if os.name != "posix":
+        raise DuettoError("this needs a pseudo-terminal, which this system does not have")
     from tui.cli.bench_screen import measurement, plan, report, targets
 
     chosen = plan.QUICK if choices["quick"] else plan.FULL
