@@ -150,7 +150,7 @@ def test_what_the_user_left_behind_is_not_kept(start: Start, work: Path, tmp_pat
 def test_a_fault_of_ours_loses_no_typing(
     environment: dict[str, str], work: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "tests.terminal.crashing", "a.txt"]
+    command = [sys.executable, "-m", "tests.terminal.crashing", "in_handler", "a.txt"]
     with Terminal(command, env=environment, cwd=work) as term:
         term.wait_for("send")
         term.type("\x1b2")
