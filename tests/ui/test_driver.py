@@ -97,6 +97,11 @@ async def until(true: Callable[[], object], seconds: float = 3.0) -> None:
         await asyncio.sleep(0.001)
 
 
+def busy(seconds: float) -> None:
+    """Hold the loop up."""
+    time.sleep(seconds)
+
+
 def written(master: int) -> bytes:
     """What has come out so far."""
     found = b""
@@ -168,7 +173,7 @@ async def test_a_sequence_that_came_meanwhile_is_no_esc(monkeypatch: pytest.Monk
         os.write(master, b"\x1b")
         await asyncio.sleep(0.005)
         os.write(master, b"[A")
-        time.sleep(0.05)
+        busy(0.05)
         await until(lambda: host.keys)
         await asyncio.sleep(0.05)
         assert host.keys == ["up"]

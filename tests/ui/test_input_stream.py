@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -106,7 +107,7 @@ parts = st.lists(
 def cut(text: str, places: Sequence[int], gap_s: float) -> list[Step]:
     """The text in pieces, so far apart."""
     ends = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
-    return [(text[a:b], gap_s) for a, b in zip(ends, ends[1:], strict=False)]
+    return [(text[a:b], gap_s) for a, b in pairwise(ends)]
 
 
 @given(parts, st.lists(st.integers(0, 9999), max_size=12), st.sampled_from([0.0, 0.004, 0.019]))

@@ -48,10 +48,13 @@ _ENTER = (
 ignored where it is not known. Kitty's belongs to the screen, so it comes after its change."""
 _LEAVE = (
     "\x1b[?2026l\x1b[0m\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?1006l\x1b[?1003l\x1b[?1000l"
-    "\x1b[?7h\x1b[?1049l\x1b[?25h"
+    "\x1b]22;\x07\x1b[?7h\x1b[?1049l\x1b[?25h"
 )
+"""Textual sets the shape of the mouse's pointer (22): empty is the terminal's own again."""
 _ASK_SYNC = "\x1b[?2026$p"
 _SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
+_DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+"""The app sees to these once it is mounted."""
 
 
 class TerminalDriver(Driver):
@@ -80,7 +83,7 @@ class TerminalDriver(Driver):
         self._told_size: tuple[int, int] = (0, 0)
         self._before: list[Any] | None = None
         self._on = self._reading = self._suspended = self._gone = False
-        for number in _SIGNALS:
+        for number in (*_SIGNALS, *_DEADLY):
             with contextlib.suppress(ValueError, RuntimeError):
                 self._loop.add_signal_handler(number, self._signalled, number)
 
@@ -148,7 +151,7 @@ class TerminalDriver(Driver):
     def close(self) -> None:
         """The app has ended."""
         self._stop_reading()
-        for number in _SIGNALS:
+        for number in (*_SIGNALS, *_DEADLY):
             with contextlib.suppress(ValueError, RuntimeError):
                 self._loop.remove_signal_handler(number)
         self._pipe.close()
@@ -223,7 +226,12 @@ class TerminalDriver(Driver):
     # -- signals
 
     def _signalled(self, number: int) -> None:
-        if number == signal.SIGWINCH:
+        if number in _DEADLY:
+            self.stop_application_mode()
+            self._loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif number == signal.SIGWINCH:
             if self._resizing is None and self._on:
                 self._resized()
         elif number == signal.SIGTSTP:
