@@ -151,4 +151,5 @@ async def test_files_opened_aside_do_not_become_the_active_one() -> None:
     notices = world.session.drain()
     assert world.session.status.active_path == "a.py"
     assert notices.goto is None
+    assert notices.troubles == []
     assert notices.gotos_before == [("latin", 0, 2)]

@@ -27,6 +27,8 @@ class Desk:
         self.status = board.status
         self._board = board
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
+        self._said: set[str] = set()
+        """Read-only files that the user was told of."""
         self._allowed: set[str] = set()
         self._asking: dict[str, Future[str]] = {}
 
@@ -46,15 +48,21 @@ class Desk:
         name = buffer.path  # one file has one name, however it was asked for
         if name not in self.status.open_paths:
             self.status.open_paths.append(name)
-            if why := self.workspace.read_only(name):
-                self._board.trouble(Trouble("Read-only", f"{why}.", severity="information"))
         if not aside or not self.status.active_path:
             self.status.active_path = name
+            self._say_read_only(name)
         self._board.retabbed()
         if line is not None:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
             self._board.goto((name, *target), aside=aside)
+
+    def _say_read_only(self, path: str) -> None:
+        """Once, when it comes into sight."""
+        why = self.workspace.read_only(path)
+        if why and path not in self._said:
+            self._said.add(path)
+            self._board.trouble(Trouble("Read-only", f"{why}.", severity="information"))
 
     def _new(self, path: str) -> Buffer:
         """The buffer of a file that may be missing. Raises EditRefused."""
