@@ -16,12 +16,13 @@ from tui.ui.keys.key import Key, Scope
 from tui.ui.prompt.queued import QueueBox
 
 FOCI: dict[Scope, tuple[str, ...]] = {
-    "global": ("prompt", "queue", "transcript", "editor-text"),
+    "global": ("prompt", "queue", "transcript", "editor-text", "tree"),
     "prompt": ("prompt",),
     "queue": ("queue",),
     "conversation": ("transcript",),
     "review": ("transcript",),
     "editor": ("editor-text",),
+    "files": ("tree",),
 }
 CASES = [(scope, focus, busy) for scope in FOCI for focus in FOCI[scope] for busy in (False, True)]
 
@@ -34,6 +35,8 @@ async def test_every_key_works_where_the_table_says(scope: Scope, focus: str, bu
     async with running(session) as (app, pilot):
         session.status.busy = busy
         await settled(session, pilot)
+        if focus == "tree":
+            await app.bench.editor.toggle_tree()
         done: list[str] = []
         for row in rows(scope):
             record(app, row, done)
@@ -66,6 +69,7 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
         "conversation": bench.transcript,
         "review": bench.transcript,
         "editor": bench.editor,
+        "files": bench.editor.file_tree,
     }
     if row.scope == "prompt":
         bench.prompt_box.prompt._do[name] = noted
@@ -78,6 +82,8 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 SENT = {
     "full_stop": ".",
     "comma": ",",
+    "underscore": "_",
+    "right_square_bracket": "]",
     "backslash": "\\",
     "enter": "\r",
     "up": "\x1b[1;{}A",
@@ -107,6 +113,8 @@ PLAIN = {
     "f5": "\x1b[15~",
     "f6": "\x1b[17~",
     "shift+enter": "\x1b[13;2u",
+    "ctrl+slash": "\x1b[47;5u",
+    "ctrl+shift+z": "\x1b[122;6u",
 }
 MODIFIERS = {"alt": 3, "ctrl": 5}
 

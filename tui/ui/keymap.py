@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 
 from textual.binding import Binding, BindingType
 
+from tui.ui.keys.browsing import BROWSING
 from tui.ui.keys.conversation import CONVERSATION
 from tui.ui.keys.editing import EDITING
 from tui.ui.keys.everywhere import EVERYWHERE
 from tui.ui.keys.key import Key, Scope, When
 from tui.ui.keys.prompting import PROMPTING
 
-KEYMAP: tuple[Key, ...] = (*EVERYWHERE, *PROMPTING, *CONVERSATION, *EDITING)
+KEYMAP: tuple[Key, ...] = (*EVERYWHERE, *PROMPTING, *CONVERSATION, *EDITING, *BROWSING)
 """The table. Rows of scope ``editor`` belong to the editor's widgets."""
 
 
@@ -53,6 +54,9 @@ _NAMES = {
     "end": "End",
     "full_stop": ".",
     "comma": ",",
+    "underscore": "_",
+    "slash": "/",
+    "right_square_bracket": "]",
     "up": "↑",
     "down": "↓",
     "left": "←",

@@ -6,6 +6,7 @@ from tests.support.fake_session import FakeWorkspace
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.ui.editor.marks import marks_of
 from tui.ui.editor.overview import Mark
+from tui.ui.editor.pattern import Query
 from tui.ui.editor.view import View
 
 
@@ -35,7 +36,8 @@ def test_candidates_and_matches() -> None:
     workspace = FakeWorkspace({"a.py": "a\nb\na\nd\n"})
     view = View(workspace.open("a.py"))
     workspace.roster.add(Hunk(1, 1, "c", "a.py", stage=Stage.CANDIDATES, candidates=(1, 3)))
-    view.search.look_for("a", case=True)
+    view.search.look_for(Query("a", case=True))
+    view.search.go((0, 0))
     assert marks_of(workspace, view) == [
         Mark(0, 1, "match"),
         Mark(2, 3, "match"),

@@ -113,7 +113,7 @@ async def test_find_counts_steps_and_closes() -> None:
         await pilot.pause()
         assert p.editor.has_focus
         assert p.editor.view is not None
-        assert p.editor.view.search.matches == []
+        assert p.editor.view.search.count == 0
 
 
 async def test_find_begins_with_the_selection_and_goes_to_other_files_too() -> None:

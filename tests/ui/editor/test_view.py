@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from tui.core.buffer import Buffer
+from tui.ui.editor.pattern import Query
 from tui.ui.editor.view import View
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 201))
@@ -119,7 +120,7 @@ def test_the_pen_is_at_the_last_landing_line() -> None:
 
 def test_matches_show_and_the_current_one_wins_over_the_selection() -> None:
     view = view_at(0)
-    view.search.look_for("line", case=False)
+    view.search.look_for(Query("line"))
     view.search.go((0, 0))
     view.cursor.select((0, 0), (0, 4))
     first, second = view.rows(2, False, plain)

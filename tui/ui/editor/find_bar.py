@@ -1,35 +1,41 @@
-"""The bar under the editor: find in the file, or go to a line."""
+"""The bar under the editor: find in the file, replace what is found, or go to a line."""
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-Mode = Literal["find", "line"]
+from tui.ui.editor.pattern import Query
 
-_LABELS: dict[Mode, str] = {"find": " Find", "line": " Line"}
+Mode = Literal["find", "replace", "line"]
+
+_LABELS: dict[Mode, str] = {"find": " Find", "replace": " Find", "line": " Line"}
 _HINTS: dict[Mode, str] = {
-    "find": "Enter next · Shift+Enter previous · Alt+C case ",
-    "line": "line or line:column ",
+    "find": "Alt+C case · Alt+W word · Alt+X regex · Alt+I in selection ",
+    "replace": "Alt+C case · Alt+W word · Alt+X regex · Alt+I in selection ",
+    "line": "line, line:column, +3 or -3 ",
 }
-_ROOMY = 80
+_REPLACE_HINT = "Enter this one · Alt+Enter all "
+_ROOMY, _ROOMY_BELOW = 100, 60
+_SWITCHES = {"alt+c": "case", "alt+w": "word", "alt+x": "regex"}
+_SIGNS = {"case": "Aa", "word": "|ab|", "regex": ".*"}
 
 
-class FindBar(Horizontal):
-    """One input, how many matches there are, and what the keys do."""
+class FindBar(Vertical):
+    """What is looked for and how often it is there; below it what replaces it."""
 
     class Sought(Message):
-        """The needle or the case switch changed."""
+        """Something else is to be looked for."""
 
-        def __init__(self, needle: str, *, case: bool) -> None:
+        def __init__(self, query: Query) -> None:
             super().__init__()
-            self.needle = needle
-            self.case = case
+            self.query = query
 
     class Stepped(Message):
         """To the next match, or to the one before."""
@@ -37,6 +43,17 @@ class FindBar(Horizontal):
         def __init__(self, *, backwards: bool) -> None:
             super().__init__()
             self.backwards = backwards
+
+    class ScopeWanted(Message):
+        """Look in the selection only, or everywhere again."""
+
+    class ReplaceWanted(Message):
+        """Replace the match that is shown, or all of them."""
+
+        def __init__(self, text: str, *, everything: bool) -> None:
+            super().__init__()
+            self.text = text
+            self.everything = everything
 
     class LineChosen(Message):
         """Go to this line and column (0-based)."""
@@ -49,22 +66,33 @@ class FindBar(Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.mode: Mode = "find"
-        self.case = False
+        self.switches: set[str] = set()
+        """Of ``case``, ``word`` and ``regex`` those that are on."""
+        self._scope = ""
+        self._line = 0
         self._label = Static(_LABELS["find"], markup=False, classes="label")
-        self._input = Input(compact=True, select_on_focus=True)
+        self._input = Input(compact=True, select_on_focus=True, id="find-needle")
         self._count = Static("", markup=False, classes="count")
         self._hint = Static(_HINTS["find"], markup=False, classes="hint")
+        self._replacement = Input(compact=True, select_on_focus=True, id="find-replacement")
+        self._below = Static(_REPLACE_HINT, markup=False, classes="hint")
 
     def compose(self) -> ComposeResult:
-        """Label, input, count, hint."""
-        yield self._label
-        yield self._input
-        yield self._count
-        yield self._hint
+        """Label, input, count, hint; below the replacement and its keys."""
+        with Horizontal():
+            yield self._label
+            yield self._input
+            yield self._count
+            yield self._hint
+        with Horizontal(id="find-below"):
+            yield Static(" With", markup=False, classes="label")
+            yield self._replacement
+            yield self._below
 
     def on_resize(self, event: events.Resize) -> None:
         """What is looked for needs the room more than what the keys do."""
         self._hint.display = event.size.width >= _ROOMY
+        self._below.display = event.size.width >= _ROOMY_BELOW
 
     @property
     def is_open(self) -> bool:
@@ -72,19 +100,26 @@ class FindBar(Horizontal):
         return self.has_class("-open")
 
     @property
-    def needle(self) -> str:
-        """What is looked for; empty if nothing is."""
-        return self._input.value if self.is_open and self.mode == "find" else ""
+    def query_wanted(self) -> Query:
+        """What is looked for; an empty needle: nothing is."""
+        if not self.is_open or self.mode == "line":
+            return Query()
+        return Query(self._input.value, **dict.fromkeys(self.switches, True))
 
-    def open(self, mode: Mode, text: str = "") -> None:
-        """Show the bar and put the focus into it; ``text`` replaces what stood there."""
-        if mode != self.mode or text:
+    def open(self, mode: Mode, text: str = "", *, line: int = 0) -> None:
+        """Show the bar and put the focus into it; ``text`` replaces what stood there.
+
+        ``line`` is where the cursor is, 0-based, for lines counted from there.
+        """
+        seeks = mode != "line"
+        if seeks != (self.mode != "line") or text:
             self._input.value = text
-        self.mode = mode
-        self._label.update(_LABELS[mode])
+        self.mode, self._line = mode, line
         self._hint.update(_HINTS[mode])
+        self.set_class(mode == "replace", "-replace")
         self.count("")
         self.add_class("-open")
+        self.name_switches()
         self._input.focus()
         self._input.select_all()
         self._seek()
@@ -100,41 +135,74 @@ class FindBar(Horizontal):
         self._count.update(f" {words} " if words else "")
         self._count.set_class(nothing, "-nothing")
 
+    def scope(self, words: str) -> None:
+        """Show where is looked; empty: in the whole file."""
+        self._scope = words
+        self.name_switches()
+
+    def name_switches(self) -> None:
+        """Show which switches are on."""
+        on = [_SIGNS[name] for name in _SIGNS if name in self.switches]
+        words = " ".join([_LABELS[self.mode], *on, *([self._scope] if self._scope else [])])
+        self._label.update(_LABELS["line"] if self.mode == "line" else words)
+
     def on_key(self, event: events.Key) -> None:
-        """Step through the matches, switch the case, or accept the line."""
-        key = event.key
-        if key == "enter" and self.mode == "line":
+        """Step through the matches, turn a switch, go to the other input, or accept the line."""
+        take = self._take_line if self.mode == "line" else self._take_find
+        if take(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def _take_line(self, key: str) -> bool:
+        if key == "enter":
             self._choose_line()
-        elif self.mode == "find" and key in ("enter", "down", "shift+enter", "up"):
+        return key == "enter"
+
+    def _take_find(self, key: str) -> bool:
+        below = self._replacement.has_focus
+        if self.mode == "replace" and key in ("tab", "shift+tab"):
+            (self._input if below else self._replacement).focus()
+        elif self.mode == "replace" and key in ("alt+enter", "ctrl+alt+enter"):
+            self._replace(everything=True)
+        elif below and key == "enter":
+            self._replace(everything=False)
+        elif key in ("enter", "down", "shift+enter", "up"):
             self.post_message(self.Stepped(backwards=key in ("shift+enter", "up")))
-        elif self.mode == "find" and key == "alt+c":
-            self.case = not self.case
-            self._label.update(_LABELS["find"] + (" Aa" if self.case else ""))
+        elif key in _SWITCHES:
+            self.switches ^= {_SWITCHES[key]}
+            self.name_switches()
             self._seek()
+        elif key == "alt+i":
+            self.post_message(self.ScopeWanted())
         else:
-            return
-        event.stop()
-        event.prevent_default()
+            return False
+        return True
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._seek()
+        if event.input is self._input:
+            self._seek()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
         if self.mode == "line":
             self._choose_line()
+        elif event.input is self._replacement:
+            self._replace(everything=False)
         else:
             self.post_message(self.Stepped(backwards=False))
 
     def _seek(self) -> None:
-        if self.is_open and self.mode == "find":
-            self.post_message(self.Sought(self._input.value, case=self.case))
+        if self.is_open and self.mode != "line":
+            self.post_message(self.Sought(self.query_wanted))
+
+    def _replace(self, *, everything: bool) -> None:
+        self.post_message(self.ReplaceWanted(self._replacement.value, everything=everything))
 
     def _choose_line(self) -> None:
-        place = parse_place(self._input.value)
+        place = parse_jump(self._input.value, self._line)
         if place is None:
             self.count("a number, please", nothing=True)
         else:
@@ -146,4 +214,17 @@ def parse_place(text: str) -> tuple[int, int] | None:
     line, _, col = text.strip().lstrip(":").partition(":")
     if not line.isdecimal() or (col and not col.isdecimal()):
         return None
-    return (max(int(line) - 1, 0), max(int(col or 1) - 1, 0))
+    return (max(_number(line) - 1, 0), max(_number(col or "1") - 1, 0))
+
+
+def parse_jump(text: str, line: int) -> tuple[int, int] | None:
+    """The same, or ``+3`` and ``-3`` from a 0-based line."""
+    found = re.fullmatch(r"\s*([+-])(\d{1,9})\s*", text)
+    if found is None:
+        return parse_place(text)
+    return (max(line + int(found[1] + found[2]), 0), 0)
+
+
+def _number(digits: str) -> int:
+    """A number of any length; Python refuses those of more than 4,300 digits."""
+    return int(digits[:12])

@@ -9,14 +9,10 @@ from tui.core.workspace import Workspace
 from tui.ui.editor.overview import Mark
 from tui.ui.editor.view import View
 
-_MOST_MATCH_MARKS = 500
-
 
 def marks_of(workspace: Workspace, view: View) -> list[Mark]:
     """The coloured cells of a file's overview."""
-    marks = [
-        Mark(line, line + 1, "match") for line, _, _ in view.search.matches[:_MOST_MATCH_MARKS]
-    ]
+    marks = [Mark(line, line + 1, "match") for line in view.search.sample]
     for hunk in _shown(workspace):
         if hunk.path == view.path:
             marks += _marks_of_hunk(hunk)

@@ -58,7 +58,7 @@ class Row(NamedTuple):
     current: bool = False
     """The cursor's line, to be lifted a little."""
     overlays: tuple[Overlay, ...] = ()
-    """``match``, ``match-now``, ``selection``, ``cursor``, ``cursor-away``; later ones win."""
+    """``match``, ``match-now``, ``bracket``, ``selection``, ``cursor``, ``cursor-away``; later win."""
     newline_selected: bool = False
     pen: bool = False
     """The model writes at the end of this line."""
@@ -210,6 +210,8 @@ class Painter:
             return style + palette.style("", "selection")
         if over == "match":
             return style + palette.style("", "line", "underline")
+        if over == "bracket":
+            return style + palette.style("", "line", "bold")
         if over == "match-now":
             return palette.style("background", "warning", "bold")
         if over == "cursor":

@@ -1,4 +1,4 @@
-"""The right half of the workbench: the editor's actions, find, go to line, the file finder."""
+"""The right half of the workbench: the editor's actions, the file finder, the outline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from tui.engine.intents import OpenFile, SaveFile
-from tui.ui.editor.files import EditorFiles
-from tui.ui.editor.find_bar import FindBar
-from tui.ui.editor.search import MOST_MATCHES
+from tui.ui.editor import line_changes
+from tui.ui.editor.finding import EditorFinding
 from tui.ui.editor.tabs import Tabs
+from tui.ui.editor.tree_pane import EditorTree
 from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tui.ui.editor.file_finder import Wish
 
 
-class EditorPane(EditorFiles):
-    """Tabs, editor, overview, find bar."""
+class EditorPane(EditorFinding, EditorTree):
+    """Tabs, editors, file tree, find bar."""
 
     BINDINGS = bindings("editor")
 
@@ -35,27 +35,12 @@ class EditorPane(EditorFiles):
             self.screen.set_focus(self.editor)
         return shown
 
-    def close_open(self) -> bool:
-        """Close the find bar; False if nothing was open."""
-        if not self.find_bar.close():
-            return False
-        if (view := self.editor.view) is not None:
-            view.search.look_for("", case=False)
-        self.editor.focus()
-        self.editor.repaint()
-        self.note()
-        return True
-
-    def shown(self) -> None:
-        """Another file: look for the same in it."""
-        if self.find_bar.is_open:
-            self._look()
-
     # -- actions of the keymap's scope "editor" -------------------------------------------
 
     def action_save(self) -> None:
         """Write the file."""
         if self.active:
+            self.editor.typist.groups.close()
             self.session.submit(SaveFile(self.active))
 
     def action_undo(self) -> None:
@@ -66,16 +51,31 @@ class EditorPane(EditorFiles):
         """Do it again."""
         self.editor.undo(again=True)
 
-    def action_find(self) -> None:
-        """Find in this file: what is selected, else what was looked for last."""
-        if self.editor.view is not None:
-            selected = self.editor.selected_text
-            self.find_bar.open("find", "" if "\n" in selected else selected)
+    def action_duplicate(self) -> None:
+        """Put a copy behind the lines, or behind what is selected in one."""
+        if (view := self.editor.view) is not None:
+            self.editor.change(line_changes.duplicate(view.cursor))
 
-    def action_goto_line(self) -> None:
-        """Ask for a line."""
-        if self.editor.view is not None:
-            self.find_bar.open("line")
+    def action_move_lines(self, step: int) -> None:
+        """Move the lines up or down."""
+        if (view := self.editor.view) is not None:
+            self.editor.change(line_changes.move(view.cursor, step))
+
+    def action_toggle_comment(self) -> None:
+        """Make the lines comments, or take the signs off again."""
+        from tui.ui.editor.comments import marks_of, toggle  # asks Pygments for rare languages
+
+        if (view := self.editor.view) is not None:
+            marks = marks_of(view.buffer, view.cursor.position[0])
+            if marks is None:
+                self.app.notify("This language has no comments that duetto knows.", markup=False)
+            else:
+                self.editor.change(toggle(view.cursor, marks))
+
+    def action_bracket(self) -> None:
+        """Go to the partner of the bracket at the cursor, or to the line's next bracket."""
+        if (editor := self.editor).view is not None and not editor.jump_to_partner():
+            self.app.notify("There is no bracket with a partner here.", markup=False)
 
     def action_open_file(self) -> None:
         """Open a file by a few letters."""
@@ -112,63 +112,10 @@ class EditorPane(EditorFiles):
             editor.repaint()
         self.note()
 
-    # -- messages of the find bar ---------------------------------------------------------
-
-    @on(FindBar.Sought)
-    def _sought(self, event: FindBar.Sought) -> None:
-        event.stop()
-        self._look()
-
-    @on(FindBar.Stepped)
-    def _stepped(self, event: FindBar.Stepped) -> None:
-        event.stop()
-        view = self.editor.view
-        if view is None:
-            return
-        ends = view.cursor.selection or (view.cursor.position, view.cursor.position)
-        self._go(ends[0] if event.backwards else ends[1], backwards=event.backwards)
-
-    @on(FindBar.LineChosen)
-    def _line_wanted(self, event: FindBar.LineChosen) -> None:
-        event.stop()
-        self.editor.let_go()
-        self.editor.go((event.line, event.col))
-        self.close_open()
-
     @on(Tabs.FollowWanted)
     def _follow_wanted(self, event: Tabs.FollowWanted) -> None:
         event.stop()
         self.action_follow()
-
-    def _look(self) -> None:
-        """Find what is typed, from the start of what was found before."""
-        view = self.editor.view
-        if view is None:
-            return
-        view.search.look_for(self.find_bar.needle, case=self.find_bar.case)
-        selection = view.cursor.selection
-        self._go(selection[0] if selection else view.cursor.position)
-
-    def _go(self, position: tuple[int, int], *, backwards: bool = False) -> None:
-        """To the next match from a position on, or to the one before it."""
-        view = self.editor.view
-        if view is None:
-            return
-        search = view.search
-        found = search.go(position, backwards=backwards)
-        if found is not None:
-            self.editor.let_go()
-            line, start, end = found
-            self.editor.go((line, start), select_to=(line, end))
-        self.editor.repaint()
-        self.note()
-        if not search.needle:
-            self.find_bar.count("")
-        elif found is None:
-            self.find_bar.count("not found", nothing=True)
-        else:
-            more = "+" if len(search.matches) >= MOST_MATCHES else ""
-            self.find_bar.count(f"{(search.index or 0) + 1} of {len(search.matches)}{more}")
 
     def _open_wish(self, wish: Wish | None) -> None:
         """The file finder was left."""

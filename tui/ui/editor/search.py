@@ -1,98 +1,299 @@
-"""Finding text in a buffer: matches per line, counted, next and previous."""
+"""Finding in a buffer: the lines in sight at once, the rest in slices, an edit by its own lines.
+
+Each line's matches are found when they are needed and kept until the line changes, so typing
+costs the same in a file of any length while something is looked for.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections.abc import Iterator
+from time import perf_counter
 
-from tui.core.buffer import Buffer, Position
+from tui.core.buffer import Buffer, LineChange, Mark, Position
+from tui.ui.editor.paint import Overlay
+from tui.ui.editor.pattern import Pattern, Query, Span
 
-MOST_MATCHES = 20_000
-"""Counting stops here."""
+_CHUNK = 64
+"""Lines looked through in one go."""
+_CHUNK_CHARS = 65_536
+"""Longer neighbours are looked through one by one."""
+_SAMPLE = 500
+"""Lines with matches that an overview is told of."""
+_FIRST_BUDGET_S = 0.004
+"""Time to go to a match at once; what takes longer comes by `Search.advance`."""
 
 Match = tuple[int, int, int]
 """Line, first column, column behind the last."""
 
 
 class Search:
-    """The matches of one needle in one buffer; empty needle: none."""
+    """The matches of one query in one buffer; nothing is looked for at first."""
 
     def __init__(self, buffer: Buffer) -> None:
-        self._buffer = buffer
-        self._needle = ""
-        self._case = False
-        self._matches: list[Match] = []
-        self._revision = buffer.revision
+        self.query = Query()
+        self.pattern: Pattern | None = None
+        """None: nothing is looked for, or what was typed cannot be."""
+        self.error = ""
+        """Why nothing can be found, in words."""
         self.now: Match | None = None
         """The match that was gone to."""
+        self.count = 0
+        """Matches found so far."""
+        self._buffer = buffer
+        self._revision = buffer.revision
+        self._lines: list[tuple[Span, ...] | None] = []
+        self._scanned = 0
+        """All lines above are known."""
+        self._within: tuple[Mark, Mark] | None = None
+        self._seek: Iterator[Match | None] | None = None
+        self._sample: tuple[int, ...] | None = None
+        self._seek_from: tuple[Position, bool] = ((0, 0), False)
 
     @property
-    def needle(self) -> str:
-        """What is looked for; empty: nothing."""
-        return self._needle
+    def pending(self) -> bool:
+        """True while there are lines that nobody looked at."""
+        if self.pattern is None:
+            return False
+        return self._seek is not None or self._scanned < self._buffer.line_count
 
     @property
-    def matches(self) -> list[Match]:
-        """All matches in order, counted anew if the buffer changed."""
-        if self._needle and self._revision != self._buffer.revision:
-            self._find()
-        return self._matches
+    def within(self) -> tuple[Position, Position] | None:
+        """The range in which is searched; None: everywhere."""
+        return (
+            None if self._within is None else (self._within[0].position, self._within[1].position)
+        )
 
     @property
     def index(self) -> int | None:
-        """Which match `now` is, 0-based; None if it is gone."""
-        matches = self.matches
-        if self.now is None:
+        """Which match `now` is, 0-based; None if it is gone or lines above are not known yet."""
+        self._catch_up()
+        if self.now is None or self._scanned < self.now[0] or self.now[0] >= len(self._lines):
             return None
-        place = bisect_left(matches, self.now)
-        return place if place < len(matches) and matches[place] == self.now else None
+        row, start, end = self.now
+        spans = self._know(row)
+        if (start, end) not in spans:
+            return None
+        return sum(len(known) for known in self._lines[:row] if known) + spans.index((start, end))
 
-    def look_for(self, needle: str, *, case: bool) -> None:
-        """Search for this from now on. Upper and lower case are one unless ``case``."""
-        if (needle, case) == (self._needle, self._case):
+    @property
+    def sample(self) -> tuple[int, ...]:
+        """Lines with matches, at most `_SAMPLE` evenly chosen ones: what an overview can show."""
+        self._catch_up()
+        if self._sample is None and not self.pending:
+            step = max(len(self._lines) // _SAMPLE, 1)
+            found = {row // step: row for row, spans in enumerate(self._lines) if spans}
+            self._sample = tuple(found.values())
+        return self._sample or ()
+
+    def look_for(self, query: Query) -> None:
+        """Search for this from now on; what is wrong with it is in `error`."""
+        if query == self.query:
             return
-        self._needle, self._case = needle, case
-        self.now = None
-        self._find()
+        self.query, self.now, self.pattern, self.error = query, None, None, ""
+        if query.needle:
+            try:
+                self.pattern = Pattern(query)
+            except ValueError as error:
+                self.error = str(error)
+        self._restart()
+
+    def limit(self, within: tuple[Position, Position] | None) -> None:
+        """Search in this range only; text put at its edges stays outside."""
+        if self._within is not None:
+            self._buffer.release(*self._within)
+            self._within = None
+        if within is not None:
+            (line, col), end = within
+            self._within = (self._buffer.mark(line, col), self._buffer.mark(*end, right=True))
+        self._restart()
 
     def go(self, position: Position, *, backwards: bool = False) -> Match | None:
-        """The next match at or behind a position (the one before), around the end if need be."""
-        matches = self.matches
-        if not matches:
+        """The next match from a position on (the one before), around the end if need be.
+
+        None: there is none, or it is not found yet (`pending`); then `advance` finds it.
+        """
+        until = perf_counter() + _FIRST_BUDGET_S
+        self._catch_up()
+        self._seek = None
+        found = False
+        if self.pattern is not None:
+            self._seek_from = (self._buffer.clamp(position), backwards)
+            self._seek = self._walk(*self._seek_from)
+            found = self._seek_on(until)
+        if not found:
             self.now = None
-            return None
-        if backwards:
-            place = bisect_left(matches, (*position, 0)) - 1
-        else:
-            place = bisect_left(matches, (*position, 0)) % len(matches)
-        self.now = matches[place]
+        if self._seek is None:
+            self._scan(until)
         return self.now
 
-    def on_line(self, line: int) -> list[tuple[int, int, str]]:
-        """The matches of a line as overlays."""
-        matches = self.matches
-        if not matches:
+    def advance(self, budget_s: float) -> bool:
+        """Look on for at most so long; True if the match that was gone for is there now."""
+        until = perf_counter() + budget_s
+        self._catch_up()
+        if self._seek is not None:
+            return self._seek_on(until)
+        self._scan(until)
+        return False
+
+    def _scan(self, until: float) -> None:
+        """Look at the lines that nobody looked at."""
+        while self.pattern is not None and self._scanned < len(self._lines):
+            self._know(self._scanned)
+            last = min(self._scanned + _CHUNK, len(self._lines))
+            while self._scanned < last and self._lines[self._scanned] is not None:
+                self._scanned += 1
+            if perf_counter() >= until:
+                break
+
+    def spans(self, line: int) -> tuple[Span, ...]:
+        """The matches of a line, from left to right."""
+        self._catch_up()
+        return self._know(line)
+
+    def on_line(self, line: int, first: int = 0, last: int | None = None) -> list[Overlay]:
+        """What of a line's matches lies between two columns, as overlays."""
+        spans = self.spans(line)
+        if not spans:
             return []
-        first = bisect_left(matches, (line, 0, 0))
-        last = bisect_right(matches, (line + 1, 0, 0), lo=first)
+        low = max(bisect_left(spans, (first, 0)) - 1, 0)
+        high = len(spans) if last is None else bisect_left(spans, (last, 0))
         return [
-            (start, end, "match-now" if match == self.now else "match")
-            for match in matches[first:last]
-            for _, start, end in (match,)
+            (start, end, "match-now" if (line, start, end) == self.now else "match")
+            for start, end in spans[low:high]
+            if end > first
         ]
 
-    def _find(self) -> None:
+    def _restart(self) -> None:
+        """Know nothing, but of which lines."""
         self._revision = self._buffer.revision
-        self._matches = []
-        needle = self._needle if self._case else self._needle.lower()
-        if not needle:
+        self._lines = [None] * self._buffer.line_count if self.pattern is not None else []
+        self.count, self._scanned, self._seek, self._sample = 0, 0, None, None
+
+    def _catch_up(self) -> None:
+        """Follow the buffer: lines that changed are looked at anew, no others."""
+        buffer = self._buffer
+        if self.pattern is None or buffer.revision == self._revision:
             return
-        for row, line in enumerate(self._buffer.lines):
-            folded = line if self._case else line.lower()
-            if len(folded) != len(line):
-                folded = line
-            col = folded.find(needle)
-            while col >= 0:
-                self._matches.append((row, col, col + len(needle)))
-                col = folded.find(needle, col + len(needle))
-            if len(self._matches) >= MOST_MATCHES:
+        changes = buffer.changes_since(self._revision)
+        self._revision = buffer.revision
+        if changes is None:
+            self._restart()
+        else:
+            typed = len(changes) == 1 and changes[0].n_old == changes[0].n_new == 1
+            had = typed and bool(self._lines[changes[0].row])
+            fresh: list[tuple[int, int]] = []
+            for change in changes:
+                fresh = self._follow(change, fresh)
+            for first, count in fresh:
+                for row in range(first, first + count):
+                    self._know(row)
+            if not typed or bool(self._lines[changes[0].row]) != had:
+                self._sample = None
+        if self._seek is not None:
+            self._seek = self._walk(*self._seek_from)
+
+    def _follow(self, change: LineChange, fresh: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Take over one change; returns the few new lines that are to be looked at at once."""
+        row, n_old, n_new = change
+        gone = self._lines[row : row + n_old]
+        self.count -= sum(len(spans) for spans in gone if spans)
+        self._lines[row : row + n_old] = [None] * n_new
+        if row >= self._scanned:
+            return fresh
+        if n_new > _CHUNK or row + n_old > self._scanned:
+            self._scanned = row
+            return [item for item in fresh if item[0] + item[1] <= row]
+        self._scanned += n_new - n_old
+        moved = []
+        for first, count in fresh:
+            if first >= row + n_old:
+                moved.append((first + n_new - n_old, count))
+            elif first + count <= row:
+                moved.append((first, count))
+            else:
+                # Two edits of the same lines: the scan goes over them once more.
+                self._scanned = min(self._scanned, first, row)
+        return [*moved, (row, n_new)]
+
+    def _know(self, row: int) -> tuple[Span, ...]:
+        """A line's matches, found now if need be; with it its neighbours, if that is quick."""
+        pattern = self.pattern
+        if pattern is None:
+            return ()
+        known = self._lines[row]
+        if known is not None:
+            return known
+        text = self._buffer.lines
+        first = row - row % _CHUNK
+        chunk = text[first : first + _CHUNK]
+        rows = range(row, row + 1)
+        if sum(map(len, chunk)) <= _CHUNK_CHARS:
+            if pattern.is_nowhere_in(chunk):
+                self._lines[first : first + len(chunk)] = [()] * len(chunk)
+                return ()
+            if not pattern.query.regex:
+                rows = range(first, first + len(chunk))
+        try:
+            for one in rows:
+                if self._lines[one] is None:
+                    spans = self._inside(one, pattern.spans(text[one]))
+                    self._lines[one] = spans
+                    self.count += len(spans)
+        except TimeoutError:
+            self.error = "this pattern takes too long here; use a simpler one"
+            self.pattern, self.now = None, None
+            self._restart()
+            return ()
+        return self._lines[row] or ()
+
+    def covers(self, row: int, span: Span) -> bool:
+        """True if a match there is in the range in which is searched."""
+        if self._within is None:
+            return True
+        start, end = self._within[0].position, self._within[1].position
+        return start <= (row, span[0]) and (row, span[1]) <= end
+
+    def _inside(self, row: int, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+        """Those of a line's matches that are in the range."""
+        if self._within is None:
+            return spans
+        return tuple(span for span in spans if self.covers(row, span))
+
+    def _seek_on(self, until: float) -> bool:
+        """Go on to the match; True if `now` is it, False if it is not found or not yet."""
+        for found in self._seek or ():
+            if found is not None:
+                self.now, self._seek = found, None
+                return True
+            if perf_counter() >= until:
+                return False
+        self._seek = None
+        return False
+
+    def _walk(self, position: Position, backwards: bool) -> Iterator[Match | None]:
+        """The match that comes next, line by line; None where somebody may look at the clock."""
+        row, col = position
+        total = self._buffer.line_count
+        for step in range(total + 1):
+            line = (row - step if backwards else row + step) % total
+            spans = self._know(line)
+            if spans and step == 0:
+                spans = self._beyond(line, col, spans, backwards)
+            if spans:
+                yield (line, *spans[-1 if backwards else 0])
                 return
+            if step % _CHUNK == _CHUNK - 1:
+                yield None
+
+    def _beyond(
+        self, line: int, col: int, spans: tuple[Span, ...], backwards: bool
+    ) -> tuple[Span, ...]:
+        """The matches behind a column (before it); an empty one that we stand at is passed."""
+        place = bisect_left(spans, (col, 0))
+        if backwards:
+            return spans[:place]
+        here = spans[place] if place < len(spans) else None
+        if here == (col, col) and self.now == (line, col, col):
+            place += 1
+        return spans[place:]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tui.core.buffer import Buffer, Position
+from tui.ui.editor.brackets import Brackets
 from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
@@ -27,6 +28,8 @@ Ghost = tuple[int, list[str]] | None
 
 COLOUR_BUDGET_S = 0.005
 """Time for colours before a repaint; the rest follows when idle."""
+BRACKET_BUDGET_S = 0.001
+"""Time for the partner of a bracket before a repaint."""
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
@@ -46,6 +49,7 @@ class View:
         self.cursor = Cursor(buffer, self.layout)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
         self.search = Search(buffer)
+        self.brackets = Brackets(buffer, lambda line: self.colours.spans(line))
         self.indent = indentation(buffer)
         self.left = 0
         """First cell of the text that is shown."""
@@ -171,11 +175,14 @@ class View:
         """The rows on the screen, top to bottom."""
         parts = self._parts(height)
         first, last = parts[0].line, parts[-1].line + 1
-        self.colours.advance(last, COLOUR_BUDGET_S)
+        self.colours.advance(last, COLOUR_BUDGET_S, first)
         kinds = decorations(self.path, first, last)
-        matches = {line: self.search.on_line(line) for line in range(first, last)}
+        self.brackets.look(
+            self.cursor.position if focused and self.cursor.selection is None else None
+        )
+        self.brackets.advance(BRACKET_BUDGET_S)
         rows = [
-            self._row(part, kinds.get(part.line, ""), focused, matches[part.line]) for part in parts
+            self._row(part, kinds.get(part.line, ""), focused, _marks(self, part)) for part in parts
         ]
         rows += [Row()] * (height - len(rows))
         if ghost is not None and height > 2 * _GHOST_ROWS:
@@ -251,6 +258,12 @@ class View:
         self._top.line, self._top.col = place
         # At the very top of an empty file nothing can jump: let text appear below.
         self._top.right = self.buffer.end != (0, 0)
+
+
+def _marks(view: View, part: Slice) -> list[Overlay]:
+    """What was found in a part of a line, and the brackets of its line."""
+    found = view.search.on_line(part.line, part.start, part.end + 1)
+    return found + view.brackets.on_line(part.line)
 
 
 def _reach(buffer: Buffer, shown: range, wanted: int) -> int:

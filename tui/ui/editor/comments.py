@@ -1,0 +1,192 @@
+"""Making lines comments and back, in every language that Pygments knows.
+
+The signs of the common languages stand in a table. For the rest the language's own lexer is
+asked which of the usual signs begin a comment: what it colours as a comment is one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui.core.buffer import Buffer
+from tui.ui.editor.changes import Replacement, Typing, lines_of
+from tui.ui.editor.cursor import Cursor, indent_of
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+_SAMPLE_LINES = 40
+"""Lines shown to Pygments where a file name fits several languages."""
+_LINES_BACK = 2000
+"""How far an embedded language's beginning is looked for."""
+
+
+_LEXER_ERRORS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""What foreign lexers raise on text they did not expect."""
+
+
+class Marks(NamedTuple):
+    """What goes before a commented line, and behind it."""
+
+    before: str
+    behind: str = ""
+
+
+HASH, SLASHES, DASHES, SEMICOLON = Marks("#"), Marks("//"), Marks("--"), Marks(";")
+PERCENT, QUOTE, BANG = Marks("%"), Marks("'"), Marks("!")
+C_BLOCK, MARKUP = Marks("/*", "*/"), Marks("<!--", "-->")
+_LANGUAGES = {
+    HASH: "python python2 cython bash sh zsh fish perl perl6 ruby yaml toml make makefile docker"
+    " r splus julia elixir nix cmake tcl awk nginx powershell crystal gdscript terraform"
+    " graphql puppet robotframework sed starlark coffeescript ps1 python3 basemake apacheconf",
+    SLASHES: "c cpp java javascript js typescript ts tsx jsx rust go kotlin scala swift csharp dart"
+    " php groovy objective-c zig verilog systemverilog d jsonc json json5 scss sass less protobuf"
+    " solidity v glsl hlsl cuda arduino vala fsharp gradle haxe stylus",
+    DASHES: "sql mysql postgresql sqlite3 plpgsql lua haskell ada elm vhdl applescript"
+    " eiffel purescript tsql",
+    SEMICOLON: "common-lisp clojure clojurescript scheme emacs-lisp racket nasm ini newlisp hy",
+    PERCENT: "tex latex erlang matlab octave prolog postscript",
+    QUOTE: "vbnet vb.net vbscript basic qbasic",
+    BANG: "fortran",
+    C_BLOCK: "css",
+    MARKUP: "html xml xslt svg vue markdown html+jinja",
+    Marks('"'): "vim",
+    Marks("REM "): "batch bat dosbatch doscon winbatch",
+    Marks("(*", "*)"): "ocaml pascal delphi sml coq modula2",
+    Marks("{#", "#}"): "jinja",
+    Marks(".. "): "restructuredtext rst",
+}
+_KNOWN = {alias: marks for marks, names in _LANGUAGES.items() for alias in names.split()}
+_BY_SUFFIX = {
+    **dict.fromkeys(("html", "htm", "xhtml", "xml", "svg", "vue", "svelte", "md"), MARKUP),
+    **dict.fromkeys(("css",), C_BLOCK),
+    **dict.fromkeys(("py", "sh", "yml", "yaml", "toml", "rb", "cfg", "conf", "env"), HASH),
+    **dict.fromkeys(("js", "ts", "tsx", "jsx", "c", "h", "rs", "go", "java", "json"), SLASHES),
+}
+"""What needs no lexer."""
+USUAL = (
+    HASH, SLASHES, DASHES, SEMICOLON, PERCENT, BANG, QUOTE, Marks('"'), C_BLOCK, Marks("(*", "*)"),
+    MARKUP, Marks("{-", "-}"), Marks("REM "), Marks("*"), Marks("\\"), Marks("|"), Marks("##"),
+)  # fmt: skip
+"""Signs that an unknown language is asked about, in this order."""
+
+
+def marks_of(buffer: Buffer, line: int) -> Marks | None:
+    """The signs at a line; None if the language has none.
+
+    Inside of ``<script>`` and ``<style>`` and of a Markdown fence they are that language's.
+    """
+    suffix = buffer.path.rpartition("/")[2].rpartition(".")[2].lower()
+    marks = _BY_SUFFIX.get(suffix)
+    if marks is MARKUP:
+        return _embedded(buffer, line, fences=suffix == "md") or marks
+    if marks is not None:
+        return marks
+    return _by_name(buffer.path, "\n".join(buffer.lines[:_SAMPLE_LINES]))
+
+
+def toggle(cursor: Cursor, marks: Marks) -> Typing:
+    """Take the signs off if all lines have them, else put them before every line."""
+    lines = cursor.buffer.lines
+    rows = [row for row in lines_of(cursor) if lines[row].strip()] or list(lines_of(cursor))[:1]
+    if all(_is_comment(lines[row], marks) for row in rows):
+        edits = [edit for row in reversed(rows) for edit in _without(lines[row], row, marks)]
+    else:
+        margin = min(indent_of(lines[row]) for row in rows)
+        edits = [edit for row in reversed(rows) for edit in _with(lines[row], row, margin, marks)]
+    return Typing(tuple(edits), "comment", keep_selection=True)
+
+
+def _is_comment(line: str, marks: Marks) -> bool:
+    text = line.strip()
+    before, behind = marks.before.strip(), marks.behind
+    return text.startswith(before) and text.endswith(behind) and len(text) >= len(before + behind)
+
+
+def _with(line: str, row: int, margin: int, marks: Marks) -> list[Replacement]:
+    """Signs around a line; where it holds what would end the comment, it stays as it is."""
+    if marks.behind and marks.behind in line:
+        return []
+    opening = (row, margin)
+    edits = [Replacement(opening, opening, marks.before.strip() + " ")]
+    if marks.behind:
+        end = (row, len(line.rstrip()))
+        edits.insert(0, Replacement(end, end, f" {marks.behind}"))
+    return edits
+
+
+def _without(line: str, row: int, marks: Marks) -> list[Replacement]:
+    """The signs taken off, each with one blank."""
+    before, start, stop = marks.before.strip(), indent_of(line), len(line.rstrip())
+    behind = start + len(before)
+    edits = []
+    if marks.behind:
+        last = stop - len(marks.behind)
+        first = last - 1 if last - 1 > behind and line[last - 1] == " " else last
+        edits.append(Replacement((row, first), (row, stop), ""))
+        stop = first
+    end = behind + 1 if behind < stop and line[behind] == " " else behind
+    edits.append(Replacement((row, start), (row, end), ""))
+    return edits
+
+
+def _embedded(buffer: Buffer, line: int, *, fences: bool) -> Marks | None:
+    """The signs of the language inside of a script, style sheet or fence around a line."""
+    for row in range(line - 1, max(line - _LINES_BACK, 0) - 1, -1):
+        text = buffer.lines[row].strip().lower()
+        if fences and text.startswith(("```", "~~~")):
+            return _of_fence(buffer, row)
+        if "</script" in text or "</style" in text:
+            return None
+        if "<script" in text:
+            return SLASHES
+        if "<style" in text:
+            return C_BLOCK
+    return None
+
+
+def _of_fence(buffer: Buffer, row: int) -> Marks | None:
+    """The signs inside of the fence that begins at a row; None if it ends there."""
+    above = buffer.lines[max(row - _LINES_BACK, 0) : row]
+    if sum(line.strip().startswith(("```", "~~~")) for line in above) % 2:
+        return None
+    name = buffer.lines[row].strip().strip("`~").strip().partition(" ")[0].lower()
+    return _KNOWN.get(name) or _BY_SUFFIX.get(name)
+
+
+@lru_cache(maxsize=64)
+def _by_name(path: str, sample: str) -> Marks | None:
+    """The signs of the language that Pygments takes a file for."""
+    from pygments.lexers import find_lexer_class_for_filename  # only for rare languages
+
+    found = find_lexer_class_for_filename(path, sample)
+    if found is None:
+        return HASH if path.rpartition("/")[2].startswith(".") else None
+    return by_lexer(found)
+
+
+def by_lexer(lexer_class: type[Lexer]) -> Marks | None:
+    """The signs of a lexer's language, from the table or by asking the lexer."""
+    for alias in lexer_class.aliases:
+        if (marks := _KNOWN.get(alias)) is not None:
+            return marks
+    return next((marks for marks in USUAL if _takes(lexer_class, marks)), None)
+
+
+def _takes(lexer_class: type[Lexer], marks: Marks) -> bool:
+    """True if the lexer sees a comment in a line with these signs."""
+    from pygments.token import Comment
+
+    before, behind = marks
+    text = f"{before.strip()} word one {behind}\n"
+    try:
+        tokens = [item for item in lexer_class().get_tokens(text) if item[1].strip()]
+    except _LEXER_ERRORS:
+        return False
+    plain = Comment.Preproc, Comment.PreprocFile, Comment.Hashbang
+    return bool(tokens) and all(
+        token in Comment and not any(token in kind for kind in plain) for token, _ in tokens
+    )

@@ -1,0 +1,247 @@
+"""Find, replace and go to a line: what the find bar asks for, done in the editor.
+
+What is in sight is found at once; the rest of a long file in slices, so that no key waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from textual import on
+
+from tui.core.buffer import Position
+from tui.ui.editor.changes import Typing
+from tui.ui.editor.editor import Editor
+from tui.ui.editor.files import EditorFiles
+from tui.ui.editor.find_bar import FindBar
+from tui.ui.editor.pattern import Query
+from tui.ui.editor.replacing import AllReplaced, replace_all, replace_one
+from tui.ui.editor.search import Search
+from tui.ui.editor.view import View
+
+_SLICE_S = 0.004
+_PAUSE_S = 0.02
+"""Between two slices."""
+_AGAIN = "Ctrl+Z takes it back"
+
+
+class EditorFinding(EditorFiles):
+    """The find bar's work; `EditorPane` adds the other actions."""
+
+    _searched: View | None = None
+    """The view in which is looked; its matches are shown."""
+    _counted: tuple[object, ...] = ()
+
+    def close_open(self) -> bool:
+        """Close the find bar; False if nothing was open."""
+        if not self.find_bar.close():
+            return False
+        self._forget()
+        self.editor.focus()
+        self.editor.repaint()
+        self.note()
+        return True
+
+    def shown(self) -> None:
+        """Another file: look for the same in it."""
+        super().shown()
+        if self.find_bar.is_open:
+            self._look()
+
+    def note(self) -> None:
+        """Where the cursor is, and how often is there what is looked for."""
+        super().note()
+        view = self._searched
+        if view is not None and self.find_bar.is_open:
+            self._tell(view.search)
+            if view.search.pending:
+                self._search_later()
+
+    def action_find(self) -> None:
+        """Find in this file: what is selected, else what was looked for last."""
+        self._open("find")
+
+    def action_replace(self) -> None:
+        """Find and replace in this file, or in the selected lines."""
+        self._open("replace")
+
+    def action_goto_line(self) -> None:
+        """Ask for a line."""
+        if (view := self.editor.view) is not None:
+            self._forget()
+            self.find_bar.open("line", line=view.cursor.position[0])
+            self.find_bar.count(f"of {view.buffer.line_count}")
+
+    @on(FindBar.Sought)
+    def _sought(self, event: FindBar.Sought) -> None:
+        event.stop()
+        self._look()
+
+    @on(FindBar.Stepped)
+    def _stepped(self, event: FindBar.Stepped) -> None:
+        event.stop()
+        if (view := self.editor.view) is not None:
+            ends = view.cursor.selection or (view.cursor.position, view.cursor.position)
+            self._go(view, ends[0] if event.backwards else ends[1], backwards=event.backwards)
+
+    @on(FindBar.ScopeWanted)
+    def _scope_wanted(self, event: FindBar.ScopeWanted) -> None:
+        event.stop()
+        if (view := self.editor.view) is None:
+            return
+        if view.search.within is not None:
+            self._limit(view, None)
+        elif view.cursor.selection is None:
+            self.find_bar.count("select some lines first", nothing=True)
+            return
+        else:
+            self._limit(view, view.cursor.selection)
+        self._look()
+
+    @on(FindBar.ReplaceWanted)
+    def _replace_wanted(self, event: FindBar.ReplaceWanted) -> None:
+        event.stop()
+        if (view := self.editor.view) is None:
+            return
+        try:
+            if event.everything:
+                self._replace_all(view, event.text)
+            else:
+                self._replace_one(view, event.text)
+        except ValueError as error:
+            self.find_bar.count(str(error), nothing=True)
+
+    @on(FindBar.LineChosen)
+    def _line_wanted(self, event: FindBar.LineChosen) -> None:
+        event.stop()
+        self.editor.let_go()
+        self.editor.go((event.line, event.col))
+        self.close_open()
+
+    def _open(self, mode: str) -> None:
+        view = self.editor.view
+        if view is None:
+            return
+        selection = view.cursor.selection
+        several = selection is not None and selection[0][0] != selection[1][0]
+        text = "" if several else self.editor.selected_text
+        if not self.find_bar.is_open or several:
+            self._limit(view, selection if several else None)
+        self.find_bar.open("replace" if mode == "replace" else "find", text)
+
+    def _limit(self, view: View, within: tuple[Position, Position] | None) -> None:
+        """Look in this range only; None: everywhere."""
+        view.search.limit(within)
+        self.find_bar.scope("" if within is None else "in selection")
+
+    def _forget(self) -> None:
+        """Nothing is looked for any more."""
+        if self._searched is not None:
+            self._searched.search.look_for(Query())
+            self._limit(self._searched, None)
+            self._searched = None
+
+    def _look(self) -> None:
+        """Find what is typed, from the start of what was found before."""
+        view = self.editor.view
+        if view is None:
+            return
+        if view is not self._searched and self._searched is not None:
+            self._forget()
+        self._searched = view
+        view.search.look_for(self.find_bar.query_wanted)
+        within, selection = view.search.within, view.cursor.selection
+        start = selection[0] if selection else view.cursor.position
+        self._go(view, start if within is None else max(within[0], start))
+
+    def _go(self, view: View, position: Position, *, backwards: bool = False) -> None:
+        """To the next match from a position on, or to the one before it."""
+        if view.search.go(position, backwards=backwards) is not None:
+            self._select(self.editor, view.search)
+        self.editor.repaint()
+        self.note()
+
+    def _select(self, editor: Editor, search: Search) -> None:
+        """Go to the match that was found."""
+        if search.now is not None:
+            line, start, end = search.now
+            editor.let_go()
+            editor.go((line, start), select_to=(line, end))
+
+    def _search_later(self) -> None:
+        """Look through the rest of the file when idle."""
+        editor = self.editor
+        editor.every("search", _PAUSE_S, partial(self._search_on, editor))
+
+    def _search_on(self, editor: Editor) -> None:
+        view = editor.view
+        if view is None or not view.search.pending:
+            editor.stop("search")
+            return
+        if view.search.advance(_SLICE_S):
+            self._select(editor, view.search)
+            editor.repaint()
+        self._tell(view.search)
+
+    def _tell(self, search: Search) -> None:
+        """Show how often it is there, where anything about that changed."""
+        told = (search.query, search.error, search.now, search.count, search.pending)
+        if told == self._counted:
+            return
+        self._counted = told
+        bar = self.find_bar
+        if not search.query.needle:
+            bar.count("")
+        elif search.error:
+            bar.count(search.error, nothing=True)
+        elif search.pending:
+            bar.count(f"{search.count}…" if search.count else "looking…")
+        elif not search.count:
+            bar.count("not found", nothing=True)
+        else:
+            index = search.index
+            bar.count(
+                f"{search.count} found" if index is None else f"{index + 1} of {search.count}"
+            )
+
+    def _replace_one(self, view: View, text: str) -> None:
+        """Replace the match that is shown and go to the next one. Raises ValueError."""
+        search, before = view.search, view.buffer.revision
+        typing = replace_one(search, view.buffer, text)
+        if typing is not None:
+            empty = typing.replacements[0].start == typing.replacements[0].end
+            self.editor.change(typing)
+            if view.buffer.revision == before:
+                return
+            if empty:  # else an empty match would be found at the same place for ever
+                line, col = view.cursor.position
+                search.now = (line, col, col)
+        self._go(view, view.cursor.position)
+
+    def _replace_all(self, view: View, text: str) -> None:
+        """Replace all matches as one step. Raises ValueError."""
+        buffer, editor = view.buffer, self.editor
+        kinds = self.session.workspace.decorations(view.path, 0, buffer.line_count)
+        near = {line + step for line in kinds for step in (-1, 0, 1)}
+        done = replace_all(view.search, buffer, text, near.__contains__)
+        if not done.matches:
+            return
+        before, top, lines = buffer.revision, view.top, buffer.line_count
+        editor.change(_steady(done, view))
+        if buffer.revision == before:
+            return
+        if buffer.line_count == lines:
+            view.scroll_to(top, editor.size.height)
+        editor.repaint()
+        self.note()
+        places = f"{done.lines} line{'' if done.lines == 1 else 's'}"
+        self.find_bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
+
+
+def _steady(done: AllReplaced, view: View) -> Typing:
+    """The change with the cursor where it was, also where lines are replaced together."""
+    if len(done.typing.replacements) == done.lines:
+        return done.typing
+    cursor = view.cursor
+    return replace(done.typing, goes_to=(cursor.anchor, cursor.position))
