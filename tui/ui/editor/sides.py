@@ -117,13 +117,15 @@ class EditorSides(Vertical):
         self.settled()
 
     def enter(self, side: Side) -> None:
-        """The user goes to this side."""
-        at = self.sides.index(side)
+        """The user goes to this side; the focus, if it is in the other one, goes along."""
+        at, focused = self.sides.index(side), self.screen.focused
+        for number, one in enumerate(self.sides):
+            one.set_class(number == at, "-used")
+            if number != at and one.editor is focused:
+                self.screen.set_focus(side.editor)
         if at != self._used:
             self._used = at
             self._settle_follow()
-            for number, one in enumerate(self.sides):
-                one.set_class(number == at, "-used")
             side.editor.report()
             self.settled()
 

@@ -20,6 +20,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tree_paint import Marks
 from tui.ui.editor.tree_rows import best, filtered
 from tui.ui.editor.tree_view import TreeView
+from tui.ui.keymap import bindings
 
 _WHEEL_LINES = 3
 _MOVES = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
@@ -27,6 +28,8 @@ _MOVES = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
 
 class FileTree(TreeView, can_focus=True):
     """The tree of one session's workspace."""
+
+    BINDINGS = bindings("files")
 
     class Opened(Message):
         """A file was chosen; ``aside``: for the other one of two editors."""
@@ -105,7 +108,7 @@ class FileTree(TreeView, can_focus=True):
     # -- keys and mouse
 
     def on_key(self, event: events.Key) -> None:
-        """Move, open, filter; every other key bubbles."""
+        """Move and filter; every other key bubbles."""
         if self._take_key(event):
             event.stop()
             event.prevent_default()
@@ -119,12 +122,6 @@ class FileTree(TreeView, can_focus=True):
             self.go(0 if key == "home" else len(self.rows) - 1)
         elif key in ("left", "right"):
             self._turn(opening=key == "right")
-        elif key in ("enter", "alt+enter"):
-            self._enter(aside=key == "alt+enter")
-        elif key == "alt+i":
-            self.keeping(lambda: self.tree_rows.show_all(not self.tree_rows.all))
-        elif key in ("tab", "shift+tab"):
-            self.post_message(self.Left())
         elif key in ("backspace", "ctrl+h"):
             self.filter(self.words[:-1])
         elif event.is_printable and event.character and "+" not in key.removesuffix("+"):
@@ -132,6 +129,22 @@ class FileTree(TreeView, can_focus=True):
         else:
             return False
         return True
+
+    def action_open_row(self) -> None:
+        """Open the file; open or close the folder."""
+        self._enter(aside=False)
+
+    def action_open_beside(self) -> None:
+        """Open the file in the other editor."""
+        self._enter(aside=True)
+
+    def action_show_all(self) -> None:
+        """With or without what is hidden or ignored."""
+        self.keeping(lambda: self.tree_rows.show_all(not self.tree_rows.all))
+
+    def action_leave(self) -> None:
+        """Back to the editor."""
+        self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
         """Open what was clicked."""

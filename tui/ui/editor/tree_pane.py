@@ -23,6 +23,8 @@ class EditorTree(EditorFiles):
 
     file_tree: FileTree | None = None
     """None until it was first wanted."""
+    _cramped = False
+    """Tree and editor do not fit beside each other."""
 
     @property
     def tree_open(self) -> bool:
@@ -102,7 +104,8 @@ class EditorTree(EditorFiles):
             return
         width = self.size.width
         columns = max(min(width // 3, _WIDEST), _NARROWEST)
-        over = width - columns < _FEWEST_COLUMNS
+        self._cramped = width - columns < _FEWEST_COLUMNS
+        over = self._cramped and self.editor.view is not None
         self.set_class(over, "-tree-over")
         self.file_tree.styles.width = min(_WIDEST, width) if over else columns
         self.fit(width if over else width - columns)
@@ -114,8 +117,7 @@ class EditorTree(EditorFiles):
             await self.divide()
             if (other := self.other) is not None:
                 self.enter(other)
-                other.editor.focus()
-        if self.tree_over:
+        if self._cramped:
             self.close_tree()
         self.choose(event.path)
         self.post_message(EditorWanted())

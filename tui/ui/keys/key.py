@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Scope = Literal["global", "prompt", "queue", "conversation", "review", "editor"]
-SCOPES: tuple[Scope, ...] = ("global", "prompt", "queue", "conversation", "review", "editor")
+Scope = Literal["global", "prompt", "queue", "conversation", "review", "editor", "files"]
+SCOPES: tuple[Scope, ...] = (
+    "global",
+    "prompt",
+    "queue",
+    "conversation",
+    "review",
+    "editor",
+    "files",
+)
 SCOPE_TITLES: dict[Scope, str] = {
     "global": "Everywhere",
     "prompt": "In the prompt",
@@ -13,6 +21,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "conversation": "In the conversation",
     "review": "On a hunk",
     "editor": "In the editor",
+    "files": "In the file tree",
 }
 """Headings of the help screen."""
 

@@ -183,7 +183,7 @@ class Workbench(WorkbenchCommands):
         if focused is self.transcript and self.transcript.selected_hunk() is not None:
             scopes.insert(0, "review")
         elif self.in_editor(focused):
-            scopes.insert(0, "editor")
+            scopes.insert(0, "files" if focused is self.editor.file_tree else "editor")
             states.discard("under")
         elif self.prompt_box.in_queue:
             scopes.insert(0, "queue")
