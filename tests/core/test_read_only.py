@@ -129,6 +129,15 @@ def test_a_growing_view_is_kept_up_to_date_where_it_grew() -> None:
     assert disk.text == "\udcff 1\n2\n3"
 
 
+def test_a_log_that_grows_behind_what_is_shown_costs_no_comparison() -> None:
+    disk = Disk(LARGE)
+    buffer = disk.workspace.open("a.py")
+    revision = buffer.revision
+    disk.change(FileRead(None, "too large", head=LARGE.head, size_bytes=105 << 20))
+    assert "105 MB" in disk.workspace.read_only("a.py")
+    assert buffer.revision == revision
+
+
 def test_a_view_that_became_text_is_edited() -> None:
     disk = Disk(FileRead(b"caf\xe9\n"))
     disk.workspace.open("a.py")

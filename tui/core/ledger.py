@@ -101,6 +101,8 @@ class FileRecord:
     """Why nobody may edit it, as a sentence; empty if it may be edited."""
     view: bool = False
     """Its text is a part of the file or a picture of its bytes: never written, never quoted."""
+    seen: int = 0
+    """Of a view, the hash of the bytes that were looked at."""
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
     _index: LineIndex | None = None
@@ -379,6 +381,7 @@ class Ledger:
         seen = viewed(path, read)
         record = self._take_in(path, Buffer(path, seen.text), read.data if seen.exact else None)
         record.read_only, record.view = seen.why, not seen.exact
+        record.seen = 0 if seen.exact else hash(read.data or read.head)
         record.synced = record.version
         return record
 

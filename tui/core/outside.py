@@ -88,7 +88,11 @@ def _look_again(ledger: Ledger, record: FileRecord, read: FileRead) -> None:
         seen = viewed(record.path, read)
     except EditRefused:
         return
+    mark = 0 if seen.exact else hash(read.data or read.head)
+    same, record.seen = mark == record.seen, mark
     record.read_only, record.view = seen.why, not seen.exact
+    if same and record.view:
+        return  # it grew behind what is shown of it, as logs do
     record.disk = read.data if seen.exact else None
     record.buffer.bom = seen.text.startswith(BOM)
     old, new = keep_ends(whole_text(record.buffer)), keep_ends(seen.text.removeprefix(BOM))

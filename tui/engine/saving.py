@@ -73,7 +73,7 @@ class Saving:
             record, rights = self._workspace.ledger.records[path], self._workspace.read_only(path)
             if not known and not record.view and read.data == record.disk:
                 self._workspace.outside_change(path, read)  # an echo; the rights may have changed
-                if self._workspace.read_only(path) != rights:
+                if bool(self._workspace.read_only(path)) != bool(rights):
                     self._rights(path)
                 continue
             # it may be a link to a secret now, or say what is ignored
@@ -85,7 +85,7 @@ class Saving:
                 self._conflict(path)
             elif known and path not in self._workspace.conflicts and path in self._asked:
                 self._asked[path].cancel()
-            if self._workspace.read_only(path) != rights:
+            if bool(self._workspace.read_only(path)) != bool(rights):
                 self._rights(path)
             self._board.touched(path)
         self._board.hunks_changed()
