@@ -36,6 +36,7 @@ from tui.errors import FileRefused, SettingsError, UsageError
 from tui.settings import Paths, RehearsalSettings, Settings
 
 if TYPE_CHECKING:
+    from tui.effects.clipboard_tool import ClipboardTool
     from tui.effects.tracer import Tracer
     from tui.effects.wire import Endpoint
 
@@ -77,6 +78,7 @@ class Composition:
         """
         self._workplace = workplace
         self._recorder = recorder_for(workplace, record)
+        self._clipboard: ClipboardTool | None = None
         self._clock = MonotonicClock()
         self._network = Network(workplace, self._clock, self._recorder)
         root = str(workplace.root)
@@ -118,6 +120,15 @@ class Composition:
             await self._recorder.close()
         if self._workplace.tracer is not None:
             self._workplace.tracer.close()
+
+    def copy_here(self, text: str) -> bool:
+        """Copy by a program of this machine's desktop; False: there is none."""
+        if self._clipboard is None:
+            from tui.effects.clipboard_tool import ClipboardTool, command_for
+
+            environment = withheld(self._workplace, os.environ)
+            self._clipboard = ClipboardTool(command_for(os.environ), environment)
+        return self._clipboard.copy(text)
 
     def _unrecorded(self, words: str) -> None:
         """The recording ended early: the turn goes on."""

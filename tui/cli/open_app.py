@@ -132,6 +132,7 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     loop.set_exception_handler(log_broken)
     app = made_app(composition.session, workplace.settings, target.root)
     app.stamp = workplace.stamp
+    app.copy_here = composition.copy_here
     if workplace.tracer is not None:
         workplace.tracer.watch()
     _open_files(composition.session, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -34,7 +35,7 @@ _STYLES = Path(__file__).parent / "styles"
 _WARM_S = 0.5
 """After the first paint: import what the first answer needs, so that it does not wait."""
 _WARM_PAUSE_S = 0.08
-_SIGNALS = ("SIGTERM", "SIGHUP")
+_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 
 
 class DuettoApp(App[int]):
@@ -77,6 +78,8 @@ class DuettoApp(App[int]):
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self.stamp: Stamp = no_stamp
         """For the driver: keys and frames."""
+        self.copy_here: Callable[[str], bool] = lambda text: False
+        """Copies by a program of this machine's desktop; False: there is none."""
         self.on_forced_end: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
         self._frame: Frame | None = None
@@ -101,7 +104,6 @@ class DuettoApp(App[int]):
         self._frame = Frame(self._paint, self.call_later)
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
-        self._catch_signals()
         self.call_after_refresh(self._start)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
@@ -131,6 +133,26 @@ class DuettoApp(App[int]):
         if not isinstance(self.screen, StatusScreen):
             self.push_screen(StatusScreen(self.session))
 
+    def action_suspend(self) -> None:
+        """Back to the shell that started duetto, until ``fg``."""
+        from tui.ui.driver import has_shell
+
+        if has_shell():
+            self.action_suspend_process()
+        else:
+            self.notify("There is no shell behind duetto; Ctrl+Q quits.", severity="warning")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Onto the clipboard: duetto's own, the terminal's, and the desktop's if it is here."""
+        from tui.ui.clipboard import copying, too_long
+
+        self._clipboard = text
+        asking = copying(text, os.environ)
+        if asking and self._driver is not None:
+            self._driver.write(asking)
+        if not self.copy_here(text) and not asking:
+            self.notify(too_long(text), severity="warning", markup=False)
+
     def action_stop_first(self) -> None:
         """Whatever lies over the workbench: an answer is stopped before anything is closed.
 
@@ -154,6 +176,7 @@ class DuettoApp(App[int]):
 
     def _start(self) -> None:
         """After the first paint: run the session."""
+        self._catch_signals()  # until now the driver sees to them
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen
@@ -207,7 +230,7 @@ class DuettoApp(App[int]):
         self.exit(0)
 
     def _catch_signals(self) -> None:
-        """SIGTERM and SIGHUP end the app in order, so that the terminal is restored."""
+        """What would end the process ends the app in order: the terminal is restored."""
         loop = asyncio.get_running_loop()
         for name in _SIGNALS:
             number = getattr(signal, name, None)

@@ -29,6 +29,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
+    Command("suspend", "Back to the shell; fg brings duetto back"),
     Command("help", "Show all keys and commands"),
     Command("quit", "Leave duetto"),
 )

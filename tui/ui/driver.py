@@ -289,6 +289,14 @@ def _stopped_by(number: signal.Signals) -> Iterator[None]:
         signal.signal(number, before)
 
 
+def has_shell() -> bool:
+    """Whether somebody is there who could continue this process once it is stopped."""
+    parent = os.getppid()
+    with contextlib.suppress(OSError):
+        return parent > 1 and os.getsid(parent) == os.getsid(0)
+    return False
+
+
 def _input_fileno() -> int:
     return 0 if sys.__stdin__ is None else sys.__stdin__.fileno()
 

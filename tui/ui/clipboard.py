@@ -1,0 +1,41 @@
+"""How a copied text gets to the clipboard of the terminal that shows it, also over SSH.
+
+OSC 52 asks the terminal for it. tmux takes that only with ``set-clipboard on``, and hands it
+through in a wrapping with ``allow-passthrough on``: it gets both. GNU screen hands through pieces.
+A program on this machine (``pbcopy``, ``wl-copy``, ``xclip``) is somebody else's business, see
+`effects.clipboard_tool`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+MOST_BYTES = 74_994
+"""Of the text: xterm and hterm take 100,000 characters of base64."""
+_SCREEN_PIECE = 700
+"""GNU screen drops a wrapped string that is longer than 768."""
+
+
+def copying(text: str, environment: Mapping[str, str]) -> str:
+    """What to write to the terminal so that it takes the text; empty: it is too long for that."""
+    data = text.encode("utf-8", "surrogateescape")
+    if len(data) > MOST_BYTES:
+        return ""
+    asking = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
+    if environment.get("TMUX"):
+        doubled = asking.replace("\x1b", "\x1b\x1b")
+        return f"{asking}\x1bPtmux;{doubled}\x1b\\"
+    if environment.get("STY"):
+        pieces = range(0, len(asking), _SCREEN_PIECE)
+        return "".join(f"\x1bP{asking[at : at + _SCREEN_PIECE]}\x1b\\" for at in pieces)
+    return asking
+
+
+def too_long(text: str) -> str:
+    """What to say of a text that the terminal does not take."""
+    size = len(text.encode("utf-8", "surrogateescape"))
+    return (
+        f"{size:,} bytes are too many for the terminal's clipboard ({MOST_BYTES:,});"
+        " Ctrl+V in duetto pastes them."
+    )
