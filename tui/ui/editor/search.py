@@ -199,22 +199,24 @@ class Search:
         gone = self._lines[row : row + n_old]
         self.count -= sum(len(spans) for spans in gone if spans)
         self._lines[row : row + n_old] = [None] * n_new
-        if row >= self._scanned:
-            return fresh
-        if n_new > _CHUNK or row + n_old > self._scanned:
-            self._scanned = row
-            return [item for item in fresh if item[0] + item[1] <= row]
-        self._scanned += n_new - n_old
         moved = []
+        again = row + n_new
         for first, count in fresh:
             if first >= row + n_old:
                 moved.append((first + n_new - n_old, count))
             elif first + count <= row:
                 moved.append((first, count))
+            else:  # two edits of the same lines: the scan goes over them once more
+                again = min(again, first, row)
+        if row < self._scanned:
+            if n_new > _CHUNK or row + n_old > self._scanned:
+                again = row
             else:
-                # Two edits of the same lines: the scan goes over them once more.
-                self._scanned = min(self._scanned, first, row)
-        return [*moved, (row, n_new)]
+                moved.append((row, n_new))
+            self._scanned = max(self._scanned + n_new - n_old, row)
+        if again <= row:
+            self._scanned = min(self._scanned, again)
+        return moved
 
     def _know(self, row: int) -> tuple[Span, ...]:
         """A line's matches, found now if need be; with it its neighbours, if that is quick."""
