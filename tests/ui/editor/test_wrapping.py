@@ -140,5 +140,10 @@ def test_a_very_long_line_is_walked_like_any_other(unit: str, room: int | None) 
 
 
 def test_rows_of_a_short_text_are_one() -> None:
-    assert row_starts("short", 10, 0, True) == (0,)
-    assert row_starts("", 10, 0, True) == (0,)
+    assert row_starts("short", 10, 0, "whole") == (0,)
+    assert row_starts("", 10, 0, "whole") == (0,)
+
+
+def test_behind_a_blank_at_the_lines_end_there_is_room_for_the_cursor() -> None:
+    assert row_starts("abc ", 3, 0, "whole") == (0, 3)
+    assert row_starts("abc ", 3, 0, "middle") == (0,)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import LONG, TAB_SIZE, WIDE, LineCells, line_cells, part_cells
 from tui.ui.editor.long_lines import long_cells
 
+Part = Literal["whole", "first", "middle", "last"]
+"""What a text is of its line."""
 Place = tuple[int, int]
 """Line, and column of the row's first character."""
 
@@ -137,10 +139,10 @@ class Layout:
         text = self.buffer.lines[line]
         room = self.room or _LEAST
         if len(text) <= LONG:
-            return Block(0, len(text), row_starts(text, room, self._indent(text), True))
+            return Block(0, len(text), row_starts(text, room, self._indent(text), "whole"))
         first, end = long_cells(text).block(min(col, len(text) - 1))
-        starts = row_starts(text[first:end], room, self._indent(text), first == 0)
-        return Block(first, end, starts)
+        part: Part = "first" if first == 0 else "last" if end == len(text) else "middle"
+        return Block(first, end, row_starts(text[first:end], room, self._indent(text), part))
 
     def _indent(self, text: str) -> int:
         head = text[:LONG]
@@ -184,13 +186,13 @@ class Layout:
 
 
 @lru_cache(maxsize=2048)
-def row_starts(text: str, room: int, indent: int, whole: bool) -> tuple[int, ...]:
+def row_starts(text: str, room: int, indent: int, part: Part) -> tuple[int, ...]:
     """Where the rows of a text begin: before words, else where a row is full.
 
-    ``room`` is in cells; rows but the first (all, if the text is not the line's first block) are
-    ``indent`` cells shorter. One blank may stand in the cell behind the row.
+    ``room`` is in cells; rows but the line's first are ``indent`` cells shorter. One blank may
+    stand in the cell behind the row, but at the line's end, where the cursor needs the cell.
     """
-    first = room if whole else room - indent
+    first = room if part in ("whole", "first") else room - indent
     if len(text) <= first and text.isascii() and text.isprintable():
         return (0,)
     cells = part_cells(text, 0)
@@ -199,6 +201,8 @@ def row_starts(text: str, room: int, indent: int, whole: bool) -> tuple[int, ...
     while limit < len(text):
         start = _break(text, starts[-1], limit, cells)
         if start >= len(text):
+            if part in ("whole", "last") and limit > starts[-1]:
+                starts.append(limit)
             break
         starts.append(start)
         limit = cells.column(cells.cell(start) + room - indent)
