@@ -31,6 +31,7 @@ METHOD = (
 def as_json(findings: Findings, found: list[Check]) -> dict[str, Any]:
     """Everything; the units are in the figures' names."""
     plan = asdict(findings.plan)
+    plan["rates"] = list(findings.plan.rates)
     plan["peers"] = [name for name, _ in findings.plan.peers]
     return {
         "version": tui.__version__,

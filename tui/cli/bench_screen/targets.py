@@ -139,7 +139,7 @@ def _ratio(figure: str, where: str, value: float, fresh: float) -> Check:
     target = f"{figure}, times the fresh one"
     if figure == figures.PAINTED:
         value, fresh = fresh, value
-    ratio = value / fresh if fresh > 0 else 0.0
+    ratio = value / max(fresh, 1e-6)
     grain = GRAIN.get(figure, GRAIN_MS)
     if ratio > RATIO and value - fresh <= grain:
         note = f"{value:.2f} for {fresh:.2f}: too small a difference"
