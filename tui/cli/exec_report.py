@@ -40,7 +40,7 @@ class Prose:
 
     def __init__(self) -> None:
         self._block = 0
-        self._part = 0
+        self._read = 0
         self._spoken = False
 
     def new(self, session: Session) -> str:
@@ -49,18 +49,18 @@ class Prose:
         blocks = session.transcript.blocks
         while self._block < len(blocks):
             block = blocks[self._block]
-            if block.kind is BlockKind.TEXT and len(block.parts) > self._part:
-                if self._part == 0 and self._spoken:
+            if block.kind is BlockKind.TEXT and block.length > self._read:
+                if self._read == 0 and self._spoken:
                     said.append("\n\n")
-                said.append(block.text_since(self._part))
-                self._part = len(block.parts)
+                said.append(block.text_since(self._read))
+                self._read = block.length
                 self._spoken = True
             if block.state == "open" and block.kind is BlockKind.TEXT:
                 break
             if self._block == len(blocks) - 1 and block.state == "open":
                 break
             self._block += 1
-            self._part = 0
+            self._read = 0
         return "".join(said)
 
 

@@ -194,7 +194,7 @@ class Pair:
         """The server's count came with the end: the conversation shows it as the status does."""
         note, self._stop_note = self._stop_note, None
         if note is not None:
-            note.parts[:] = [self._stop_words()]
+            note.say(self._stop_words())
             self._kit.board.close(note, "cut")
 
     def _switch(self, role: Role) -> None:

@@ -158,7 +158,7 @@ class Verification:
             seconds = self._kit.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
         passed = result.status == 0 and not result.timed_out and not result.stopped
-        gap = "\n" if block.parts and not block.parts[-1].endswith("\n") else ""
+        gap = "" if block.text_since(block.length - 1) in ("", "\n") else "\n"
         board.append(block, f"{gap}{ending(result, deadline_s)}\n")
         board.close(block, "done" if passed else "cut" if result.stopped else "failed")
         self._failure = None if passed or result.stopped else (words, block.text, result)

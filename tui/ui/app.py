@@ -186,12 +186,19 @@ class DuettoApp(App[int]):
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
         bench = self.bench
-        if bench.is_mounted and (notices := self.session.drain()):
+        if not bench.is_mounted:
+            return
+        notices, behind = self.session.drain(), bench.transcript.behind
+        if behind is not None and notices.transcript_from is None:
+            notices.transcript_from = behind
+        if notices:
             bench.begin_frame()
             try:
                 bench.sync(notices)
             finally:
                 bench.paint_now()
+        if bench.transcript.behind is not None and self._frame is not None:
+            self._frame.wake()
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""

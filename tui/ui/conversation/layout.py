@@ -1,21 +1,48 @@
-"""Where every row of the conversation is: views under each other, found by row number."""
+"""Where every row of the conversation is: views under each other, found by row number.
+
+`sync` reads what is new; `settle` makes what is in sight. What is out of sight costs nothing,
+however long the conversation is.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
-from tui.ui.conversation.views import VIEWS, BlockView, PatchView, Scene
+from tui.ui.conversation.pages import Pages
+from tui.ui.conversation.text_view import TextView
+from tui.ui.conversation.views import (
+    BlockView,
+    NoteView,
+    Page,
+    PatchView,
+    ReasoningView,
+    RunView,
+    Scene,
+    ToolView,
+    UserView,
+)
 from tui.ui.conversation.welcome import welcome_lines
 from tui.ui.rows import Row, Target, inner_width
 
+VIEWS: dict[BlockKind, type[BlockView]] = {
+    BlockKind.USER: UserView,
+    BlockKind.TEXT: TextView,
+    BlockKind.REASONING: ReasoningView,
+    BlockKind.TOOL: ToolView,
+    BlockKind.PATCH: PatchView,
+    BlockKind.NOTE: NoteView,
+    BlockKind.RUN: RunView,
+}
 _NEWEST = 4
 """Cards that are looked at whenever hunks or buffers changed: their line numbers move."""
+_MOST_MADE = 64
+"""Blocks that are made at once; of more that come together, those in sight."""
+_TOP, _CHOSEN = "top", "chosen"
 
 
 class Stop(NamedTuple):
@@ -28,35 +55,62 @@ class Stop(NamedTuple):
 
 
 class Layout:
-    """All views of a transcript and the row at which each begins."""
+    """All views of a transcript and the rows that they have."""
 
     def __init__(self, session: Session, scene: Scene) -> None:
         """``scene.hunks`` is set here; its width and root are the widget's to set."""
         self.scene = scene
         self.views: list[BlockView] = []
-        self.total = 0
-        """Number of rows."""
         self._session = session
-        self._starts: list[int] = []
-        self._reviews = 0
+        self._pages = Pages()
+        self._pages.anchors = {_TOP: 0, _CHOSEN: 0}
+        self._cards_of: dict[str, int] = {}
+        """Call id -> index of its card."""
         self._patches: list[int] = []
         self._open: set[int] = set()
         """Those of them whose patch is still coming, perhaps."""
+        self._focused = 0
         self._welcome: list[Row] = []
         self._welcome_key: object = None
-        scene.hunks = session.workspace.roster.of_call
+        roster = session.workspace.roster
+        scene.hunks = roster.of_call
+        scene.reviews = lambda: roster.reviews
+
+    @property
+    def total(self) -> int:
+        """Number of rows; what was never in sight is guessed."""
+        return self._pages.total
+
+    @property
+    def top(self) -> int:
+        """The row at the upper edge; it moves with its row when rows come above it."""
+        return self._pages.anchors[_TOP]
+
+    @top.setter
+    def top(self, row: int) -> None:
+        self._pages.anchors[_TOP] = row
+
+    @property
+    def chosen(self) -> int:
+        """The row of the stop that is selected; moves like `top`."""
+        return self._pages.anchors[_CHOSEN]
+
+    @chosen.setter
+    def chosen(self, row: int) -> None:
+        self._pages.anchors[_CHOSEN] = row
+
+    @property
+    def behind(self) -> int | None:
+        """The first of the newest blocks whose text is more than one frame takes up."""
+        texts = (view for view in self.views[-_NEWEST:] if isinstance(view, TextView))
+        return next((view.index for view in texts if view.behind), None)
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
-        if not 0 <= number < self.total:
-            return self._welcome_row(number)
-        view = bisect_right(self._starts, number) - 1
-        return self.views[view].rows[number - self._starts[view]]
+        return self._pages.row(number) if self.views else self._welcome_row(number)
 
     def _welcome_row(self, number: int) -> Row | None:
         """Rows of an empty conversation."""
-        if self.views:
-            return None
         status, width = self._session.status, self.scene.width
         key = (status.rehearsal, status.endpoint, width, theme.active().name)
         if key != self._welcome_key:
@@ -64,86 +118,149 @@ class Layout:
             self._welcome_key, self._welcome = key, [Row(line, width) for line in lines]
         return self._welcome[number] if 0 <= number < len(self._welcome) else None
 
-    def rebuild(self) -> None:
-        """Make everything anew: the width or the colours changed."""
-        folds = {index for index, view in enumerate(self.views) if not view.folded}
-        self.views.clear()
-        self._starts.clear()
-        self._patches.clear()
-        self._open.clear()
-        self.total = 0
-        self._grow(folds)
+    def restyle(self) -> None:
+        """The width or the colours changed: rows are made anew when they come into sight."""
+        self.scene.version += 1
 
-    def sync(self, notices: Notices, shown: range = range(0)) -> int | None:
+    def settle(self, height: int, *, end: bool) -> None:
+        """Make the rows of a window; ``end``: it shows the last rows, else it begins at `top`."""
+        if not end:
+            self._pages.settle(self.top, height)
+        elif self.views:
+            self._pages.settle_end(height)
+        if end or self.top > self.total - height:
+            self._pages.settle_end(height)
+            self.top = max(self.total - height, 0)
+
+    def sync(self, notices: Notices, height: int = 0) -> int | None:
         """Read what is new; returns the first row that changed, None if none did.
 
-        Cards are looked at where they may have changed: those still open, the newest, those
-        with a row in ``shown``; and all of them once the user has decided something.
+        ``height`` rows are in sight. Cards are looked at where they may have changed: those
+        still open, the newest, those in sight; others when they come into sight.
         """
         blocks = self._session.transcript.blocks
         if len(blocks) < len(self.views) or (self.views and blocks[0] is not self.views[0].block):
-            self.views.clear()
-            self.rebuild()
+            self._clear()
+            self._grow()
             return 0
-        first_row: int | None = None
         changed: set[int] = set()
         if notices.transcript_from is not None:
             changed.update(range(notices.transcript_from, len(self.views)))
         if notices.hunks or notices.buffers:
-            changed.update(self._cards(shown))
-        for index in sorted(changed):
-            row = self._sync_view(index)
-            if row is not None:
-                first_row = row if first_row is None else min(first_row, row)
-        grown = self._grow(set())
-        return grown if first_row is None else first_row
-
-    def refocus(self) -> int | None:
-        """`Scene.focus` changed: the cards' keys are elsewhere."""
-        rows = [row for index in self._patches if (row := self._sync_view(index)) is not None]
+            changed.update(self._cards(height))
+        rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
+        if (grown := self._grow()) is not None:
+            rows.append(grown)
         return min(rows, default=None)
+
+    def refocus(self) -> None:
+        """`Scene.focus` changed: the cards' keys are elsewhere."""
+        roster = self._session.workspace.roster
+        for hunk_id in {self._focused, self.scene.focus.hunk_id} - {0}:
+            if hunk_id in roster:
+                index = self._cards_of.get(roster.by_id(hunk_id).call_id)
+                if index is not None:
+                    self._sync_view(index)
+        self._focused = self.scene.focus.hunk_id
 
     def toggle(self, index: int) -> int | None:
         """Fold or unfold a block; returns the first row that changed."""
         self.views[index].toggle()
         return self._sync_view(index)
 
-    def stops(self) -> list[Stop]:
-        """All rows on which Enter does something, in order."""
+    def stops(self, start: int = 0, *, back: bool = False) -> Iterator[Stop]:
+        """The rows on which Enter does something, from a row on; ``back``: upwards, before it."""
+        pages = self._pages
+        if not self.views:
+            return
+        at = pages.at(max(start, 0))
+        here = start
+        while 0 <= at < len(pages):
+            page = pages[at]
+            if page.view.has_stops:
+                before, above = pages.total, pages.start(at)
+                pages.settle(above, 1)
+                if back and at < pages.at(here):
+                    here += pages.total - before
+                found = self._stops_of(at)
+                for stop in reversed(found) if back else found:
+                    if stop.row < here if back else stop.row >= here:
+                        yield stop
+            at += -1 if back else 1
+
+    def stops_of_hunks(self, ids: Container[int], calls: Iterable[str]) -> list[Stop]:
+        """The rows of these hunks, which are on the cards of these calls."""
         found: list[Stop] = []
-        for index, view in enumerate(self.views):
-            before: Target | None = None
-            for offset, row in enumerate(view.rows):
-                if row.target is not None and row.target != before:
-                    found.append(Stop(self._starts[index] + offset, index, row.target))
-                before = row.target
+        for index in sorted({self._cards_of[call] for call in calls if call in self._cards_of}):
+            at = self.views[index].first
+            self._pages.settle(self._pages.start(at), 1)
+            stops = self._stops_of(at)
+            found += [s for s in stops if s.target.kind == "hunk" and s.target.key in ids]
+        return found
+
+    def _stops_of(self, at: int) -> list[Stop]:
+        """The stops of one page: the first row of each target."""
+        page, start = self._pages[at], self._pages.start(at)
+        found: list[Stop] = []
+        before: Target | None = None
+        for offset, row in enumerate(page.rows or ()):
+            if row.target is not None and row.target != before:
+                found.append(Stop(start + offset, page.view.index, row.target))
+            before = row.target
         return found
 
     def _sync_view(self, index: int) -> int | None:
         view = self.views[index]
-        height = len(view.rows)
+        pages, last = len(view.pages), len(view.pages) - 1
+        before = view.pages[last].height
         changed = view.sync()
         if changed is None:
             return None
-        if (grown := len(view.rows) - height) != 0:
-            for later in range(index + 1, len(self._starts)):
-                self._starts[later] += grown
-            self.total += grown
-        return self._starts[index] + changed
+        if len(view.pages) < pages:
+            self._recount()
+        else:
+            self._pages.resized(view.first + last, before)
+            self._insert(view, pages)
+        return self._pages.start(view.first) + changed
 
-    def _grow(self, unfolded: set[int]) -> int | None:
+    def _insert(self, view: BlockView, known: int) -> None:
+        """A view may have pages that are not counted yet."""
+        if view is self.views[-1]:
+            for page in view.pages[known:]:
+                self._pages.add(page)
+        elif len(view.pages) > known:
+            self._recount()
+
+    def _recount(self) -> None:
+        """Pages came or went in the middle."""
+        pages: list[Page] = []
+        for view in self.views:
+            view.first = len(pages)
+            pages += view.pages
+        self._pages.replace(pages)
+
+    def _clear(self) -> None:
+        self.views.clear()
+        self._pages.clear()
+        self._patches.clear()
+        self._cards_of.clear()
+        self._open.clear()
+
+    def _grow(self) -> int | None:
         """Views for new blocks; returns the first new row."""
         blocks = self._session.transcript.blocks
         first = self.total if len(blocks) > len(self.views) else None
         for index in range(len(self.views), len(blocks)):
             view = self._view(blocks[index], index, blocks)
-            view.folded = index not in unfolded
-            view.sync()
+            view.first = len(self._pages)
+            if len(blocks) - index <= _MOST_MADE:
+                view.sync()
             self.views.append(view)
-            self._starts.append(self.total)
-            self.total += len(view.rows)
+            for page in view.pages:
+                self._pages.add(page)
             if isinstance(view, PatchView):
                 self._patches.append(index)
+                self._cards_of[view.block.call_id] = index
                 self._open.add(index)
         return first
 
@@ -151,15 +268,12 @@ class Layout:
         before = blocks[index - 1] if index else None
         return VIEWS[BlockKind(block.kind)](block, index, self.scene, before)
 
-    def _cards(self, shown: range) -> list[int]:
+    def _cards(self, height: int) -> list[int]:
         """Indexes of the cards to look at."""
-        reviews = self._session.workspace.roster.reviews
-        if reviews != self._reviews:
-            self._reviews = reviews
-            return self._patches
-        views = self.views
+        views, pages = self.views, self._pages
         self._open = {index for index in self._open if views[index].block.state == "open"}
-        first = max(bisect_right(self._starts, shown.start) - 1, 0)
-        last = bisect_right(self._starts, shown.stop)
-        seen = [i for i in range(first, last) if isinstance(views[i], PatchView)]
+        seen: list[int] = []
+        if height and views:
+            shown = range(pages.at(self.top), pages.at(self.top + height) + 1)
+            seen = [pages[at].view.index for at in shown if isinstance(pages[at].view, PatchView)]
         return [*self._open, *seen, *self._patches[-_NEWEST:]]

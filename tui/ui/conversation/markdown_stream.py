@@ -7,6 +7,7 @@ of a fence. So a frame costs what is new and one paragraph, however long the ans
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from tui.ui.conversation.fences import code_lines
 from tui.ui.conversation.markdown import markdown_lines
@@ -20,11 +21,26 @@ _LONGEST_RELEXED = 500
 """Lines of a fence that is coloured once more as a whole when it is closed."""
 
 
+class Carried(NamedTuple):
+    """What text that is settled leaves to the text behind it."""
+
+    fence: tuple[str, str] | None = None
+    """Marker and language of the open fence."""
+    begun: bool = False
+    """There are rows above."""
+    joined: bool = False
+    """The next block goes on with the one before it, without an empty row."""
+
+
 class MarkdownStream:
     """Rows of one growing Markdown text; `rows` is valid after `feed` or `finish`."""
 
-    def __init__(self, width: int) -> None:
-        """``width`` in cells is for good: a new width needs a new stream."""
+    def __init__(self, width: int, carried: Carried | None = None) -> None:
+        """``width`` in cells is for good: a new width needs a new stream.
+
+        ``carried``: this is the rest of a text.
+        """
+        carried = carried or Carried()
         self.rows: list[Line] = []
         self.settled = 0
         """How many of `rows` will never change."""
@@ -38,12 +54,37 @@ class MarkdownStream:
         """A blank line was seen: the next line may begin something new."""
         self._inner = False
         """Inside a fence of a list item."""
-        self._fence: tuple[str, str] | None = None
-        """Marker and language of the open fence."""
+        self._fence = carried.fence
         self._fence_from = 0
         self._fence_code: list[str] = []
-        self._joined = False
-        """The next block goes on with the one before it, without an empty row."""
+        self._begun = carried.begun
+        self._joined = carried.joined
+
+    @property
+    def fenced(self) -> bool:
+        """The end is within a fence."""
+        return self._fence is not None
+
+    @property
+    def unsettled(self) -> int:
+        """Characters at the end that are not settled."""
+        return len(self._open) + len(self._line)
+
+    @property
+    def carried(self) -> Carried:
+        """For a stream that goes on with what is not settled."""
+        return Carried(self._fence, self._begun or bool(self._done), self._joined)
+
+    def closed(self) -> list[Line]:
+        """The rows that are settled, for good."""
+        return self._done
+
+    def settle(self) -> None:
+        """No more text comes here, but what is open may go on elsewhere."""
+        if self._line:
+            line, self._line = self._line, ""
+            self._take(line)
+        self._settle_open()
 
     def feed(self, text: str) -> int:
         """Add text; returns the index of the first row that changed."""
@@ -106,7 +147,7 @@ class MarkdownStream:
 
     def _begin(self) -> None:
         """The empty row before a block."""
-        if self._done and not self._joined:
+        if (self._done or self._begun) and not self._joined:
             self._done.append(Line([]))
         self._joined = False
 
@@ -138,7 +179,7 @@ class MarkdownStream:
             return
         source = self._open + self._line
         if source.strip():
-            if self._done and not self._joined:
+            if (self._done or self._begun) and not self._joined:
                 self.rows.append(Line([]))
             self.rows += markdown_lines(source, self._width)
 

@@ -31,8 +31,6 @@ class TranscriptPane(Painted):
         super().__init__(id=id)
         self.scene = Scene(root=root)
         self.rows = Layout(session, self.scene)
-        self.top = 0
-        """The row at the upper edge."""
         self.follows = True
         """The last row stays in sight."""
         self.marked: Target | None = None
@@ -41,18 +39,30 @@ class TranscriptPane(Painted):
         self._unseen = False
         """Something came while the user was reading further up."""
 
+    @property
+    def top(self) -> int:
+        """The row at the upper edge."""
+        return self.rows.top
+
+    @property
+    def behind(self) -> int | None:
+        """The block of which more came than one frame takes up: the rest waits for the next."""
+        return self.rows.behind
+
     def sync(self, notices: Notices) -> None:
         """Take up what changed; called once a frame."""
         if self.scene.width < 2:
             return
-        first = self.rows.sync(notices, range(self.top, self.top + self.size.height))
-        if first is not None and self.size.width:  # none: another pane has the width
+        height = self.size.height
+        first = self.rows.sync(notices, height)
+        if first is not None and height:  # none: another pane has the width
             self.repaint_from(first)
 
     def recolour(self) -> None:
         """The theme changed."""
         self._with_bar.clear()
-        self.rows.rebuild()
+        self.rows.restyle()
+        self._settle()
         self.refresh()
 
     def show_row(self, number: int) -> None:
@@ -119,50 +129,45 @@ class TranscriptPane(Painted):
 
     def repaint_from(self, first: int) -> None:
         """Rows from ``first`` on changed."""
-        height, total = self.size.height, self.rows.total
-        bottom = max(total - height, 0)
-        if self.follows:
-            if bottom != self.top:
-                self.top = bottom
-                self.refresh()
-                return
-        elif first >= self.top + height or total > self.top + height:
+        height, before = self.size.height, (self.top, self.rows.total)
+        self._settle()
+        top, total = self.top, self.rows.total
+        if not self.follows and (first >= top + height or total > top + height):
             if not self._unseen:
                 self._unseen = True
                 self.refresh(Region(0, height - 1, self.size.width, 1))
             self.refresh(Region(self.size.width - 1, 0, 1, height))
-        if self.top > bottom:
-            self.top = bottom
+        if top != before[0]:
             self.refresh()
             return
-        y = max(first - self.top, 0)
+        y = max(first - top, 0)
         if y < height:
             self.refresh(Region(0, y, self.size.width, height - y))
+
+    def _settle(self) -> None:
+        """Have the rows in sight; the last ones while it follows."""
+        self.rows.settle(self.size.height, end=self.follows)
 
     # -- scrolling
 
     def go_to(self, top: int) -> None:
         """Scroll to this row; at the end it follows again."""
-        bottom = max(self.rows.total - self.size.height, 0)
-        top = min(max(top, 0), bottom)
-        self.follows = top == bottom
+        height = self.size.height
+        self.rows.top = min(max(top, 0), max(self.rows.total - height, 0))
+        self.rows.settle(height, end=False)
+        self.follows = self.top >= self.rows.total - height
         if self.follows:
             self._unseen = False
-        if top != self.top:
-            self.top = top
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        """A new width wraps everything anew; the place that was read stays in sight."""
+        """A new width wraps what is in sight anew; the place that was read stays there."""
         width = event.size.width - 1
         if width != self.scene.width:
-            share = self.top / max(self.rows.total, 1)
             self._with_bar.clear()
             self.scene.width = max(width, 2)
-            self.rows.rebuild()
-            self.top = round(share * self.rows.total)
-        bottom = max(self.rows.total - event.size.height, 0)
-        self.top = bottom if self.follows else min(self.top, bottom)
+            self.rows.restyle()
+        self._settle()
         self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -6,6 +6,8 @@ on the selected one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual import events
 
 from tui.core.hunk import Decision, Hunk, Stage
@@ -28,8 +30,6 @@ class Transcript(TranscriptPane, can_focus=True):
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
         super().__init__(session, root=root, id=id)
         self._session = session
-        self._row = 0
-        """The selected stop's row when it was selected: where moving goes on from."""
         self._candidate = 0
         self._opened = False
         """The selected hunk's text is shown in its card."""
@@ -38,17 +38,17 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        waiting = _waiting(self._session)
-        stops = [stop for stop in self.rows.stops() if _is_hunk(stop, waiting)]
+        waiting = {hunk.id: hunk.call_id for hunk in self._unsettled() if _is_waiting(hunk)}
+        stops = self.rows.stops_of_hunks(waiting, waiting.values())
         if not stops:
             return False
-        here = self._row if self.marked is not None else -1
+        here = self.rows.chosen if self.marked is not None else -1
         self._select(next((stop for stop in stops if stop.row > here), stops[0]))
         return True
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
-        return any(map(_is_waiting, self._session.workspace.roster.unsettled()))
+        return any(map(_is_waiting, self._unsettled()))
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
@@ -59,8 +59,8 @@ class Transcript(TranscriptPane, can_focus=True):
     def on_focus(self) -> None:
         """The keys need something to act on: the next pending hunk, else the last stop."""
         self._leaving = False
-        if self.marked is None and not self.select_pending() and (stops := self.rows.stops()):
-            self._select(stops[-1])
+        if self.marked is None and not self.select_pending():
+            self._select(next(self.rows.stops(self.rows.total, back=True), None))
 
     def on_click(self, event: events.Click) -> None:
         """Act on the row; on the hint: go to the end."""
@@ -70,8 +70,7 @@ class Transcript(TranscriptPane, can_focus=True):
         number = self.top + event.y
         row = self.rows.row(number)
         if row is not None and row.target is not None:
-            stops = [stop for stop in self.rows.stops() if stop.row <= number]
-            self._select(stops[-1])
+            self._select(next(self.rows.stops(number + 1, back=True), None))
             self.action_activate()
 
     def on_key(self, event: events.Key) -> None:
@@ -110,17 +109,17 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def action_previous_stop(self) -> None:
         """Select the stop above, or scroll where there is none."""
-        stops = [stop for stop in self.rows.stops() if stop.row < self._row]
-        if stops and self.marked is not None:
-            self._select(stops[-1])
+        stop = next(self.rows.stops(self.rows.chosen, back=True), None)
+        if stop is not None and self.marked is not None:
+            self._select(stop)
         else:
             self.go_to(self.top - 1)
 
     def action_next_stop(self) -> None:
         """Select the stop below, or scroll where there is none."""
-        stops = [stop for stop in self.rows.stops() if stop.row > self._row]
-        if stops and self.marked is not None:
-            self._select(stops[0])
+        stop = next(self.rows.stops(self.rows.chosen + 1), None)
+        if stop is not None and self.marked is not None:
+            self._select(stop)
         else:
             self.go_to(self.top + 1)
 
@@ -160,17 +159,19 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def action_next_hunk(self, waiting: bool = False) -> None:
         """Select the hunk below; ``waiting``: the next one that waits for a decision."""
-        wanted = _waiting(self._session) if waiting else None
-        for stop in self.rows.stops():
-            if stop.row > self._row and _is_hunk(stop, wanted):
-                self._select(stop)
-                return
+        if waiting:
+            wanted = {hunk.id: hunk.call_id for hunk in self._unsettled() if _is_waiting(hunk)}
+            stops = iter(self.rows.stops_of_hunks(wanted, wanted.values()))
+        else:
+            stops = self.rows.stops(self.rows.chosen + 1)
+        here = self.rows.chosen
+        below = (stop for stop in stops if stop.row > here and stop.target.kind == "hunk")
+        self._select(next(below, None))
 
     def action_previous_hunk(self) -> None:
         """Select the hunk above."""
-        stops = [s for s in self.rows.stops() if s.row < self._row and s.target.kind == "hunk"]
-        if stops:
-            self._select(stops[-1])
+        above = self.rows.stops(self.rows.chosen, back=True)
+        self._select(next((stop for stop in above if stop.target.kind == "hunk"), None))
 
     def action_edit_hunk(self) -> None:
         """Go and edit the hunk's text in the editor."""
@@ -189,6 +190,9 @@ class Transcript(TranscriptPane, can_focus=True):
             self._refocus(hunk.id)
             self.post_message(_selected(hunk, self._candidate))
 
+    def _unsettled(self) -> Iterable[Hunk]:
+        return self._session.workspace.roster.unsettled()
+
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is none."""
         if hunk.placeable:
@@ -203,12 +207,15 @@ class Transcript(TranscriptPane, can_focus=True):
             self._refocus(hunk.id)
         return hunk.is_out
 
-    def _select(self, stop: Stop) -> None:
+    def _select(self, stop: Stop | None) -> None:
+        """Have the keys act on this one; nothing changes if there is none."""
+        if stop is None:
+            return
         if stop.target != self.marked:
             self._candidate, self._opened = 0, False
-        self.marked, self._row = stop.target, stop.row
+        self.marked, self.rows.chosen = stop.target, stop.row
         self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
-        self.show_row(stop.row)
+        self.show_row(self.rows.chosen)
         if (hunk := self.selected_hunk()) is not None:
             self.post_message(_selected(hunk, self._candidate))
 
@@ -222,16 +229,6 @@ class Transcript(TranscriptPane, can_focus=True):
 def _hunk(session: Session, hunk_id: int) -> Hunk | None:
     roster = session.workspace.roster
     return roster.by_id(hunk_id) if hunk_id in roster else None
-
-
-def _waiting(session: Session) -> set[int]:
-    """Ids of the hunks that wait for the user."""
-    return {hunk.id for hunk in session.workspace.hunks if _is_waiting(hunk)}
-
-
-def _is_hunk(stop: Stop, among: set[int] | None) -> bool:
-    """True if it is a hunk, one of these if they are given."""
-    return stop.target.kind == "hunk" and (among is None or stop.target.key in among)
 
 
 def _is_waiting(hunk: Hunk) -> bool:

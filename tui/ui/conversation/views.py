@@ -13,7 +13,6 @@ from tui.core.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import Focus, card_lines
-from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.locations import find_location
 from tui.ui.rows import (
     Line,
@@ -47,8 +46,41 @@ class Scene:
     """Cells of a row, margins included."""
     root: str = ""
     """The workspace's absolute path, to make paths in output relative."""
+    version: int = 0
+    """Counts changes of the width or the colours: all rows must be made again."""
     hunks: Callable[[str], Sequence[Hunk]] = lambda call_id: ()
+    reviews: Callable[[], int] = lambda: 0
+    """Counts what the user decided."""
     focus: Focus = field(default_factory=Focus)
+
+
+class Page:
+    """Some rows of a block that lie under each other; most blocks have one page.
+
+    A page that is out of sight keeps its height only; it is made again when it is looked at.
+    """
+
+    __slots__ = ("height", "number", "rows", "version", "view")
+
+    def __init__(self, view: BlockView, number: int) -> None:
+        self.view = view
+        self.number = number
+        """The how manieth of its view."""
+        self.height = 1
+        """Rows: as many as there were when it was made last, or a guess."""
+        self.rows: list[Row] | None = None
+        self.version: object = None
+        """`BlockView.version` when it was made."""
+
+    @property
+    def fresh(self) -> bool:
+        """True if ``rows`` are there, and as they should be."""
+        return self.rows is not None and self.version == self.view.version
+
+    @property
+    def in_use(self) -> bool:
+        """True if it still grows."""
+        return self.view.block.state == "open" and self is self.view.pages[-1]
 
 
 class BlockView:
@@ -60,35 +92,68 @@ class BlockView:
         self.index = index
         self.scene = scene
         self.folded = True
-        self.rows: list[Row] = []
-        self._parts = 0
+        self.pages = [Page(self, 0)]
+        self.first = 0
+        """Number of the first page among all pages of the conversation."""
+        self._before = before
+        self._read = 0
+        """Characters of the block that were read."""
         self._state = ""
-        if before is None or not before.kind is block.kind is BlockKind.TOOL:
-            self.rows.append(self._row(Line([])))
-        new_voice = before is None or before.kind in (BlockKind.USER, BlockKind.RUN)
-        if block.speaker and (new_voice or (before and before.speaker != block.speaker)):
-            self.rows.append(self._row(self._label()))
-        self._lead = len(self.rows)
+        self.pages[0].height = self._guess()
 
     @property
     def inner(self) -> int:
         """Cells between the margins."""
         return inner_width(self.scene.width)
 
+    @property
+    def version(self) -> object:
+        """Rows that were made under another version are not as they should be."""
+        return self.scene.version
+
+    @property
+    def has_stops(self) -> bool:
+        """True if something may be done on one of its rows."""
+        return True
+
     def sync(self) -> int | None:
         """Read what is new; returns the first row that changed, None if none did."""
-        raise NotImplementedError
+        if not self.pages[0].fresh:
+            self._read, self._state = 0, ""
+        return self._sync()
+
+    def make(self, number: int) -> None:
+        """Make the rows of a page."""
+        self.sync()
 
     def toggle(self) -> None:
         """Fold or unfold; `sync` must follow."""
         self.folded = not self.folded
-        self._parts, self._state = 0, ""
+        self.pages[0].rows = None
+
+    def _sync(self) -> int | None:
+        raise NotImplementedError
+
+    def _guess(self) -> int:
+        """About how many rows there will be."""
+        return 3
 
     def _changed(self) -> bool:
         """True if the block has grown or ended since this was asked last."""
-        before = (self._parts, self._state)
-        self._parts, self._state = len(self.block.parts), self.block.state
-        return before != (self._parts, self._state)
+        before = (self._read, self._state)
+        self._read, self._state = self.block.length, self.block.state
+        return before != (self._read, self._state) or not self.pages[0].fresh
+
+    def _lead(self) -> list[Row]:
+        """The rows before the block's own."""
+        before, block = self._before, self.block
+        rows: list[Row] = []
+        if before is None or not before.kind is block.kind is BlockKind.TOOL:
+            rows.append(self._row(Line([])))
+        new_voice = before is None or before.kind in (BlockKind.USER, BlockKind.RUN)
+        if block.speaker and (new_voice or (before and before.speaker != block.speaker)):
+            rows.append(self._row(self._label()))
+        return rows
 
     def _label(self) -> Line:
         role = self.block.speaker
@@ -96,11 +161,12 @@ class BlockView:
         glyph = ROLE_GLYPHS.get(role, "·")
         return Line([(f"{glyph} {one_line(role)}", theme.active().style(colour, more="bold"))])
 
-    def _put(self, at: int, lines: Iterable[Line]) -> int:
-        """Replace the content rows from ``at`` on; returns the index of that row."""
-        del self.rows[self._lead + at :]
-        self.rows += [self._row(line) for line in lines]
-        return self._lead + at
+    def _put(self, lines: Iterable[Line]) -> int:
+        """Have these rows on the first page; returns the first one that changed."""
+        page = self.pages[0]
+        page.rows = [*self._lead(), *map(self._row, lines)]
+        page.height, page.version = len(page.rows), self.version
+        return 0
 
     def _row(self, line: Line) -> Row:
         return Row(line, self.scene.width)
@@ -109,8 +175,7 @@ class BlockView:
 class UserView(BlockView):
     """What the user said: a band with the user's bar."""
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
+    def _sync(self) -> int | None:
         if not self._changed():
             return None
         palette = theme.active()
@@ -123,49 +188,13 @@ class UserView(BlockView):
             words = f"⋯ {left_out} more lines · Enter shows them"
             target = Target("fold", self.index)
             lines.append(Line([bar, (words, palette.style("muted"))], "panel", target))
-        return self._put(0, lines)
-
-
-class TextView(BlockView):
-    """The model's Markdown; only its open end is rendered again."""
-
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
-        super().__init__(block, index, scene, before)
-        self._stream = MarkdownStream(self.inner)
-
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
-        if self.block.state == "failed":
-            return self._void() if self._changed() else None
-        done = self._state not in ("", "open")
-        new = self.block.text_since(self._parts)
-        if done or not self._changed():
-            return None
-        first = self._stream.feed(new)
-        if self.block.state != "open":
-            first = min(first, self._stream.finish())
-        return self._put(first, self._stream.rows[first:])
-
-    def _void(self) -> int:
-        """It broke off and was asked for again: one row, out of the new answer's way."""
-        faint, words = theme.active().style("faint"), "broke off"
-        first = clip(one_line(self.block.text), self.inner - len(words) - 4)
-        glyph = "⋯" if self.folded else "▾"
-        row = spread([(f"{glyph} {first}", faint)], [(words, faint)], self.inner)
-        lines = [Line(row, target=Target("fold", self.index))]
-        if not self.folded:
-            stream = MarkdownStream(self.inner)
-            stream.feed(self.block.text)
-            stream.finish()
-            lines += stream.rows
-        return self._put(0, lines)
+        return self._put(lines)
 
 
 class ReasoningView(BlockView):
     """One row with the live tail; unfolded, the whole text."""
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
+    def _sync(self) -> int | None:
         if not self._changed():
             return None
         palette = theme.active()
@@ -177,20 +206,22 @@ class ReasoningView(BlockView):
             rows = wrap([(flat(inert(self.block.text.strip())), style)], self.inner - 2)
             bar = ("▎ ", palette.style("line"))
             body = [Line([bar, *row]) for row in rows]
-            return self._put(0, [Line([(f"{head} ▾", style)], target=target), *body])
-        text = self.block.text if len(self.block.parts) < 64 else self.block.text_since(-64)
+            return self._put([Line([(f"{head} ▾", style)], target=target), *body])
+        text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
         shown = one_line(text)
         room = self.inner - len(head) - 4
-        tail = clip_left(shown, room) if still else clip(one_line(self.block.text), room)
+        head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
+        tail = clip_left(shown, room) if still else clip(one_line(head_text), room)
         pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
-        return self._put(0, [Line(pieces, target=target)])
+        return self._put([Line(pieces, target=target)])
 
 
 class ToolView(BlockView):
     """A tool call and its result in brief, on one row."""
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
+    has_stops = False
+
+    def _sync(self) -> int | None:
         if not self._changed():
             return None
         palette = theme.active()
@@ -203,14 +234,15 @@ class ToolView(BlockView):
         ]
         if result:
             pieces.append((f" · {result}", palette.style("error" if failed else "faint")))
-        return self._put(0, [Line(spread(pieces, [], self.inner))])
+        return self._put([Line(spread(pieces, [], self.inner))])
 
 
 class NoteView(BlockView):
     """What happened, in words."""
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
+    has_stops = False
+
+    def _sync(self) -> int | None:
         if not self._changed():
             return None
         colour = {"cut": "warning", "failed": "error"}.get(self.block.state, "muted")
@@ -220,7 +252,7 @@ class NoteView(BlockView):
         lead = ["╌ ", *["  "] * (len(rows) - 1)]
         faint = palette.style(colour)
         lines = [Line([(mark, faint), *row]) for mark, row in zip(lead, rows, strict=True)]
-        return self._put(0, lines)
+        return self._put(lines)
 
 
 class PatchView(BlockView):
@@ -228,8 +260,12 @@ class PatchView(BlockView):
 
     _seen: object = None
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`; reads the hunks, not the block."""
+    @property
+    def version(self) -> object:
+        """The user's decisions change cards anywhere."""
+        return (self.scene.version, self.scene.reviews())
+
+    def _sync(self) -> int | None:
         hunks = self.scene.hunks(self.block.call_id)
         skip = max(0, len(hunks) - _COMING) if self.block.state == "open" else 0
         ids = {hunk.id for hunk in hunks[skip:]}
@@ -237,7 +273,7 @@ class PatchView(BlockView):
         stopped = self.block.state in ("cut", "failed")
         news = [_signature(hunk) for hunk in hunks[skip:]]
         seen = (focus, stopped, skip, news, self.block.text)
-        if seen == self._seen:
+        if seen == self._seen and self.pages[0].fresh:
             return None
         self._seen = seen
         lines = card_lines(hunks, self.inner, focus, stopped, skip)
@@ -245,7 +281,7 @@ class PatchView(BlockView):
             style = theme.active().style("warning")
             rows = wrap([(flat(inert(self.block.text.strip())), style)], self.inner - 4)
             lines = [Line([("   ", style), *row], "panel") for row in rows]
-        return self._put(0, lines)
+        return self._put(lines)
 
 
 def _signature(hunk: Hunk) -> tuple[object, ...]:
@@ -261,14 +297,13 @@ class RunView(BlockView):
     def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
         super().__init__(block, index, scene, before)
         self._output: list[str] = [""]
-        self._read = 0
+        self._heard = 0
 
-    def sync(self) -> int | None:
-        """See `BlockView.sync`."""
+    def _sync(self) -> int | None:
         if not self._changed():
             return None
-        if new := self.block.text_since(self._read):
-            self._read = len(self.block.parts)
+        if new := self.block.text_since(self._heard):
+            self._heard = self.block.length
             head, *rest = inert(new).split("\n")
             self._output[-1] += head
             self._output += rest
@@ -281,7 +316,7 @@ class RunView(BlockView):
             lines.append(Line([(words, style)], target=Target("fold", self.index)))
         for text in shown:
             lines += self._output_lines(flat(text))
-        return self._put(0, lines)
+        return self._put(lines)
 
     def _header(self) -> Line:
         palette = theme.active()
@@ -322,14 +357,3 @@ def _output_colour(text: str) -> str:
     if text.startswith("PASSED") or " passed" in text:
         return "success"
     return "muted"
-
-
-VIEWS: dict[BlockKind, type[BlockView]] = {
-    BlockKind.USER: UserView,
-    BlockKind.TEXT: TextView,
-    BlockKind.REASONING: ReasoningView,
-    BlockKind.TOOL: ToolView,
-    BlockKind.PATCH: PatchView,
-    BlockKind.NOTE: NoteView,
-    BlockKind.RUN: RunView,
-}

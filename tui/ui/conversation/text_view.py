@@ -1,0 +1,162 @@
+"""The model's Markdown in the conversation: only its open end is made again, page by page.
+
+A long answer is cut into pages where nothing before can change any more, so that rows out of
+sight need not be kept: a page is made again from its part of the text when it is looked at.
+"""
+
+from __future__ import annotations
+
+from tui.core.turn import Block
+from tui.ui import theme
+from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
+from tui.ui.conversation.views import BlockView, Page, Scene
+from tui.ui.rows import Line, Target, clip, one_line, spread
+
+_PAGE_CHARS = 6_000
+_FENCED_PAGE_CHARS = 24_000
+"""Of a page that ends within a fence: what spans lines is coloured as a whole up to there."""
+_MOST_FED = 16_000
+"""Characters that are taken up in one frame: about 8 ms; what is left waits for the next one."""
+
+
+class TextPage(Page):
+    """Rows of a part of the text."""
+
+    __slots__ = ("carried", "lead", "start")
+
+    def __init__(self, view: BlockView, number: int, start: int, carried: Carried) -> None:
+        super().__init__(view, number)
+        self.start = start
+        """Its first character."""
+        self.carried = carried
+        """What the text before it has left open."""
+        self.lead = 0
+        """Rows before the text."""
+
+
+class TextView(BlockView):
+    """The model's prose."""
+
+    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+        super().__init__(block, index, scene, before)
+        self._texts = [TextPage(self, 0, 0, Carried())]
+        self._texts[0].height = self._guess()
+        self.pages = [*self._texts]
+        self._closed_rows = 0
+        """Rows of all pages but the last one."""
+        self._stream: MarkdownStream | None = None
+        """Of the last page, while the text is open."""
+
+    @property
+    def has_stops(self) -> bool:
+        """Only what broke off can be unfolded."""
+        return self.block.state == "failed"
+
+    @property
+    def behind(self) -> bool:
+        """True if there is more text than was taken up."""
+        return self._state == "open" and self._read < self.block.length
+
+    def sync(self) -> int | None:
+        """See `BlockView.sync`."""
+        block = self.block
+        if block.state == "failed":
+            return self._void()
+        page = self._texts[-1]
+        if self._state not in ("", "open") and page.fresh:
+            return None
+        if not page.fresh:
+            self._begin(page)
+        elif (self._read, self._state) == (block.length, block.state):
+            return None
+        return self._feed(page)
+
+    def make(self, number: int) -> None:
+        """Make the rows of a page."""
+        page = self._texts[number]
+        if number == len(self._texts) - 1:
+            self.sync()
+            return
+        before, page.rows = page.height, None
+        stream = MarkdownStream(self.inner, page.carried)
+        stream.feed(self.block.text_between(page.start, self._texts[number + 1].start))
+        stream.settle()
+        self._show(page, stream.closed(), 0)
+        self._closed_rows += page.height - before
+
+    def _begin(self, page: TextPage) -> None:
+        """Make the last page from its beginning."""
+        self._stream = MarkdownStream(self.inner, page.carried)
+        self._read, self._state = page.start, "open"
+        page.rows = None
+
+    def _feed(self, page: TextPage) -> int:
+        """Take up what is new, and cut the page where it has become long."""
+        block, stream = self.block, self._stream
+        assert stream is not None
+        most = _MOST_FED if block.state == "open" else block.length
+        end = min(self._read + most, block.length)
+        before = self._closed_rows
+        first = stream.feed(block.text_between(self._read, end))
+        self._read = end
+        whole = end == block.length
+        if whole and block.state != "open":
+            first = min(first, stream.finish())
+        self._state = block.state if whole else "open"
+        most = _FENCED_PAGE_CHARS if stream.fenced else _PAGE_CHARS
+        if self._state == "open" and end - stream.unsettled - page.start > most:
+            first = self._cut(page, first)
+        else:
+            self._show(page, stream.rows, first)
+        if self._state != "open":
+            self._stream = None
+        return before + first
+
+    def _cut(self, page: TextPage, first: int) -> int:
+        """End this page where all is settled; what is open begins the next one."""
+        old = self._stream
+        assert old is not None
+        self._show(page, old.closed(), first)
+        self._closed_rows += page.height
+        start = self._read - old.unsettled
+        new = TextPage(self, len(self.pages), start, old.carried)
+        self._texts.append(new)
+        self.pages.append(new)
+        self._stream = MarkdownStream(self.inner, new.carried)
+        self._stream.feed(self.block.text_between(start, self._read))
+        self._show(new, self._stream.rows, 0)
+        return first
+
+    def _show(self, page: TextPage, lines: list[Line], first: int) -> None:
+        """Have these rows on a page; those before ``first`` stay as they are."""
+        if page.rows is None:
+            page.rows = [] if page.number else self._lead()
+            page.lead, first = len(page.rows), 0
+        del page.rows[page.lead + first :]
+        page.rows += map(self._row, lines[first:])
+        page.height, page.version = len(page.rows), self.version
+
+    def _void(self) -> int | None:
+        """It broke off and was asked for again: one row, out of the new answer's way."""
+        if self._state == "failed" and self.pages[0].fresh:
+            return None
+        self._state, self._read = "failed", self.block.length
+        self._texts = self._texts[:1]
+        self.pages = [*self._texts]
+        self._closed_rows, self._stream = 0, None
+        faint, words = theme.active().style("faint"), "broke off"
+        beginning = self.block.text_between(0, min(self.block.length, 4 * self.inner))
+        first = clip(one_line(beginning), self.inner - len(words) - 4)
+        glyph = "⋯" if self.folded else "▾"
+        row = spread([(f"{glyph} {first}", faint)], [(words, faint)], self.inner)
+        lines = [Line(row, target=Target("fold", self.index))]
+        if not self.folded:
+            stream = MarkdownStream(self.inner)
+            stream.feed(self.block.text)
+            stream.finish()
+            lines += stream.rows
+        return self._put(lines)
+
+    def _guess(self) -> int:
+        """About how many rows there will be."""
+        return 2 + self.block.length * 3 // (2 * self.inner)
