@@ -39,6 +39,9 @@ class EditorCanvas(Painted, can_focus=True):
     wrap = False
     """Lines that are longer than the view go on in the next row."""
 
+    twins: tuple[EditorCanvas, ...] = ()
+    """Others that may show the same buffer."""
+
     class Moved(Message):
         """The cursor, the scroll position or the text changed."""
 
@@ -114,10 +117,17 @@ class EditorCanvas(Painted, can_focus=True):
             return
         if view.colours.wait_s:
             return
-        done = view.colours.idle(_IDLE_BUDGET_S)
-        shown = view.shown(self.size.height)
-        if done and done[0] < shown.stop and done[1] >= shown.start:
-            self.repaint()
+        if done := view.colours.idle(_IDLE_BUDGET_S):
+            for canvas in (self, *self.twins):
+                if canvas.view is not None and canvas.view.colours is view.colours:
+                    canvas.coloured(*done)
+
+    def coloured(self, first: int, last: int) -> None:
+        """Lines have other colours now: paint those that are in sight."""
+        if self.view is not None:
+            shown = self.view.shown(self.size.height)
+            if first < shown.stop and last >= shown.start:
+                self.repaint()
 
     def _measure_on(self) -> None:
         view = self.view

@@ -12,6 +12,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from tui.core.buffer import Position
+from tui.core.workspace import Workspace
 from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices
 from tui.errors import EditRefused
@@ -142,13 +143,13 @@ class EditorFiles(EditorSides):
             return
         follow = _FOLLOWING if self.following else _NOT_FOLLOWING
         if not self.split:
-            self.tabs.note(_place(used.editor), follow)
+            self.tabs.note(_place(used.editor, workspace), follow)
             return
         self.tabs.note("", follow)
         for side in self.sides:
             dirty = workspace.is_dirty(side.path)
             follows = side is not used and side.editor.following
-            place = _place(side.editor)
+            place = _place(side.editor, workspace)
             side.title.show(Heading(side.path, place, dirty, side is used, follows))
 
     def settled(self) -> None:
@@ -255,8 +256,13 @@ class EditorFiles(EditorSides):
         self.close_file(event.path)
 
 
-def _place(editor: Editor) -> str:
+def _place(editor: Editor, workspace: Workspace) -> str:
     """Line and column as people count, and what is unusual about the file."""
     if (view := editor.view) is None:
         return ""
-    return f"{view.cursor.position[0] + 1}:{view.cursor.cell + 1}"
+    words = [f"{view.cursor.position[0] + 1}:{view.cursor.cell + 1}"]
+    if view.newline_words != "LF":
+        words.append(view.newline_words)
+    if workspace.read_only(view.path):
+        words.append("read-only")
+    return " ".join(words)

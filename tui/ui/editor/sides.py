@@ -82,11 +82,13 @@ class EditorSides(Vertical):
             self.sides.append(Side(self.session, id="side-2", editor_id="editor-text-2"))
             self.sides[1].editor.wrap = self.sides[0].editor.wrap
             await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
+            left, right = (side.editor for side in self.sides)
+            left.twins, right.twins = (right,), (left,)
         self.split = True
         self.add_class("-split")
         self.fit()
         first, second = self.sides
-        second.path = first.path
+        second.path, second.editor.wrap = first.path, first.editor.wrap
         if first.editor.view is not None:
             second.view_of(first.editor.view.buffer, first)
         second.editor.show(second.shown)

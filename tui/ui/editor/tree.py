@@ -7,8 +7,7 @@ watcher says that something in it changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Collection
 
 from textual import events
 from textual.message import Message
@@ -46,6 +45,8 @@ class FileTree(TreeView, can_focus=True):
         super().__init__(id=id)
         self._session = session
         self._loading = False
+        self._wished = ""
+        """The path to light when it is listed."""
 
     def show(self, active: str) -> None:
         """The tree came into sight: look at everything anew, light the active file."""
@@ -53,7 +54,7 @@ class FileTree(TreeView, can_focus=True):
         self.tree_rows.take(self._session.folders.states)
         self.tree_rows.forget()
         self.mark()
-        self.run_worker(partial(self._reveal, active), group="tree", exclusive=True)
+        self.reveal(active)
 
     def hide(self) -> None:
         """Out of sight nothing is looked at."""
@@ -82,7 +83,16 @@ class FileTree(TreeView, can_focus=True):
             self.marks = marks
             self.refresh()
             if moved and not self.has_focus and not self.words and marks.active:
-                self.run_worker(partial(self._reveal, marks.active), group="tree", exclusive=True)
+                self.reveal(marks.active)
+
+    def reveal(self, path: str) -> None:
+        """Open the folders above a file, and light it as soon as they are listed."""
+        self._wished = path
+        above = path.split("/")[:-1]
+        for count in range(1, len(above) + 1):
+            self.tree_rows.open("/".join(above[:count]))
+        self._load()
+        self._light_wished()
 
     def filter(self, words: str) -> None:
         """Show only what has these words in its path; empty: everything."""
@@ -94,7 +104,7 @@ class FileTree(TreeView, can_focus=True):
         else:
             self.found = []
             if before is not None and before.kind == "file":
-                self.run_worker(partial(self._reveal, before.path), group="tree", exclusive=True)
+                self.reveal(before.path)
             self.go(self.at)
         self.refresh()
 
@@ -196,7 +206,7 @@ class FileTree(TreeView, can_focus=True):
                 self._set_open(row.path, not row.open)
             else:
                 self.words, self.found = "", []
-                self.run_worker(partial(self._reveal, row.path), group="tree", exclusive=True)
+                self.reveal(row.path)
         else:
             self.post_message(self.Opened(row.path, aside=aside))
 
@@ -209,11 +219,20 @@ class FileTree(TreeView, can_focus=True):
         self.go(self.at)
         self.refresh()
 
+    def _light_wished(self) -> None:
+        if self._wished and not self.words:
+            at = self.tree_rows.index(self._wished)
+            if at is not None:
+                self.go(at)
+            if at is not None or not self.tree_rows.wanted():
+                self._wished = ""
+        self.refresh()
+
     def _load(self) -> None:
         """List what is open and was not listed."""
         if not self._loading and self.tree_rows.wanted():
             self._loading = True
-            self.run_worker(self._load_wanted, group="tree-load")
+            self.run_worker(self._load_wanted())
 
     async def _load_wanted(self) -> None:
         try:
@@ -222,24 +241,13 @@ class FileTree(TreeView, can_focus=True):
         finally:
             self._loading = False
 
-    async def _list(self, folders: Iterable[str]) -> None:
+    async def _list(self, folders: Collection[str]) -> None:
         listed: dict[str, list[FolderEntry] | str] = {}
+        self.tree_rows.asking(folders)
         for folder in folders:
             try:
                 listed[folder] = list(await self._session.folders.entries(folder))
             except FileRefused as error:
                 listed[folder] = str(error)
         self.keeping(lambda: self.tree_rows.loaded(listed))
-
-    async def _reveal(self, path: str) -> None:
-        """Open the folders above a file, and light it."""
-        parts = path.split("/")
-        for count in range(len(parts)):
-            folder = "/".join(parts[:count])
-            self.tree_rows.open(folder)
-            if not self.tree_rows.is_loaded(folder):
-                await self._list([folder])
-        self._load()
-        if not self.words and (at := self.tree_rows.index(path)) is not None:
-            self.go(at)
-        self.refresh()
+        self._light_wished()

@@ -42,6 +42,8 @@ class Tree:
         self._opened = {""}
         self._entries: dict[str, Sequence[FolderEntry]] = {}
         self._refused: dict[str, str] = {}
+        self._stale: set[str] = set()
+        """Folders in which something changed since they were listed."""
         self._gone: dict[str, list[str]] = {}
         """Folder -> names that git has and the disk has not."""
 
@@ -51,24 +53,27 @@ class Tree:
         """True if its content is to be seen."""
         return folder in self._opened
 
-    def is_loaded(self, folder: str) -> bool:
-        """True if it was listed, or could not be."""
-        return folder in self._entries or folder in self._refused
-
     def wanted(self) -> list[str]:
-        """The open folders that have not been listed, upper ones first."""
-        return sorted(folder for folder in self._opened if not self.is_loaded(folder))
+        """The folders in sight that must be listed (anew), upper ones first."""
+        return sorted(
+            folder
+            for folder in self._opened
+            if (folder in self._stale or not self._is_known(folder)) and self._is_in_sight(folder)
+        )
 
     def forget(self, folders: Iterable[str] | None = None) -> None:
         """List these folders anew when they are needed (None: all); shown rows stay till then."""
-        for folder in list(self._entries) + list(self._refused) if folders is None else folders:
-            self._entries.pop(folder, None)
-            self._refused.pop(folder, None)
+        self._stale.update([*self._entries, *self._refused] if folders is None else folders)
+
+    def asking(self, folders: Iterable[str]) -> None:
+        """These are being listed: what changes from now on must be listed once more."""
+        self._stale.difference_update(folders)
 
     def loaded(self, listed: Mapping[str, Sequence[FolderEntry] | str]) -> None:
         """What lies in these folders; a text says why one cannot be listed."""
         for folder, found in listed.items():
-            self.forget((folder,))
+            self._entries.pop(folder, None)
+            self._refused.pop(folder, None)
             if isinstance(found, str):
                 self._refused[folder] = found
             else:
@@ -123,6 +128,17 @@ class Tree:
 
     # -- rows
 
+    def _is_known(self, folder: str) -> bool:
+        return folder in self._entries or folder in self._refused
+
+    def _is_in_sight(self, folder: str) -> bool:
+        """True if all folders above it are open."""
+        while folder:
+            folder = folder.rpartition("/")[0]
+            if folder not in self._opened:
+                return False
+        return True
+
     def _refill(self, folder: str) -> None:
         """The rows below a folder anew; the others are as they were."""
         if not folder:
@@ -160,7 +176,8 @@ class Tree:
             count += 1
             yield TreeRow(start + name, name, depth, "gone")
         if not count and folder in self._entries:
-            yield TreeRow(folder, "empty", depth, "note", ignored=ignored)
+            words = "only hidden files" if self._entries[folder] else "empty"
+            yield TreeRow(folder, words, depth, "note", ignored=ignored)
 
     def _gone_from(self, folder: str) -> list[str]:
         if folder not in self._entries or folder not in self._gone:
