@@ -128,7 +128,7 @@ def partners(lines: Sequence[str], at: Position, spans: SpansOf) -> Iterator[Pos
     row, col = at
     sign = lines[row][col]
     partner, forward = _PARTNERS[sign], sign in _OPENERS
-    kind = _kind(spans(row), col)
+    kind = kind_at(spans(row), col)
     step = 1 if forward else -1
     last = len(lines) if forward else -1
     if kind:
@@ -150,7 +150,7 @@ def partners(lines: Sequence[str], at: Position, spans: SpansOf) -> Iterator[Pos
             seen += 1
             if seen % _LOOK_AT_CLOCK == 0:
                 yield None
-            if known and _kind(known, place) != kind:
+            if known and kind_at(known, place) != kind:
                 continue
             depth += delta
             if depth == 0:
@@ -182,7 +182,7 @@ def _back(text: str, start: int, sign: str, partner: str) -> Iterator[tuple[int,
             other = text.rfind(partner, 0, other)
 
 
-def _kind(spans: Spans, col: int) -> str:
+def kind_at(spans: Spans, col: int) -> str:
     """``string`` or ``comment`` if the column is inside of one; empty in code.
 
     Told by the token's own path of names, so that Pygments need not be there.

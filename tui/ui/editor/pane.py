@@ -16,6 +16,7 @@ from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
     from tui.ui.editor.file_finder import Wish
+    from tui.ui.editor.outline import Symbol
 
 
 class EditorPane(EditorFinding, EditorTree):
@@ -76,6 +77,31 @@ class EditorPane(EditorFinding, EditorTree):
         """Go to the partner of the bracket at the cursor, or to the line's next bracket."""
         if (editor := self.editor).view is not None and not editor.jump_to_partner():
             self.app.notify("There is no bracket with a partner here.", markup=False)
+
+    def action_outline(self) -> None:
+        """Go to a symbol of this file; the editor shows each one that is moved to."""
+        from tui.ui.editor.outline_screen import OutlineScreen
+
+        editor = self.editor
+        if (view := editor.view) is None:
+            return
+        cursor, place = view.cursor, view.place
+        back = cursor.anchor, cursor.position
+
+        def chosen(symbol: Symbol | None) -> None:
+            if symbol is not None:
+                editor.go((symbol.line, symbol.col))
+            elif view is editor.view:
+                view.scroll_to(place[0], editor.size.height)
+                cursor.select(*back)
+                editor.moved()
+            self.note()
+
+        def look(symbol: Symbol) -> None:
+            editor.let_go()
+            editor.go((symbol.line, symbol.col))
+
+        self.app.push_screen(OutlineScreen(view, look), chosen)
 
     def action_open_file(self) -> None:
         """Open a file by a few letters."""
