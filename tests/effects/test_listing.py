@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tui.effects.listing import Listing
+from tui.errors import FileRefused
 
 
 def make(root, *paths, **texts):
@@ -164,3 +165,53 @@ def test_a_folder_that_may_not_be_read_is_passed_over(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refusing)
     assert Listing(tmp_path).paths() == ["a.py", "open/c.py"]
+
+
+def names(listing, folder=""):
+    return [(entry.name, entry.kind, entry.ignored) for entry in listing.folder(folder)]
+
+
+def test_a_folder_is_listed_with_what_is_hidden_and_ignored(root):
+    make(root, "b.py", "A.py", "sub/x.py", "build/out.js", ".env", "node_modules/m/i.js", "c.log")
+    (root / ".gitignore").write_text("build/\n*.log\n")
+    (root / ".ignore").write_text("docs\n")
+    make(root, "docs/x.md")
+    (root / "link").symlink_to(root / "sub")
+    (root / "broken").symlink_to(root / "nowhere")
+    (root / "pipe\n").touch()
+    assert names(Listing(root)) == [
+        ("build", "folder", True),
+        ("docs", "folder", True),
+        ("link", "link", False),
+        ("node_modules", "folder", True),
+        ("sub", "folder", False),
+        (".env", "file", True),
+        (".gitignore", "file", True),
+        (".ignore", "file", True),
+        ("A.py", "file", False),
+        ("b.py", "file", False),
+        ("broken", "file", False),
+        ("c.log", "file", True),
+    ]
+    assert names(Listing(root), "sub") == [("x.py", "file", False)]
+
+
+def test_a_folder_that_cannot_be_listed_says_why(root, tmp_path_factory):
+    make(root, "sub/x.py")
+    (root / "out").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    listing = Listing(root)
+    with pytest.raises(FileRefused, match="no such file"):
+        listing.folder("nowhere")
+    with pytest.raises(FileRefused, match="leads elsewhere"):
+        listing.folder("out")
+    with pytest.raises(FileRefused, match="leads elsewhere"):
+        listing.folder("sub/..")
+    with pytest.raises(FileRefused, match="not a directory"):
+        listing.folder("sub/x.py")
+
+
+def test_a_folder_of_many_files_is_listed_soon(root):
+    make(root, *(f"many/f{number:05}.py" for number in range(3000)))
+    began = time.process_time()
+    assert len(Listing(root).folder("many")) == 3000
+    assert time.process_time() - began < 1.0

@@ -72,7 +72,7 @@ async def test_caches_are_not_told(tmp_path: Path) -> None:
     for folder in (".git", "__pycache__", "node_modules/x"):
         (tmp_path / folder).mkdir(parents=True)
     async with watching(Watcher(str(tmp_path))) as heard:
-        for path in (".git/index", "__pycache__/a.pyc", "node_modules/x/i.js"):
+        for path in (".git/config", "__pycache__/a.pyc", "node_modules/x/i.js"):
             (tmp_path / path).write_text("x")
         (tmp_path / "last.txt").write_text("x")
         await heard.until("last.txt")
@@ -111,3 +111,13 @@ async def test_of_a_huge_tree_the_upper_folders_are_watched(
     async with watching(Watcher(str(tmp_path))) as heard:
         (tmp_path / "src" / "x.py").write_text("x = 1\n")
         await heard.until("src/x.py")
+
+
+async def test_of_git_only_a_commit_and_a_staging_are_told(tmp_path: Path) -> None:
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    async with watching(Watcher(str(tmp_path))) as heard:
+        (tmp_path / ".git" / "objects" / "x").write_text("1")
+        (tmp_path / ".git" / "index").write_text("1")
+        (tmp_path / "a.txt").write_text("1")
+        await heard.until(".git/index", "a.txt")
+        assert set().union(*heard.bursts) == {".git/index", "a.txt"}

@@ -20,7 +20,7 @@ MOST_BYTES = 16_000_000
 """Of the answer; what comes behind is not looked at."""
 MOST_FILES = 50_000
 _NO_COMMANDS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-_FILTERS = r"^filter\..*\.(clean|process|smudge)$"
+_FILTERS = r"^filter\..*\.(clean|process|smudge|required)$"
 _STATUS = (
     "status",
     "--porcelain=v2",
@@ -83,8 +83,9 @@ class GitStatus:
             if scope in _FOREIGN:
                 if "=" in name:  # would be cut there, so the filter could not be switched off
                     return None
-                required = name.rpartition(".")[0] + ".required"
-                options += ["-c", f"{name}=", "-c", f"{required}=false"]
+                options += ["-c", f"{name.rpartition('.')[0]}.required=false"]
+                if not name.endswith(".required"):
+                    options += ["-c", f"{name}="]
         return options
 
     async def _run(self, *arguments: str) -> tuple[int, bytes]:

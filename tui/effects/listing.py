@@ -98,8 +98,10 @@ class Listing:
         answer = self._git("check-ignore", "-z", "--stdin", stdin=asked)
         if answer is not None and answer.returncode in (0, 1):
             return found | {os.fsdecode(name) for name in answer.stdout.split(b"\0") if name}
-        if len(rest) > 1:  # one that git cannot judge spoils the answer for all
-            return found.union(*(self.ignored([path], folders) for path in rest))
+        if len(rest) > 1 and self._in_repository():
+            # one that git cannot judge spoils the answer for all
+            half = len(rest) // 2
+            return found.union(*(self.ignored(p, folders) for p in (rest[:half], rest[half:])))
         rules = _Rules(self._root, (".gitignore",))
         return found | {path for path in rest if rules.ignores(path, is_folder=path in folders)}
 
@@ -108,6 +110,9 @@ class Listing:
         answer = self._git("ls-files", "-z", "--", folder)
         if answer is not None and answer.returncode == 0:
             return bool(answer.stdout)
+        return self._in_repository()
+
+    def _in_repository(self) -> bool:
         root = Path(self._root)
         return any((above / ".git").exists() for above in (root, *root.parents))
 
