@@ -53,16 +53,31 @@ def measure_on(layout: Layout, shown: range, budget_s: float) -> bool:
     return False
 
 
-def slice_at(layout: Layout, place: Place, left: int, room: int) -> Slice:
-    """What the row at ``place`` shows in the cells ``left .. left + room``."""
+def slices(layout: Layout, place: Place, count: int, window: tuple[int, int]) -> list[Slice]:
+    """What ``count`` rows from ``place`` on show; fewer below the end.
+
+    ``window`` is the first cell of the text that is shown, and how many there are.
+    """
+    lines = layout.buffer.lines
+    if layout.room is not None:
+        return [_wrapped(layout, row, end) for row, end in layout.below(place, count)]
+    return [
+        Slice(line, 0, len(text), 0, 0, True) if len(text) <= LONG else _window(line, text, window)
+        for line, text in enumerate(lines[place[0] : place[0] + count], place[0])
+    ]
+
+
+def _wrapped(layout: Layout, place: Place, end: int) -> Slice:
     line, col = place
     text = layout.buffer.lines[line]
-    if layout.room is not None:
-        end = layout.end(place)
-        _, start, _ = layout.cells(place)
-        return Slice(line, col, end, layout.indent(place), start % TAB_SIZE, end >= len(text))
-    if len(text) <= LONG:
-        return Slice(line, 0, len(text), 0, 0, True)
+    phase = 0
+    if col and text.find("\t", col, end) >= 0:
+        phase = layout.cells(place)[1] % TAB_SIZE
+    return Slice(line, col, end, layout.indent(place), phase, end >= len(text))
+
+
+def _window(line: int, text: str, window: tuple[int, int]) -> Slice:
+    left, room = window
     cells = line_cells(text)
     first = cells.column(left)
     if first == len(text):

@@ -6,7 +6,6 @@ view knows no Textual; the editor asks it for its `Row`s and paints those that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tui.core.buffer import Buffer, Position
@@ -15,21 +14,16 @@ from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.newlines import Newlines
-from tui.ui.editor.paint import Frame, Overlay, Row, gutter_width
+from tui.ui.editor.paint import Frame, Row, gutter_width
 from tui.ui.editor.search import Search
-from tui.ui.editor.slices import Slice, overlays_in, slice_at, spans_in
+from tui.ui.editor.sight import Decorations, rows_in_sight
 from tui.ui.editor.wrapping import Layout, Place
 
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours
 
-Decorations = Callable[[str, int, int], dict[int, str]]
 Ghost = tuple[int, list[str]] | None
 
-COLOUR_BUDGET_S = 0.005
-"""Time for colours before a repaint; the rest follows when idle."""
-BRACKET_BUDGET_S = 0.001
-"""Time for the partner of a bracket before a repaint."""
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
@@ -173,64 +167,16 @@ class View:
         self, height: int, focused: bool, decorations: Decorations, ghost: Ghost = None
     ) -> list[Row]:
         """The rows on the screen, top to bottom."""
-        parts = self._parts(height)
-        first, last = parts[0].line, parts[-1].line + 1
-        self.colours.advance(last, COLOUR_BUDGET_S, first)
-        kinds = decorations(self.path, first, last)
-        self.brackets.look(
-            self.cursor.position if focused and self.cursor.selection is None else None
-        )
-        self.brackets.advance(BRACKET_BUDGET_S)
-        rows = [
-            self._row(part, kinds.get(part.line, ""), focused, _marks(self, part)) for part in parts
-        ]
+        rows = rows_in_sight(self, height, focused, decorations)
         rows += [Row()] * (height - len(rows))
         if ghost is not None and height > 2 * _GHOST_ROWS:
             incoming = _ghost_rows(ghost)
             rows[height - len(incoming) :] = incoming
         return rows
 
-    def _parts(self, height: int) -> list[Slice]:
-        """What of which line each row shows."""
-        room, place, short = self.room, self.place, 0
-        parts: list[Slice] = []
-        while not short and len(parts) < max(height, 1):
-            parts.append(slice_at(self.layout, place, self.left, room))
-            place, short = self.layout.step(place, 1)
-        return parts
-
-    def _row(self, part: Slice, kind: str, focused: bool, matches: Sequence[Overlay]) -> Row:
-        """Everything that this row's strip depends on."""
-        line, (cursor_line, cursor_col) = part.line, self.cursor.position
-        text = self.buffer.lines[line]
-        overlays = [match for match in matches if match[2] == "match"]
-        newline_selected = False
-        selection = self.cursor.selection
-        if selection and selection[0][0] <= line <= selection[1][0]:
-            start = selection[0][1] if selection[0][0] == line else 0
-            end = selection[1][1] if selection[1][0] == line else len(text)
-            overlays.append((start, end, "selection"))
-            newline_selected = part.last and line < selection[1][0]
-        overlays += [match for match in matches if match[2] != "match"]
-        here = line == cursor_line and part.has(cursor_col)
-        if here and (focused or not selection):
-            shown = "cursor" if focused else "cursor-away"
-            overlays.append((cursor_col, cursor_col + 1, shown))
-        return Row(
-            text[part.start : part.end],
-            line + 1,
-            kind,
-            spans_in(self.colours.spans(line), part, len(text)),
-            line == cursor_line and (here or not self.wrapped) and focused and selection is None,
-            tuple(overlays_in(overlays, part)),
-            newline_selected,
-            kind == "landing" and line == self.pen_line and part.last,
-            part.cell,
-            part.phase,
-            self.wrapped and part.start > 0,
-            part.last,
-            self._newlines.picture(line) if part.last else "",
-        )
+    def ending(self, line: int) -> str:
+        """The line's ending as a picture, if it is not like the others in the file."""
+        return self._newlines.picture(line)
 
     @property
     def wrapped(self) -> bool:
@@ -258,12 +204,6 @@ class View:
         self._top.line, self._top.col = place
         # At the very top of an empty file nothing can jump: let text appear below.
         self._top.right = self.buffer.end != (0, 0)
-
-
-def _marks(view: View, part: Slice) -> list[Overlay]:
-    """What was found in a part of a line, and the brackets of its line."""
-    found = view.search.on_line(part.line, part.start, part.end + 1)
-    return found + view.brackets.on_line(part.line)
 
 
 def _reach(buffer: Buffer, shown: range, wanted: int) -> int:

@@ -79,6 +79,23 @@ class Layout:
             return (nearest, 0), line - nearest
         return self._down(place, count) if count >= 0 else self._up(place, -count)
 
+    def below(self, place: Place, count: int) -> list[tuple[Place, int]]:
+        """``count`` rows from a row on, with the columns behind them; fewer at the file's end."""
+        found: list[tuple[Place, int]] = []
+        line, col = place
+        while len(found) < count and line < self.buffer.line_count:
+            block = self._block(line, col)
+            index, first = block.row(col), block.first
+            ends = [first + start for start in block.starts[index + 1 :]]
+            ends.append(block.end)
+            for start, end in zip(block.starts[index:], ends, strict=True):
+                found.append(((line, first + start), end))
+            if block.end < len(self.buffer.lines[line]):
+                col = block.end
+            else:
+                line, col = line + 1, 0
+        return found[:count]
+
     def distance(self, top: Place, place: Place, most: int) -> int | None:
         """Rows from ``top`` down to a row; None if it is above, or ``most`` or more below."""
         if place < top:
