@@ -22,6 +22,8 @@ UPDATES, BYTES = "screen updates per s", "terminal bytes per token"
 KEY_P50, KEY_P95, KEY_MAX = "key echo p50 ms", "key echo p95 ms", "key echo max ms"
 """From a key in the prompt to its character on the screen, while an answer streams."""
 KEYS = "keys echoed %"
+EDITOR_KEY_P50, EDITOR_KEY_P95 = "editor key echo p50 ms", "editor key echo p95 ms"
+"""The same of a key in an open file."""
 ESC_KEY = "Esc pressed to recognised ms"
 ESC_WIRE, ESC_FROZEN = "Esc recognised to wire ms", "Esc recognised to frozen ms"
 ESC_STILL = "Esc recognised to still ms"
@@ -29,7 +31,8 @@ ESC_STILL = "Esc recognised to still ms"
 PRESS_WIRE, PRESS_STILL = "Esc pressed to wire ms", "Esc pressed to last new text ms"
 """As seen from outside: what the server hears, what the screen shows."""
 FIRST_PAINT, FIRST_KEY, START_CPU = "first paint ms", "first key echoed ms", "start CPU s"
-IDLE_CPU = "idle CPU %"
+IDLE_CPU, IDLE_SOON = "idle CPU %", "idle CPU behind the first key %"
+"""Of one core: once all is done, and in the two seconds after the first key's echo."""
 RSS_START, RSS_LONG = "memory after start MB", "memory after a long session MB"
 BLOCK_P95, BLOCK_MAX = "loop block p95 ms", "loop block max ms"
 """How late the event loop comes to its turns while a patch streams into a coloured file."""
@@ -95,11 +98,22 @@ def marks_of(played: Played) -> list[int]:
 
 def keys(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
     """Of keys: when each was pressed, and what then stands in the prompt."""
-    echoes = [picture.seen[text] - at_s for at_s, text in pressed if text in picture.seen]
+    echoes = _echoes(pressed, picture)
     yield KEY_P50, milliseconds(percentile(echoes, 0.5))
     yield KEY_P95, milliseconds(percentile(echoes, 0.95))
     yield KEY_MAX, milliseconds(max(echoes, default=None))
     yield KEYS, 100 * len(echoes) / len(pressed) if pressed else None
+
+
+def keys_in_editor(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
+    """The same of keys in an open file."""
+    echoes = _echoes(pressed, picture)
+    yield EDITOR_KEY_P50, milliseconds(percentile(echoes, 0.5))
+    yield EDITOR_KEY_P95, milliseconds(percentile(echoes, 0.95))
+
+
+def _echoes(pressed: Sequence[tuple[float, str]], picture: Picture) -> list[float]:
+    return [picture.seen[text] - at_s for at_s, text in pressed if text in picture.seen]
 
 
 def esc(pressed_s: float, sent: Sent, picture: Picture, trace: Sequence[Stamp]) -> Found:

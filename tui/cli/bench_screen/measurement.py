@@ -18,6 +18,10 @@ from tui.cli.bench_screen.stand import Seat, Stand, stand
 from tui.errors import DuettoError
 
 Tell = Callable[[str], None]
+Step = Callable[[Stand, Seat, int, Plan], Found]
+"""Something that is measured with a client at a rate."""
+SHORT_LINES = 100
+"""Of the file that is open where its length does not matter."""
 
 
 def measure(plan: Plan, tell: Tell) -> Findings:
@@ -52,7 +56,7 @@ class _Run:
         names = (DUETTO, *self._programs)
         for _ in range(plan.repeats):
             for rate in plan.rates:
-                for name in names:
+                for name in names if rate <= HIGHEST_KEY_RATE else names[:1]:
                     self._with_stream(name, rate)
         if not plan.only_stream:
             for _ in range(plan.starts):
@@ -73,14 +77,16 @@ class _Run:
         if self._plan.only_stream or rate > HIGHEST_KEY_RATE:
             return
         self._keep(spot, partial(self._in_fresh, name, measures.keys, rate))
+        if name == DUETTO:
+            step = partial(self._in_fresh, name, measures.keys_in_editor, rate, SHORT_LINES)
+            self._keep(spot, step)
         presses = self._plan.presses if name == DUETTO else 1
         self._keep(spot, partial(self._pressed, name, rate, presses))
 
-    def _in_fresh(
-        self, name: str, step: Callable[[Stand, Seat, int, Plan], Found], rate: int
-    ) -> Found:
-        self._tell(f"{name}: {step.__name__} at {rate:,} tokens/s")
-        with self._seat(name) as seat:
+    def _in_fresh(self, name: str, step: Step, rate: int, lines: int = 0) -> Found:
+        self._tell(f"{name}: {_words(step)} at {rate:,} tokens/s")
+        place = self._stand.place(lines)
+        with self._stand.seat(self._client(name, place, lines), place.work) as seat:
             seat.ready()
             return step(self._stand, seat, rate, self._plan)
 
@@ -88,7 +94,9 @@ class _Run:
         self._tell(f"{name}: Esc at {rate:,} tokens/s")
         trace = self._stand.folder / f"esc-{rate}-{time.monotonic_ns()}.jsonl"
         arguments = ("--trace", str(trace)) if name == DUETTO else ()
-        with self._seat(name, *arguments) as seat:
+        place = self._stand.place()
+        client = self._client(name, place, 0, *arguments)
+        with self._stand.seat(client, place.work) as seat:
             seat.ready()
             for _ in range(presses):
                 yield from measures.esc(self._stand, seat, rate, trace)
@@ -148,16 +156,19 @@ class _Run:
     def _everything(self, seat: Seat, where: str) -> None:
         """Streams and keys at all rates in one client, which is still the same afterwards."""
         plan = self._plan
-        steps = (measures.stream,) if plan.only_stream else (measures.stream, measures.keys)
         for _ in range(plan.repeats):
             for rate in plan.rates:
-                for step in steps if rate <= HIGHEST_KEY_RATE else steps[:1]:
-                    self._tell(f"{DUETTO}: {step.__name__} at {rate:,} tokens/s, {where}")
+                for step in self._steps(rate, where):
+                    self._tell(f"{DUETTO}: {_words(step)} at {rate:,} tokens/s, {where}")
                     spot = Spot(DUETTO, "", rate, where)
                     self._keep(spot, partial(step, self._stand, seat, rate, plan))
-                if not plan.only_stream and rate <= HIGHEST_KEY_RATE:
-                    spot = Spot(DUETTO, "", rate, where)
-                    self._keep(spot, partial(measures.esc, self._stand, seat, rate, None))
+
+    def _steps(self, rate: int, where: str) -> list[Step]:
+        """What is measured at a rate; Esc without a trace, whose beats would be idle time."""
+        if self._plan.only_stream or rate > HIGHEST_KEY_RATE:
+            return [measures.stream]
+        in_editor = [measures.keys_in_editor] * where.endswith("file")
+        return [measures.stream, measures.keys, *in_editor, measures.untraced_esc]
 
     def _long_session(self) -> Found:
         return measures.long_session(self._stand, self._plan.long_tokens, self._tell)
@@ -167,13 +178,6 @@ class _Run:
             return PEERS[name](place, self._programs[name])
         target = place.work / EDITED if lines else place.work
         return clients.duetto(place, *more, str(target))
-
-    @contextlib.contextmanager
-    def _seat(self, name: str, *arguments: str) -> Iterator[Seat]:
-        place = self._stand.place()
-        client = self._client(name, place, 0, *arguments)
-        with self._stand.seat(client, place.work) as seat:
-            yield seat
 
     def _keep(self, spot: Spot, step: Callable[[], Found]) -> None:
         """Take a step, and keep what it finds for the client, rate and place of a spot."""
@@ -188,6 +192,10 @@ class _Run:
             yield
         except DuettoError as error:
             self.findings.troubles.append(str(error))
+
+
+def _words(step: Step) -> str:
+    return step.__name__.replace("_", " ")
 
 
 def peer_programs(peers: tuple[str, ...], path: Path | None) -> tuple[tuple[str, Path | None], ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tui.cli.bench_screen import figures, processes, stamps
 from tui.cli.bench_screen.clients import Client
 from tui.cli.bench_screen.figures import Found
-from tui.cli.bench_screen.picture import Emulator
+from tui.cli.bench_screen.picture import Emulator, Picture
 from tui.cli.bench_screen.plan import Plan
 from tui.cli.bench_screen.pseudo_terminal import PseudoTerminal
 from tui.cli.bench_screen.replay_text import FUNCTION_LINES
@@ -23,8 +23,12 @@ FIRST_KEYS_S = 0.02
 MANY_KEYS = 40
 """Then fewer are pressed: a client that takes so long to start has them all to read."""
 LONGEST_START_S = 15.0
+SOON_S = 2.0
+"""So long behind the first key it is watched what a client still does."""
 KEY_GAP_S = (0.055, 0.075)
 LETTERS = "zqjv"
+EDITOR, PROMPT = b"\x1b2", b"\x1b1"
+"""Alt+2 and Alt+1 of duetto's keymap."""
 ROUND_KEYS = 20
 """After so many keys the prompt is emptied: it must not wrap."""
 TURN_GAP_S = 0.015
@@ -51,7 +55,12 @@ def start(client: Client, work: Path) -> Found:
                 if echo_s is None and any(map(_TYPED.search, rows)):
                     echo_s = at_s
         terminal.rest(0.3)
-        cpu_s = processes.cpu_s(terminal.processes())
+        family = terminal.processes()
+        cpu_s, before_s = processes.cpu_s(family), time.monotonic()
+        ran_s = processes.ran_s(family)
+        terminal.rest(SOON_S)
+        ran_s, lasted_s = processes.ran_s(family) - ran_s, time.monotonic() - before_s
+    yield figures.IDLE_SOON, ran_s / lasted_s * 100
     yield figures.FIRST_PAINT, figures.milliseconds(first_s and first_s - begun_s)
     yield figures.FIRST_KEY, figures.milliseconds(echo_s and echo_s - begun_s)
     yield figures.START_CPU, cpu_s
@@ -61,11 +70,11 @@ def rest(seat: Seat, seconds: float) -> Found:
     """Memory once it is up, and processor time while nobody does anything."""
     terminal = seat.terminal
     family = terminal.processes()
-    began_s, used = time.monotonic(), processes.usage(family)
+    began_s, ran_s = time.monotonic(), processes.ran_s(family)
     terminal.rest(seconds)
-    now = processes.usage(family)
-    yield figures.IDLE_CPU, (now.cpu_s - used.cpu_s) / (time.monotonic() - began_s) * 100
-    yield figures.RSS_START, now.rss_mb
+    ran_s = processes.ran_s(family) - ran_s
+    yield figures.IDLE_CPU, ran_s / (time.monotonic() - began_s) * 100
+    yield figures.RSS_START, processes.usage(family).rss_mb
 
 
 def stream(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
@@ -76,29 +85,53 @@ def stream(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
 
 def keys(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
     """Keys in the prompt while an answer streams."""
+    return figures.keys(*_typed(stand, seat, rate, plan))
+
+
+def keys_in_editor(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
+    """Keys at the beginning of the file that is open; `EDITOR` goes there, `PROMPT` back."""
+    return figures.keys_in_editor(*_typed(stand, seat, rate, plan, (EDITOR, PROMPT)))
+
+
+def _typed(
+    stand: Stand,
+    seat: Seat,
+    rate: int,
+    plan: Plan,
+    around: tuple[bytes, bytes] = (b"", b""),
+) -> tuple[list[tuple[float, str]], Picture]:
+    """Keys while an answer streams: when each was pressed, with the text as it then stands."""
     asked = stand.wanted(rate, int(rate * plan.stream_s))
     submitted_s = seat.submit(asked)
     sent = seat.started(asked)
-    terminal, chance = seat.terminal, random.Random(3)
-    terminal.rest(0.1)
-    until_s = (sent.first_s or submitted_s) + asked.lasts_s - 0.1
+    seat.terminal.write(around[0])
+    seat.terminal.rest(0.15)
+    pressed = _pressed(seat.terminal, (sent.first_s or submitted_s) + asked.lasts_s - 0.1)
+    played = seat.played(asked, submitted_s, tuple(text for _, text in pressed))
+    seat.terminal.write(around[1])
+    seat.terminal.rest(KEY_GAP_S[1])
+    return pressed, played.picture
+
+
+def _pressed(terminal: PseudoTerminal, until_s: float) -> list[tuple[float, str]]:
+    """Press keys at a person's best pace; what was typed is taken back at the end."""
+    chance, typed, number = random.Random(3), "", 0
     pressed: list[tuple[float, str]] = []
-    typed = ""
     while time.monotonic() < until_s:
         if len(typed) > ROUND_KEYS:
             terminal.write(b"\x7f" * len(typed))
             terminal.rest(KEY_GAP_S[1])
             typed = ""
         # each round begins with a letter of its own, so that no text comes twice
-        letter = LETTERS[len(pressed) % len(LETTERS)]
-        typed += letter if typed else chr(ord("A") + len(pressed) // ROUND_KEYS % 26)
-        pressed.append((terminal.write(typed[-1:].encode()), typed))
+        typed += LETTERS[number % len(LETTERS)] if typed else chr(ord("A") + number // ROUND_KEYS)
+        at_s = terminal.write(typed[-1:].encode())
+        # one letter alone may stand anywhere
+        pressed += [(at_s, typed)] if len(typed) > 1 else []
+        number += 1
         terminal.rest(chance.uniform(*KEY_GAP_S))
-    words = tuple(text for _, text in pressed if len(text) > 1)
-    played = seat.played(asked, submitted_s, words)
-    terminal.write(b"\x7f" * len(typed))
     terminal.rest(KEY_GAP_S[1])
-    return figures.keys([press for press in pressed if len(press[1]) > 1], played.picture)
+    terminal.write(b"\x7f" * len(typed))
+    return pressed
 
 
 def esc(stand: Stand, seat: Seat, rate: int, trace: Path | None) -> Found:
@@ -116,6 +149,11 @@ def esc(stand: Stand, seat: Seat, rate: int, trace: Path | None) -> Found:
     picture = seat.see((), asked.mark, submitted_s)
     stamped = stamps.read(trace) if trace is not None else ()
     return figures.esc(pressed_s, sent, picture, stamped)
+
+
+def untraced_esc(stand: Stand, seat: Seat, rate: int, plan: Plan) -> Found:
+    """The same, as it is seen from outside."""
+    return esc(stand, seat, rate, None)
 
 
 def edit(stand: Stand, rate: int, plan: Plan, lines: int) -> Found:

@@ -61,7 +61,7 @@ def usage(pids: Iterable[int]) -> Usage:
     return Usage(cpu_s, rss_kb / 1024, peak_kb / 1024)
 
 
-def cpu_s(pids: Iterable[int]) -> float:
+def cpu_s(pids: Sequence[int]) -> float:
     """Processor time only."""
     if not (PROC / "self/stat").exists():
         return _told_by_ps(pids).cpu_s
@@ -70,6 +70,18 @@ def cpu_s(pids: Iterable[int]) -> float:
         with contextlib.suppress(OSError, ValueError):
             ticks += sum(map(int, _stat(pid)[11:15]))
     return ticks / _ticks_a_second()
+
+
+def ran_s(pids: Sequence[int]) -> float:
+    """How long the threads that live now have run: finer than `cpu_s`, which counts ticks."""
+    ran_ns = 0
+    try:
+        for pid in pids:
+            for task in (PROC / str(pid) / "task").iterdir():
+                ran_ns += int((task / "schedstat").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return cpu_s(pids)
+    return ran_ns / 1e9
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:

@@ -19,6 +19,7 @@ AT_EVERY_RATE = {
     figures.LAG_P95: 33.0,
     figures.DRAIN: 33.0,
     figures.KEY_P95: 16.0,
+    figures.EDITOR_KEY_P95: 16.0,
     figures.ESC_WIRE: 3.0,
     figures.ESC_STILL: 16.0,
 }
@@ -41,6 +42,7 @@ RATIO = 1.5
 GRAIN = {
     figures.CPU: 0.01,
     figures.IDLE_CPU: 0.1,
+    figures.IDLE_SOON: 0.1,
     figures.RSS_START: 5.0,
 }
 """A difference as small as this says nothing of a figure, whatever the ratio."""
