@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import click
@@ -14,6 +14,7 @@ import msgspec
 
 from tui.cli.inert_text import inert
 from tui.cli.streams import text_of
+from tui.core.file_read import FileRead
 from tui.core.hunk import PLACED, Hunk, Kind
 from tui.core.landing import Landing
 from tui.core.workspace import Workspace
@@ -128,7 +129,11 @@ def _patch(file: str) -> str:
 
 
 def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
-    workspace = Workspace(files.read, files.root, files.named_root)
+    def read(path: str) -> FileRead:
+        """Rights are looked at when it is written: all of the patch, or nothing."""
+        return replace(files.read(path), unwritable="")
+
+    workspace = Workspace(read, files.root, files.named_root)
     landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)
     size = flags.chunk or max(1, len(patch))
     for at in range(0, len(patch), size):

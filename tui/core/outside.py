@@ -50,18 +50,23 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
         record.synced = None
         ledger.conflicts.add(path)
         return
+    _merge(ledger, record, read.data, new)
+
+
+def _merge(ledger: Ledger, record: FileRecord, data: bytes, new: str) -> None:
+    """Bring the disk's bytes, which are this text, into the buffer; or note a conflict."""
     base = "" if record.disk is None else record.disk.decode("utf-8", "replace")
     text = whole_text(record.buffer)
     merged = merge3(base.removeprefix(BOM), text, new.removeprefix(BOM))
     clean = record.version == record.synced
     if merged is None:
-        ledger.conflicts.add(path)
+        ledger.conflicts.add(record.path)
         return
-    record.disk = read.data
+    record.disk = data
     ledger.rewrite(record, (0, file_rows(record.buffer)), merged, Author.DISK)
     record.buffer.bom = new.startswith(BOM)
     record.history.end_group()
-    ledger.conflicts.discard(path)
+    ledger.conflicts.discard(record.path)
     if clean or merged == new.removeprefix(BOM):
         record.synced = record.version
 
