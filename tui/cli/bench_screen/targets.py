@@ -27,6 +27,7 @@ IN_ALL = {
     figures.FIRST_PAINT: 300.0,
     figures.FIRST_KEY: 400.0,
     figures.IDLE_CPU: 0.5,
+    figures.IDLE_SOON: 0.5,
     figures.RSS_START: 80.0,
 }
 ELSEWHERE = (
