@@ -72,7 +72,7 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
     ``width`` is in cells, at least 1. Words longer than a row are cut.
     """
     width = max(width, 1)
-    if cell_len(text) <= width:
+    if (len(text) if text.isascii() else cell_len(text)) <= width:
         return [(0, len(text))]
     found, start = [], 0
     while True:
@@ -158,18 +158,39 @@ def clip_left(text: str, width: int) -> str:
 def make_strip(pieces: Iterable[Piece], width: int, base: Style) -> Strip:
     """A strip exactly ``width`` cells wide on ``base``; what is too long is cropped."""
     segments: list[Segment] = []
+    last: Style | None = None
+    used = 0
     for text, style in pieces:
-        full = base + style
-        if segments and segments[-1].style == full:
+        if not text:
+            continue
+        full = _over(base, style)
+        used += len(text) if text.isascii() else cell_len(text)
+        if full is last:
             segments[-1] = Segment(segments[-1].text + text, full)
-        elif text:
+        else:
             segments.append(Segment(text, full))
-    strip = Strip(segments)
-    missing = width - strip.cell_length
-    if missing > 0:
-        segments.append(Segment(" " * missing, base))
+            last = full
+    if used < width:
+        segments.append(Segment(" " * (width - used), base))
         return Strip(segments, width)
-    return strip.crop(0, width) if missing else strip
+    strip = Strip(segments, used)
+    return strip.crop(0, width) if used > width else strip
+
+
+_MOST_MIXED = 4096
+_mixed: dict[tuple[int, int], tuple[Style, Style, Style]] = {}
+"""Identities of two styles -> both, kept so that these stay theirs, and one over the other."""
+
+
+def _over(base: Style, style: Style) -> Style:
+    """``base + style``; Rich's own memory of it hashes both each time, which costs more."""
+    key = (id(base), id(style))
+    found = _mixed.get(key)
+    if found is None:
+        if len(_mixed) > _MOST_MIXED:
+            _mixed.clear()
+        found = _mixed[key] = (base, style, base + style)
+    return found[2]
 
 
 def spread(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
@@ -188,7 +209,7 @@ def spread(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
 class Line(NamedTuple):
     """A row of content before it gets its margins."""
 
-    pieces: list[Piece]
+    pieces: Iterable[Piece]
     back: str = ""
     """The palette's name of the background that fills the row; empty: the pane's own."""
     target: Target | None = None
@@ -216,14 +237,17 @@ class Row:
     def _paint(self) -> Strip:
         palette = theme.active()
         base = palette.style("foreground", "background")
-        pieces: list[Piece] = [(" " * MARGIN, base)]
-        if self._line.back:
-            fill = palette.style("foreground", self._line.back)
-            strip = make_strip(self._line.pieces, inner_width(self._width), fill)
-            pieces += [(segment.text, segment.style or fill) for segment in strip]
-        else:
-            pieces += self._line.pieces
-        return make_strip(pieces, self._width, base)
+        margin = (" " * MARGIN, base)
+        if not self._line.back:
+            return make_strip([margin, *self._line.pieces], self._width, base)
+        inner = inner_width(self._width)
+        fill = palette.style("foreground", self._line.back)
+        strip = make_strip(self._line.pieces, inner, fill)
+        pieces = [(segment.text, segment.style or fill) for segment in strip]
+        if MARGIN + inner > self._width:
+            return make_strip([margin, *pieces], self._width, base)
+        right = Segment(" " * (self._width - MARGIN - inner), base)
+        return Strip([Segment(*margin), *strip, right], self._width)
 
 
 def inner_width(width: int) -> int:

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$")
 _INNER_FENCE = re.compile(r"\s+(?:`{3,}|~{3,})")
 _LONGEST_OPEN = 3000
 """Characters of an open paragraph, list or table; a longer one is settled piece by piece."""
-_LONGEST_RELEXED = 500
+_LONGEST_RELEXED = 200
 """Lines of a fence that is coloured once more as a whole when it is closed."""
 
 

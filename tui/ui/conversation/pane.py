@@ -36,6 +36,9 @@ class TranscriptPane(Painted):
         self.marked: Target | None = None
         """The rows of this target are shown as selected."""
         self._with_bar: dict[tuple[int, bool], tuple[Strip | None, Strip]] = {}
+        self._thumb = range(0)
+        self._extent = (0, 0)
+        """Width and height: Textual looks its own up in the layout each time."""
         self._unseen = False
         """Something came while the user was reading further up."""
 
@@ -53,7 +56,7 @@ class TranscriptPane(Painted):
         """Take up what changed; called once a frame."""
         if self.scene.width < 2:
             return
-        height = self.size.height
+        height = self._extent[1]
         first = self.rows.sync(notices, height)
         if first is not None and height:  # none: another pane has the width
             self.repaint_from(first)
@@ -83,11 +86,12 @@ class TranscriptPane(Painted):
         """One row of the screen: content, the selection, the scroll bar."""
         row = self.rows.row(self.top + y)
         palette = theme.active()
-        width = self.size.width - 1
+        width, height = self._extent
+        width -= 1
         marked = row is not None and row.target is not None and row.target == self.marked
-        hint = self._unseen and y == self.size.height - 1
+        hint = self._unseen and y == height - 1
         if not (hint or (marked and self.has_focus)):
-            return self._painted(row.strip if row else None, self._in_thumb(y))
+            return self._painted(row.strip if row else None, y in self._thumb)
         base = palette.style("foreground", "background")
         segments = list(row.strip) if row else [Segment(" " * max(width, 0), base)]
         if marked and self.has_focus:
@@ -95,7 +99,7 @@ class TranscriptPane(Painted):
             segments = [Segment(s.text, (s.style or base) + back) for s in segments]
         if hint:
             segments = self._hint(Strip(segments, width), width)
-        return Strip([*segments, _bar(self._in_thumb(y))], width + 1)
+        return Strip([*segments, _bar(y in self._thumb)], width + 1)
 
     def _painted(self, strip: Strip | None, thumb: bool) -> Strip:
         """A row with its cell of the scroll bar: made once, since making strips costs."""
@@ -104,7 +108,7 @@ class TranscriptPane(Painted):
         if found is None or found[0] is not strip:
             if len(self._with_bar) > _MOST_PAINTED:
                 self._with_bar.clear()
-            width = self.size.width - 1
+            width = self._extent[0] - 1
             base = theme.active().style("foreground", "background")
             segments = list(strip) if strip else [Segment(" " * max(width, 0), base)]
             found = (strip, Strip([*segments, _bar(thumb)], width + 1))
@@ -118,35 +122,37 @@ class TranscriptPane(Painted):
         chip = Segment(words, palette.style("background", "accent", "bold"))
         return [*strip.crop(0, at), chip, *strip.crop(at + len(words), width)]
 
-    def _in_thumb(self, y: int) -> bool:
-        """True if the scroll bar's thumb is on this row; none where all rows are in sight."""
-        height, total = self.size.height, self.rows.total
-        if total <= height or height < 3:
-            return False
-        length = max(height * height // total, 1)
-        place = round(self.top * (height - length) / max(total - height, 1))
-        return place <= y < place + length
+    def _place_thumb(self) -> None:
+        """The rows of the scroll bar's thumb; none where all rows are in sight."""
+        height, total = self._extent[1], self.rows.total
+        self._thumb = range(0)
+        if total > height >= 3:
+            length = max(height * height // total, 1)
+            place = round(self.top * (height - length) / max(total - height, 1))
+            self._thumb = range(place, place + length)
 
     def repaint_from(self, first: int) -> None:
         """Rows from ``first`` on changed."""
-        height, before = self.size.height, (self.top, self.rows.total)
+        width, height = self._extent
+        before = self.top
         self._settle()
         top, total = self.top, self.rows.total
         if not self.follows and (first >= top + height or total > top + height):
             if not self._unseen:
                 self._unseen = True
-                self.refresh(Region(0, height - 1, self.size.width, 1))
-            self.refresh(Region(self.size.width - 1, 0, 1, height))
-        if top != before[0]:
+                self.refresh(Region(0, height - 1, width, 1))
+            self.refresh(Region(width - 1, 0, 1, height))
+        if top != before:
             self.refresh()
             return
         y = max(first - top, 0)
         if y < height:
-            self.refresh(Region(0, y, self.size.width, height - y))
+            self.refresh(Region(0, y, width, height - y))
 
     def _settle(self) -> None:
         """Have the rows in sight; the last ones while it follows."""
-        self.rows.settle(self.size.height, end=self.follows)
+        self.rows.settle(self._extent[1], end=self.follows)
+        self._place_thumb()
 
     # -- scrolling
 
@@ -155,6 +161,7 @@ class TranscriptPane(Painted):
         height = self.size.height
         self.rows.top = min(max(top, 0), max(self.rows.total - height, 0))
         self.rows.settle(height, end=False)
+        self._place_thumb()
         self.follows = self.top >= self.rows.total - height
         if self.follows:
             self._unseen = False
@@ -162,6 +169,7 @@ class TranscriptPane(Painted):
 
     def on_resize(self, event: events.Resize) -> None:
         """A new width wraps what is in sight anew; the place that was read stays there."""
+        self._extent = event.size
         width = event.size.width - 1
         if width != self.scene.width:
             self._with_bar.clear()

@@ -37,6 +37,9 @@ class Picture:
 
 def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console) -> str:
     """What must be written at ``at`` (column, row) so that it shows ``new`` instead of ``old``."""
+    x, y = at
+    if new._render_cache is not None:  # a row that only moved: its bytes are there already
+        return f"{_move(x, y)}{new._render_cache}"
     before, after = list(old), list(new)
     most = min(len(before), len(after))
     head = 0
@@ -47,9 +50,7 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
     tail = 0
     while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
         tail += 1
-    x, y = at
     if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
-        # a strip keeps its bytes: rows that only moved cost no rendering
         return f"{_move(x, y)}{new.render(console)}"
     skipped = sum(cell_len(segment.text) for segment in after[:head])
     rest = Strip(after[head : len(after) - tail])
@@ -57,7 +58,9 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
 
 
 def _same(one: Segment, other: Segment) -> bool:
-    return one is other or (one.text == other.text and one.style == other.style)
+    return one is other or (
+        one.text == other.text and (one.style is other.style or one.style == other.style)
+    )
 
 
 def _move(x: int, y: int) -> str:
