@@ -16,8 +16,8 @@ from tui.core.folder_entry import FolderEntry
 from tui.engine.notices import Notices
 from tui.errors import FileRefused
 from tui.ui.editor.session import EditorSession
+from tui.ui.editor.tree_filter import PathIndex, best, filtered
 from tui.ui.editor.tree_paint import Marks
-from tui.ui.editor.tree_rows import best, filtered
 from tui.ui.editor.tree_view import TreeView
 from tui.ui.keymap import bindings
 
@@ -45,6 +45,8 @@ class FileTree(TreeView, can_focus=True):
         super().__init__(id=id)
         self._session = session
         self._loading = False
+        self._listed: list[str] = []
+        self._paths: PathIndex | None = None
         self._wished = ""
         """The path to light when it is listed."""
 
@@ -59,7 +61,7 @@ class FileTree(TreeView, can_focus=True):
     def hide(self) -> None:
         """Out of sight nothing is looked at."""
         self._session.folders.watch(seen=False)
-        self.words = ""
+        self.words, self._paths = "", None
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed, in a frame."""
@@ -99,7 +101,7 @@ class FileTree(TreeView, can_focus=True):
         before = self.chosen
         self.words = words
         if words.strip():
-            self.found = filtered(self._session.listing(), words)
+            self.found = filtered(self._index().find(words), words)
             self.go(best(self.found))
         else:
             self.found = []
@@ -107,6 +109,14 @@ class FileTree(TreeView, can_focus=True):
                 self.reveal(before.path)
             self.go(self.at)
         self.refresh()
+
+    def _index(self) -> PathIndex:
+        """The paths to be filtered, made anew when there are others."""
+        listed = self._session.listing()
+        if self._paths is None or self._listed is not listed:
+            crowded = set(self.tree_rows.crowded()).difference(listed)
+            self._listed, self._paths = listed, PathIndex([*listed, *sorted(crowded)])
+        return self._paths
 
     def clear_filter(self) -> bool:
         """Show everything again; False if nothing was typed."""

@@ -1,4 +1,4 @@
-"""The rows of the file tree: which folders are open, what is in them, what a filter leaves.
+"""The rows of the file tree: which folders are open, and what is in them.
 
 Pure: folders are listed elsewhere and told here by `Tree.loaded`. Opening or closing a folder
 costs what comes or goes, not what is shown already.
@@ -13,8 +13,8 @@ from tui.core.folder_entry import FolderEntry, GitStates
 
 RowKind = Literal["folder", "file", "link", "gone", "note"]
 """``gone``: git has the file, the disk has not; ``note``: what is to be said of a folder."""
-MOST_FOUND = 500
-"""Files that a filter shows."""
+MOST_IN_FOLDER = 4000
+"""Rows that one folder gets; the others are found by typing."""
 
 
 class TreeRow(NamedTuple):
@@ -119,6 +119,13 @@ class Tree:
         """All rows anew."""
         self.rows = list(self._below("", 0, ignored=False))
 
+    def crowded(self) -> Iterator[str]:
+        """The files of listed folders that have more of them than they show."""
+        for folder, entries in self._entries.items():
+            if len(entries) > MOST_IN_FOLDER:
+                start = f"{folder}/" if folder else ""
+                yield from (start + entry.name for entry in entries if entry.kind == "file")
+
     def index(self, path: str) -> int | None:
         """The row of a file or folder."""
         return next(
@@ -162,11 +169,16 @@ class Tree:
             return
         start = f"{folder}/" if folder else ""
         count = 0
-        for entry in self._entries.get(folder, ()):
+        entries = self._entries.get(folder, ())
+        for at, entry in enumerate(entries):
             path = start + entry.name
             dim = ignored or entry.ignored
             if entry.ignored and not self.all and self.states.of(path) in (None, "?"):
                 continue
+            if count >= MOST_IN_FOLDER:
+                words = f"{len(entries) - at:,} more: type letters of the name"
+                yield TreeRow(folder, words, depth, "note", ignored=ignored)
+                return
             count += 1
             opened = path in self._opened
             yield TreeRow(path, entry.name, depth, entry.kind, opened, dim)
@@ -184,60 +196,3 @@ class Tree:
             return []
         there = {entry.name for entry in self._entries[folder]}
         return sorted(name for name in self._gone[folder] if name not in there)
-
-
-def filtered(paths: Iterable[str], words: str) -> list[TreeRow]:
-    """The files whose paths have all the words in them, with their folders; case is one.
-
-    The last word is looked for in the name first, and that match is marked.
-    """
-    parts = words.lower().split()
-    if not parts:
-        return []
-    found: list[str] = []
-    for path in paths:
-        folded = path.lower()
-        if all(part in folded for part in parts):
-            found.append(path)
-            if len(found) >= MOST_FOUND:
-                break
-    found.sort(key=_folders_first)
-    rows: list[TreeRow] = []
-    shown: list[str] = []
-    for path in found:
-        *folders, name = path.split("/")
-        same = 0
-        while same < min(len(folders), len(shown)) and folders[same] == shown[same]:
-            same += 1
-        for depth in range(same, len(folders)):
-            above = "/".join(folders[: depth + 1])
-            rows.append(TreeRow(above, folders[depth], depth, "folder", open=True))
-        shown = folders
-        rows.append(TreeRow(path, name, len(folders), match=_match(name, parts)))
-    return rows
-
-
-def best(rows: Sequence[TreeRow]) -> int:
-    """The row to light first: the file whose name begins with what was found, else the first."""
-    files = [at for at, row in enumerate(rows) if row.kind == "file"]
-    for at in files:
-        if rows[at].match[1] and not rows[at].match[0]:
-            return at
-    return files[0] if files else 0
-
-
-def _folders_first(path: str) -> list[tuple[bool, str, str]]:
-    """As the tree has them: in every folder its folders first."""
-    *folders, name = path.split("/")
-    return [*((False, part.casefold(), part) for part in folders), (True, name.casefold(), name)]
-
-
-def _match(name: str, parts: Sequence[str]) -> tuple[int, int]:
-    folded = name.lower()
-    if len(folded) != len(name):
-        return (0, 0)
-    for part in reversed(parts):
-        at = folded.find(part)
-        if at >= 0:
-            return (at, at + len(part))
-    return (0, 0)
