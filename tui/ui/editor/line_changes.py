@@ -69,7 +69,11 @@ def move(cursor: Cursor, step: int) -> Typing:
     """Move the lines up (-1) or down (1) by one; at the file's edge nothing happens."""
     buffer, lines = cursor.buffer, lines_of(cursor)
     last = (lines.stop - 1, len(buffer.lines[lines.stop - 1]))
-    goes_to = _kept(cursor, lambda at: (at[0] + step, at[1]))
+    goes_to = _kept(
+        cursor,
+        # Behind the file's last line there is no start of a line: its end does as well.
+        lambda at: (at[0] + step, at[1]) if at[0] + step < buffer.line_count else (at[0], last[1]),
+    )
     if step < 0:
         if lines.start == 0:
             return Typing((), "move-lines")

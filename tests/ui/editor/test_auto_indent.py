@@ -1,0 +1,141 @@
+"""Enter, closing brackets and clauses find their depth, in every family of languages."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tui.core.buffer import Buffer, Position
+from tui.ui.editor import auto_indent
+from tui.ui.editor.changes import Typing, insert
+from tui.ui.editor.cursor import Cursor
+
+FOUR = "    "
+
+
+def at_the_bar(text: str, path: str) -> Cursor:
+    """A cursor where the text has a ``|``."""
+    head, _, tail = text.partition("|")
+    cursor = Cursor(Buffer(path, head + tail))
+    rows = head.split("\n")
+    cursor.place((len(rows) - 1, len(rows[-1])))
+    return cursor
+
+
+def with_bar(cursor: Cursor, typing: Typing) -> str:
+    done: Position = cursor.position
+    for edit in typing.replacements:
+        done = cursor.buffer.replace(edit.start, edit.end, edit.text).new_end
+    line, col = typing.goes_to[1] if typing.goes_to else done
+    text = cursor.buffer.lines[line]
+    lines = [*cursor.buffer.lines]
+    lines[line] = text[:col] + "|" + text[col:]
+    return "\n".join(lines)
+
+
+ENTER = [
+    ("a.py", "def f():|", "def f():\n    |"),
+    ("a.py", "    return x|", "    return x\n|"),
+    ("a.py", "    return foo(|", "    return foo(\n        |"),
+    ("a.py", "    return [1,|", "    return [1,\n    |"),
+    ("a.py", "    return_value = 1|", "    return_value = 1\n    |"),
+    ("a.py", "        pass  # nothing: here|", "        pass  # nothing: here\n    |"),
+    ("a.py", "    break|", "    break\n|"),
+    ("a.py", "    raise X from y|", "    raise X from y\n|"),
+    ("a.py", "    return| x", "    return\n    | x"),
+    ("a.py", "x = ':'|", "x = ':'\n|"),
+    ("a.py", 'x = "a # {"|', 'x = "a # {"\n|'),
+    ("a.py", "f({|})", "f({\n    |\n})"),
+    ("a.py", "    |", "\n    |"),
+    ("a.txt", "Note:|", "Note:\n|"),
+    ("a.md", "- one (|", "- one (\n|"),
+    ("a.js", "if (x) {|", "if (x) {\n    |"),
+    ("a.js", "  return x;|", "  return x;\n  |"),
+    ("a.js", "const f = () => {|}", "const f = () => {\n    |\n}"),
+    ("a.c", "case 1:|", "case 1:\n    |"),
+    ("a.c", 'char *s = "{"; // {|', 'char *s = "{"; // {\n|'),
+    ("a.yaml", "jobs:|", "jobs:\n    |"),
+    ("a.yaml", "run: ||", "run: |\n    |"),
+    ("a.sh", "if true; then|", "if true; then\n    |"),
+    ("a.rb", "def go|", "def go\n    |"),
+    ("a.lua", "local function f(x)|", "local function f(x)\n    |"),
+    ("a.html", "<div class='a'>|", "<div class='a'>\n    |"),
+    ("a.html", "<div>|</div>", "<div>\n    |\n</div>"),
+    ("a.html", "<br>|", "<br>\n|"),
+    ("a.html", "<p>x</p>|", "<p>x</p>\n|"),
+    ("noname", "x {|", "x {\n    |"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "result"), ENTER)
+def test_enter(path: str, text: str, result: str) -> None:
+    if text.count("|") == 2:
+        head = text[:-1]
+        cursor = Cursor(Buffer(path, head))
+        cursor.place((0, len(head)))
+    else:
+        cursor = at_the_bar(text, path)
+    assert with_bar(cursor, auto_indent.newline(cursor, FOUR)) == result
+
+
+TYPED = [
+    ("a.js", "f() {\n    x\n    |", "}", "f() {\n    x\n}|"),
+    ("a.js", "f() {\n  if (x) {\n    y\n    |", "}", "f() {\n  if (x) {\n    y\n  }|"),
+    ("a.js", "f('{') {\n    // }\n    |", "}", "f('{') {\n    // }\n}|"),
+    ("a.py", "x = [\n    1,\n    |", "]", "x = [\n    1,\n]|"),
+    ("a.js", "  |", "}", "  }|"),
+    ("a.js", "x = {|", "}", "x = {}|"),
+    ("a.py", "if a:\n    b\n    else|", ":", "if a:\n    b\nelse:|"),
+    ("a.py", "if a:\n    b\nelse|", ":", "if a:\n    b\nelse:|"),
+    ("a.py", "if a:\n    if b:\n        c\n        elif d|", ":",
+     "if a:\n    if b:\n        c\n    elif d:|"),
+    ("a.py", "if a:\n    if b:\n        c\n    else|", ":",
+     "if a:\n    if b:\n        c\n    else:|"),
+    ("a.py", "try:\n    a\n    except E|", ":", "try:\n    a\nexcept E:|"),
+    ("a.py", "try:\n    a\n    finally|", ":", "try:\n    a\nfinally:|"),
+    ("a.py", "for x in y:\n    a\n    else|", ":", "for x in y:\n    a\nelse:|"),
+    ("a.py", "match x:\n    case 1:\n        a\n        case 2|", ":",
+     "match x:\n    case 1:\n        a\n    case 2:|"),
+    ("a.py", "def f():\n    a\n    else|", ":", "def f():\n    a\n    else:|"),
+    ("a.py", "    x|", ":", "    x:|"),
+    ("a.js", "  else|", ":", "  else:|"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "typed", "result"), TYPED)
+def test_typing(path: str, text: str, typed: str, result: str) -> None:
+    cursor = at_the_bar(text, path)
+    assert with_bar(cursor, auto_indent.character(cursor, typed)) == result
+
+
+def test_line_endings_are_the_files() -> None:
+    cursor = Cursor(Buffer("a.py", "if x:\r\n    y\r\n"))
+    cursor.place((0, 5))
+    assert auto_indent.newline(cursor, FOUR).replacements[0].text == "\r\n    "
+
+
+def test_lines_above_and_below() -> None:
+    cursor = at_the_bar("  a {\n  b|", "a.js")
+    assert with_bar(cursor, auto_indent.line_above(cursor, "  ")) == "  a {\n  |\n  b"
+    cursor = at_the_bar("  a| {\n", "a.js")
+    assert with_bar(cursor, auto_indent.line_below(cursor, "  ")) == "  a {\n    |\n"
+
+
+def test_a_paste_keeps_its_indentation() -> None:
+    cursor = at_the_bar("if x:\n    |", "a.py")
+    text = "a:\n  b\n      c\n}"
+    assert with_bar(cursor, insert(cursor, text, "paste")) == "if x:\n    " + text + "|"
+
+
+def test_a_key_is_quick_in_a_long_file_and_in_a_long_line() -> None:
+    cursor = Cursor(Buffer("a.js", "{\n" + "  x();\n" * 50_000 + "  "))
+    cursor.file_end()
+    started = time.process_time()
+    auto_indent.character(cursor, "}")
+    assert time.process_time() - started < 0.02
+    cursor = Cursor(Buffer("a.js", "x('{') + " * 120_000))
+    cursor.file_end()
+    started = time.process_time()
+    auto_indent.newline(cursor, FOUR)
+    assert time.process_time() - started < 0.02
