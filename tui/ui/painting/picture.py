@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.segment import Segment
 from textual.strip import Strip
 
+from tui.ui.painting.steady import steady_bytes
+
 
 class Picture:
     """Remembers what was written where; forgets what it cannot know any more."""
@@ -32,7 +34,7 @@ class Picture:
             self._shown[y, start] = (end, strip)
             return changed_cells(before[1], strip, (start, y), console)
         self._shown[y, start] = (end, strip)
-        return f"{_move(start, y)}{strip.render(console)}"
+        return f"{_move(start, y)}{steady_bytes(strip, start, console)}"
 
 
 def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console) -> str:
@@ -51,10 +53,10 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
     while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
         tail += 1
     if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
-        return f"{_move(x, y)}{new.render(console)}"
+        return f"{_move(x, y)}{steady_bytes(new, x, console)}"
     skipped = sum(cell_len(segment.text) for segment in after[:head])
     rest = Strip(after[head : len(after) - tail])
-    return f"{_move(x + skipped, y)}{rest.render(console)}"
+    return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped, console)}"
 
 
 def _same(one: Segment, other: Segment) -> bool:

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from rich.console import Console
+from rich.segment import Segment
+from textual.strip import Strip
+
+from tui.ui.painting.picture import Picture
+from tui.ui.painting.steady import steady_bytes
+
+FAMILY = "👩\u200d👩\u200d👧"
+
+
+def columns(*texts: str, at: int = 10) -> list[int]:
+    """The columns, from 1, that are gone to after a piece of a row."""
+    said = steady_bytes(Strip([Segment(text) for text in texts]), at, Console())
+    assert re.sub(r"\x1b\[\d+G", "", said) == "".join(texts)
+    return [int(found) for found in re.findall(r"\x1b\[(\d+)G", said)]
+
+
+@pytest.mark.parametrize("sure", ["plain", "漢字", "é", "→ │ ─ …", "Ж", ""])
+def test_what_has_the_same_width_everywhere_is_written_as_it_is(sure: str) -> None:
+    assert columns("a", sure, "b") == []
+
+
+@pytest.mark.parametrize(
+    ("unsure", "cells"),
+    [
+        (FAMILY, 2),
+        ("🇩🇪", 2),
+        ("👍🏽", 2),
+        ("☁\ufe0f", 2),
+        ("e\u0301", 1),
+        ("✅ done", 7),
+        ("⌚", 2),
+    ],
+)
+def test_behind_the_others_the_next_piece_has_its_place(unsure: str, cells: int) -> None:
+    assert columns("a", unsure, "b", at=10) == [10 + 1 + cells + 1]
+
+
+def test_each_such_piece_is_followed_by_its_own() -> None:
+    assert columns(FAMILY, FAMILY, "x", FAMILY, at=0) == [3, 5, 8]
+
+
+def test_a_picture_writes_rows_and_parts_of_rows_so() -> None:
+    picture, console = Picture(), Console()
+    row = [Segment("head "), Segment(FAMILY), Segment(" tail")]
+    said = picture.put(3, (4, 16), Strip(row), console)
+    assert said == f"\x1b[4;5Hhead {FAMILY}\x1b[12G tail"
+    row[2] = Segment(" tall")
+    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;12H tall"
+    row[1] = Segment("👍🏽")
+    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;10H👍🏽\x1b[12G"
