@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
+from tests.support.patches import Disk
+from tui.core.unsaved import Unsaved, UnsavedFile, bring_back, typed_text
 from tui.core.workspace import FileRead, Workspace
 from tui.errors import EditRefused
 
@@ -64,3 +65,38 @@ def test_it_is_said_in_words() -> None:
     assert Unsaved(files[:1]).words == "1 file (a\\x1b.py)"
     assert not Unsaved(draft=" \n")
     assert Unsaved(draft="d", queued=("a", "b")).prompts == "a\n\nb\n\nd"
+
+
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n+3\n three\n*** End Patch\n"
+
+
+@pytest.mark.parametrize("stop", [None, PATCH.index("+3"), PATCH.index(" three")])
+@pytest.mark.parametrize("accepted", [False, True])
+def test_what_is_kept_is_what_a_save_would_write(stop: int | None, accepted: bool) -> None:
+    """While a model's edit lands, waits, or was accepted; and making the bytes changes nothing."""
+    place = Disk({"a.txt": OLD.encode()})
+    space = place.workspace
+    landing = place.start()
+    landing.feed(PATCH[:stop])
+    if stop is None:
+        landing.finish(cut=False)
+    space.edit("a.txt", (0, 0), (0, 3), "ONE")
+    if accepted:
+        space.accept()
+    text = typed_text(space.ledger, "a.txt")
+    assert text is not None
+    planned = space.ledger.records["a.txt"].planned
+    live = space.buffers["a.txt"].text()
+    end = space.buffers["a.txt"].end
+    space.edit("a.txt", end, end, "later")
+    assert text.file() == UnsavedFile("a.txt", text.text.encode(), OLD.encode())
+    assert space.ledger.records["a.txt"].planned == planned
+    assert space.undo("a.txt") is not None
+    assert space.buffers["a.txt"].text() == live
+    assert text.file().data == space.disk_plan("a.txt").data
+
+
+def test_a_file_that_is_only_looked_at_has_nothing_to_lose() -> None:
+    space = Workspace(lambda path: FileRead(b"\xff"))
+    space.open("a.py")
+    assert typed_text(space.ledger, "a.py") is None

@@ -118,6 +118,18 @@ async def test_a_text_that_becomes_a_folder_and_a_file_again_is_as_saved() -> No
     await world.session.close()
 
 
+async def test_what_changed_before_it_was_watched_is_noticed() -> None:
+    world = Odd()
+    world.session.submit(OpenFile("a.py"))
+    world.files.data["a.py"] = b"theirs\n"
+    await world.session.run()
+    await settle()
+    assert world.outside is not None
+    world.outside(set())
+    assert world.session.workspace.buffers["a.py"].text() == "theirs\n"
+    await world.session.close()
+
+
 async def test_a_new_file_is_made_when_it_is_saved() -> None:
     world = Odd()
     session = world.session

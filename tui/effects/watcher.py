@@ -34,6 +34,9 @@ class Watcher:
     async def watch(self, callback: Callable[[set[str]], None]) -> None:
         """Call back with the relative paths that changed, until cancelled.
 
+        The first call, when changes are seen from now on, has none: whoever read files before
+        looks at them once more.
+
         Raises:
             FileRefused: the folder cannot be watched (gone, too many watches).
         """
@@ -53,13 +56,17 @@ class Watcher:
             ignore_permission_denied=True,
         )
         # the generator starts watching in its first step, before it first waits
-        asyncio.get_running_loop().call_soon(self.started.set)
+        asyncio.get_running_loop().call_soon(self._begun, callback)
         try:
             async for burst in changes:
                 if paths := self._told(path for _change, path in burst):
                     callback(paths)
         except (OSError, RuntimeError) as error:
             raise FileRefused(f"the system refused it: {error}") from error
+
+    def _begun(self, callback: Callable[[set[str]], None]) -> None:
+        self.started.set()
+        callback(set())
 
     def _told(self, changed: Iterable[str]) -> set[str]:
         """The relative paths of the changes that matter."""

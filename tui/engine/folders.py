@@ -49,7 +49,7 @@ class Folders:
 
         def tell(paths: set[str]) -> None:
             files = {path for path in paths if not path.startswith(_GIT_FOLDER)}
-            if files:
+            if files or not paths:
                 outside(files)
             self._changed(files)
 

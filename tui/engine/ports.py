@@ -212,6 +212,7 @@ class Ports:
     watch: Callable[[Callable[[set[str]], None]], Awaitable[None]] | None = None
     """Calls back with changed paths until cancelled (effects.watcher); None: not watched.
 
+    First with none: what changed before was not seen.
     Raises FileRefused: they cannot be watched, or not any more.
     """
     folder: Callable[[str], Sequence[FolderEntry]] | None = None

@@ -61,8 +61,11 @@ class Saving:
         return True
 
     def outside(self, paths: set[str]) -> None:
-        """Somebody changed files: take the changes over, but not our own echoes."""
-        for path in sorted(paths):
+        """Somebody changed files: take the changes over, but not our own echoes.
+
+        No path: look at all open ones.
+        """
+        for path in sorted(paths or self._workspace.buffers):
             if path not in self._workspace.buffers:
                 self._catalogue.expire(path)
                 continue
