@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from tests.support.fake_session import FakeSession
 from tui.core.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.cursor import Cursor
+from tui.ui.editor.editor import Editor
 from tui.ui.editor.paint import Painter, Row
 from tui.ui.editor.view import View
 
@@ -325,3 +328,70 @@ async def test_dragging_far_below_scrolls_faster_the_longer_it_is_held() -> None
         assert steps[-1] > steps[0] > 0
         await pilot.mouse_up(editor, offset=(9, 5))
         assert editor.view.cursor.selection is not None
+
+
+def held(x: int, y: int, editor: Editor) -> events.MouseMove:
+    return events.MouseMove(editor, x, y, 0, 1, 1, False, False, False)
+
+
+async def test_dragging_beyond_the_right_edge_scrolls_sideways_and_back() -> None:
+    app = EditorApp(FakeSession({"a.py": "0123456789" * 30 + "\nb\n" + "c\n" * 20}), "a.py")
+    async with app.run_test(size=(60, 12)) as pilot:
+        editor = app.pane.editor
+        view = editor.view
+        assert view is not None
+        await pilot.mouse_down(editor, offset=(9, 0))
+        editor.post_message(held(90, 0, editor))
+        await pilot.pause()
+        for _ in range(6):
+            editor._drag_on()
+        assert view.left > 100
+        selection = view.cursor.selection
+        assert selection is not None
+        assert (selection[0], selection[1][0]) == ((0, 2), 0)
+        assert selection[1][1] >= view.left
+        editor.post_message(held(2, 0, editor))
+        await pilot.pause()
+        for _ in range(200):
+            editor._drag_on()
+        assert view.left == 0
+        assert view.cursor.selection == ((0, 0), (0, 2))
+        await pilot.mouse_up(editor, offset=(2, 0))
+
+
+async def test_what_the_model_writes_above_does_not_shift_a_selection_in_the_making() -> None:
+    app = EditorApp(FakeSession({"a.py": "one\ntwo\nthree\nfour\n"}), "a.py")
+    async with app.run_test(size=(60, 12)) as pilot:
+        editor = app.pane.editor
+        await pilot.mouse_down(editor, offset=(7, 2))
+        app.pane.sync(app.session.land("a.py", 0, "new\nlines\n"))
+        view = editor.view
+        assert view is not None
+        y = next(y for y, row in enumerate(view.rows(12, True, plain)) if row.text == "four")
+        await pilot.hover(editor, offset=(7 + 4, y))
+        await pilot.mouse_up(editor, offset=(7 + 4, y))
+        assert editor.selected_text == "three\nfour"
+        assert not editor.following
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("unit", ["word xyz ", "漢字 a\t", FAMILY, '{"k":[1,2]},'])
+async def test_a_key_in_a_megabyte_costs_a_few_milliseconds(unit: str, wrap: bool) -> None:
+    app = EditorApp(FakeSession({"a.txt": unit * (1_000_000 // len(unit))}), "a.txt")
+    async with app.run_test(size=(120, 40)) as pilot:
+        editor = app.pane.editor
+        editor.set_wrap(wrap)
+        for place in ("ctrl+home", "ctrl+end"):
+            await pilot.press(place)
+            costs = sorted(cost_s(editor, key) for key in [*"abcd", "left", "up", "down"] * 4)
+            assert costs[len(costs) // 2] < 0.008, (place, costs)
+
+
+def cost_s(editor: Editor, key: str) -> float:
+    """CPU seconds until a key's rows are ready for the screen."""
+    start = process_time()
+    event = events.Key(key, key if len(key) == 1 else None)
+    editor.on_key(event)
+    for y in range(editor.size.height):
+        editor.render_line(y)
+    return process_time() - start
