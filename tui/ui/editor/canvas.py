@@ -39,6 +39,8 @@ class EditorCanvas(Painted, can_focus=True):
     wrap = False
     """Lines that are longer than the view go on in the next row."""
 
+    aside = False
+    """The user is in the other one of two editors: where this one is, is not told."""
     twins: tuple[EditorCanvas, ...] = ()
     """Others that may show the same buffer."""
 
@@ -231,7 +233,8 @@ class EditorCanvas(Painted, can_focus=True):
         """Tell the engine and the terminal where the cursor is, and the parent that it moved."""
         view = self.view
         if view is not None:
-            self.session.cursor(view.path, view.cursor.position, view.cursor.selection)
+            if not self.aside:
+                self.session.cursor(view.path, view.cursor.position, view.cursor.selection)
             spot = view.cursor_spot(self.size.height) if self.has_focus else None
             if spot is not None:
                 self.app.cursor_position = self.content_region.offset + Offset(*spot)

@@ -130,7 +130,7 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_follow(self) -> None:
         """Follow the landing edit (again), or let go of it."""
-        editor = self.editor
+        editor = self.follower.editor
         editor.following, editor.resumes = not editor.following, False
         view = editor.view
         if editor.following and view is not None and view.pen_line is not None:

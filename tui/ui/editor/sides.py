@@ -113,6 +113,7 @@ class EditorSides(Vertical):
         second.keep(())
         second.path = ""
         self.remove_class("-split", "-one")
+        self._mark()
         self._settle_follow()
         if focused:
             first.editor.focus()
@@ -121,12 +122,11 @@ class EditorSides(Vertical):
     def enter(self, side: Side) -> None:
         """The user goes to this side; the focus, if it is in the other one, goes along."""
         at, focused = self.sides.index(side), self.screen.focused
-        for number, one in enumerate(self.sides):
-            one.set_class(number == at, "-used")
-            if number != at and one.editor is focused:
-                self.screen.set_focus(side.editor)
-        if at != self._used:
-            self._used = at
+        before, self._used = self._used, at
+        self._mark()
+        if any(one.editor is focused for one in self.sides if one is not side):
+            self.screen.set_focus(side.editor)
+        if at != before:
             self._settle_follow()
             side.editor.report()
             self.settled()
@@ -149,9 +149,14 @@ class EditorSides(Vertical):
         columns = columns or self.size.width
         narrow = self.split and 0 < columns < 2 * FEWEST_COLUMNS
         self.set_class(narrow, "-one")
+        self._mark()
+        self._settle_follow()
+
+    def _mark(self) -> None:
+        """Say which side the user is in."""
         for number, side in enumerate(self.sides):
             side.set_class(number == self._used, "-used")
-        self._settle_follow()
+            side.editor.aside = number != self._used
 
     def _settle_follow(self) -> None:
         """Follow mode is a thing of the pane: the side that follows now has it."""

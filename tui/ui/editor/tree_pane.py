@@ -76,6 +76,10 @@ class EditorTree(EditorFiles):
         """Paint what changed; called once a frame."""
         super().sync(notices)
         if self.file_tree is not None and self.tree_open:
+            if self._cramped and self.tree_over == (self.editor.view is None):
+                self._place_tree()  # the first file came, or the last one went
+            if self.tree_over and self.screen.focused is not self.file_tree:
+                self.close_tree()
             self.file_tree.sync(notices)
 
     def recolour(self) -> None:

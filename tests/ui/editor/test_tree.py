@@ -1,0 +1,294 @@
+"""The file tree on the screen: keys, mouse, filter, git's letters, where it lies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from tests.support.scripted_app import running, settled
+from tests.support.scripted_session import FILES, ScriptedSession
+from tui.core.folder_entry import summed
+from tui.engine.intents import OpenFile
+from tui.engine.notices import Notices
+from tui.ui.app import DuettoApp
+from tui.ui.editor.tree import FileTree
+
+WIDE, ROOMY, NARROW = (170, 40), (120, 36), (80, 24)
+
+
+class Seat:
+    """A person at the tree."""
+
+    def __init__(self, app: DuettoApp, pilot: Pilot[int], session: ScriptedSession) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.session = session
+
+    @property
+    def tree(self) -> FileTree:
+        found = self.app.bench.editor.file_tree
+        assert found is not None
+        return found
+
+    @property
+    def seen(self) -> bool:
+        return bool(self.tree.region)
+
+    @property
+    def rows(self) -> list[str]:
+        return [self.line(y) for y in range(1, self.tree.size.height) if self.line(y)]
+
+    @property
+    def header(self) -> str:
+        return self.line(0)
+
+    @property
+    def lit(self) -> str:
+        return self.tree.chosen.path if self.tree.chosen is not None else ""
+
+    def line(self, y: int) -> str:
+        return self.tree.render_line(y).text[:-1].rstrip()
+
+    async def open(self, path: str) -> None:
+        self.session.open(path)
+        await settled(self.session, self.pilot)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await settled(self.session, self.pilot)
+
+
+@asynccontextmanager
+async def seat(
+    size: tuple[int, int] = WIDE, files: dict[str, str] | None = None
+) -> AsyncIterator[Seat]:
+    session = ScriptedSession(files)
+    async with running(session, size) as (app, pilot):
+        yield Seat(app, pilot, session)
+
+
+async def test_it_shows_folders_first_and_opens_them() -> None:
+    async with seat() as s:
+        await s.press("f4")
+        assert s.app.focused is s.tree
+        assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
+        await s.press("right")
+        assert s.rows == [" ▾ ledger", "     cache.py", " ▸ tests", "   README.md"]
+        await s.press("right", "left", "left")
+        assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
+        await s.press("enter", "end")
+        assert s.lit == "README.md"
+        await s.press("home", "enter")
+        assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
+
+
+async def test_a_file_is_opened_and_the_cursor_is_in_it() -> None:
+    async with seat() as s:
+        await s.press("f4", "right", "down", "enter")
+        assert OpenFile("ledger/cache.py") in s.session.intents
+        assert s.app.focused is s.app.bench.editor.editor
+        assert s.app.bench.editor.active == "ledger/cache.py"
+        assert s.seen
+
+
+async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
+    async with seat() as s:
+        await s.open("README.md")
+        await s.press("f4", *"cac")
+        assert s.header.startswith(" ⌕ cac▏")
+        assert s.header.endswith("2 files")
+        assert s.rows == [" ▾ ledger", "     cache.py", " ▾ tests", "     test_cache.py"]
+        assert s.lit == "ledger/cache.py"
+        await s.press(*"zz")
+        assert s.rows == []
+        assert s.header.endswith("no files")
+        await s.press("backspace", "backspace")
+        assert s.lit == "ledger/cache.py"
+        await s.press("escape")
+        assert s.app.focused is s.tree
+        assert s.lit == "ledger/cache.py"
+        assert s.rows[:2] == [" ▾ ledger", "     cache.py"]
+        await s.press("escape")
+        assert s.app.focused is s.app.bench.editor.editor
+        assert s.seen
+
+
+async def test_a_folder_that_was_found_is_opened_in_the_tree() -> None:
+    async with seat() as s:
+        await s.press("f4", *"cache", "up", "enter")
+        assert s.tree.words == ""
+        assert s.lit == "ledger"
+
+
+async def test_the_same_key_shows_enters_and_hides_it() -> None:
+    async with seat() as s:
+        await s.open("README.md")
+        await s.press("f4", "tab")
+        assert s.app.focused is s.app.bench.editor.editor
+        await s.press("alt+t")
+        assert s.app.focused is s.tree
+        await s.press("f4")
+        assert not s.seen
+        assert s.app.focused is s.app.bench.editor.editor
+        assert s.session.folders.seen == [True, False]
+
+
+@pytest.mark.parametrize(("size", "over"), [(WIDE, False), (ROOMY, True), (NARROW, True)])
+async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
+    size: tuple[int, int], over: bool
+) -> None:
+    async with seat(size) as s:
+        await s.open("README.md")
+        await s.press("f4")
+        pane = s.app.bench.editor
+        assert pane.tree_over is over
+        left = s.tree.region.x if over else s.tree.region.right
+        assert pane.editor.region.x == left
+        assert s.tree.region.bottom == pane.editor.region.bottom
+        await s.press("end", "enter")
+        assert s.seen is not over
+
+
+@pytest.mark.parametrize("key", ["escape", "tab", "alt+1"])
+async def test_over_the_editor_it_goes_when_it_is_left(key: str) -> None:
+    async with seat(NARROW) as s:
+        await s.open("README.md")
+        await s.press("f4", key)
+        assert not s.seen
+
+
+async def test_the_mouse_opens_and_scrolls() -> None:
+    files = {f"f{number:03}.py": "x\n" for number in range(200)} | {"a/b.py": ""}
+    async with seat(files=files) as s:
+        await s.press("f4")
+        await s.pilot.click(s.tree, offset=(4, 1))
+        await settled(s.session, s.pilot)
+        assert s.rows[:2] == [" ▾ a", "     b.py"]
+        await s.pilot._post_mouse_events([events.MouseScrollDown], s.tree)
+        assert s.rows[0] == "   f001.py"
+        await s.pilot.click(s.tree, offset=(4, 1))
+        await settled(s.session, s.pilot)
+        assert s.app.bench.editor.active == "f001.py"
+
+
+async def test_a_long_list_scrolls_with_the_lit_row() -> None:
+    files = {f"f{number:03}.py": "" for number in range(200)}
+    async with seat(files=files) as s:
+        await s.press("f4", "end")
+        assert s.rows[-1] == "   f199.py"
+        height = s.tree.size.height
+        assert s.tree.render_line(height - 1).text.endswith("┃")
+        await s.press("pageup", "up", "home", "down")
+        assert s.lit == "f001.py"
+        assert s.rows[0] == "   f000.py"
+
+
+async def test_git_says_what_changed() -> None:
+    async with seat() as s:
+        s.session.folders.states = summed(
+            {"ledger/cache.py": "M", "README.md": "?", "tests/gone.py": "D"}
+        )
+        await s.press("f4", "right")
+        assert [row.split() for row in s.rows] == [
+            ["▾", "ledger", "•"],
+            ["cache.py", "M"],
+            ["▸", "tests", "•"],
+            ["README.md", "?"],
+        ]
+        s.session.folders.states = summed({"README.md": "A"})
+        s.tree.sync(Notices(git=True))
+        assert [row.split()[-1] for row in s.rows] == ["ledger", "cache.py", "tests", "A"]
+
+
+async def test_files_that_come_and_go_are_shown_without_asking() -> None:
+    async with seat(files=dict(FILES)) as s:
+        await s.press("f4", "right", "end")
+        asked = len(s.session.folders.asked)
+        s.session.files["ledger/new.py"] = ""
+        s.session.board.folders_changed({"ledger"})
+        await settled(s.session, s.pilot)
+        assert s.rows[:3] == [" ▾ ledger", "     cache.py", "     new.py"]
+        assert s.lit == "README.md"
+        assert s.session.folders.asked[asked:] == ["ledger"]
+        s.session.board.folders_changed({"tests"})
+        await settled(s.session, s.pilot)
+        assert s.session.folders.asked[asked:] == ["ledger"]
+
+
+async def test_unsaved_files_and_the_active_one_are_marked() -> None:
+    async with seat() as s:
+        await s.open("ledger/cache.py")
+        await s.press("f4")
+        assert s.lit == "ledger/cache.py"
+        await s.press("tab", "x")
+        assert "     cache.py" in s.rows[1]
+        assert "●" in s.rows[1]
+        await s.open("tests/test_cache.py")
+        await settled(s.session, s.pilot)
+        await settled(s.session, s.pilot)
+        assert s.lit == "tests/test_cache.py"
+
+
+async def test_what_is_ignored_is_shown_on_demand() -> None:
+    async with seat() as s:
+        s.session.folders.ignored = {"tests", "README.md"}
+        await s.press("f4")
+        assert s.rows == [" ▸ ledger"]
+        await s.press("alt+i")
+        assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
+        assert s.header.endswith("Alt+I fewer")
+        await s.press("alt+i")
+        assert s.rows == [" ▸ ledger"]
+
+
+async def test_a_folder_that_cannot_be_read_says_so() -> None:
+    async with seat() as s:
+        s.session.folders.refused = {"ledger": "permission denied"}
+        await s.press("f4", "right", "down", "enter")
+        assert s.rows[:2] == [" ▾ ledger", "     permission denied"]
+        assert s.app.focused is s.tree
+
+
+async def test_names_come_to_the_screen_inert() -> None:
+    async with seat(files={"a\x1b[31m.py": "", "[red]b.py": "", "ü\u202e.py": ""}) as s:
+        await s.press("f4")
+        assert s.rows == ["   [red]b.py", "   a␛[31m.py", "   ü\ufffd.py"]
+
+
+async def test_a_slow_disk_does_not_hold_the_keys_up() -> None:
+    async with seat() as s:
+        s.session.folders.hold = asyncio.Event()
+        await s.pilot.press("f4")
+        await s.pilot.press("r", "e", "a")
+        assert s.rows == ["   README.md"]
+        s.session.folders.hold.set()
+        await s.press("escape")
+        assert s.lit == "README.md"
+        assert len(s.rows) == 3
+
+
+async def test_out_of_sight_it_costs_nothing() -> None:
+    async with seat() as s:
+        await s.press("f4", "f4")
+        asked = len(s.session.folders.asked)
+        s.session.board.folders_changed({""})
+        await settled(s.session, s.pilot)
+        assert len(s.session.folders.asked) == asked
+        s.session.files = dict(FILES) | {"new.py": ""}
+        s.session.folders.paths = s.session.files
+        await s.press("f4")
+        assert "   new.py" in s.rows
+
+
+async def test_alt_enter_opens_in_the_other_editor() -> None:
+    async with seat() as s:
+        await s.open("ledger/cache.py")
+        await s.press("f4", "end", "alt+enter")
+        pane = s.app.bench.editor
+        assert [side.path for side in pane.sides] == ["ledger/cache.py", "README.md"]
+        assert s.app.focused is pane.sides[1].editor
