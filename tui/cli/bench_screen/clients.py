@@ -17,7 +17,10 @@ from tui.errors import DuettoError
 
 DUETTO = "duetto"
 _OWN_FOLDER = Path(tui.__file__).resolve().parents[1]
-_FOREIGN = re.compile(r"OPENAI|ANTHROPIC|CODEX|CLAUDE|GEMINI|DUETTO|PI_|npm_|COLUMNS$|LINES$|TMUX")
+_FOREIGN = re.compile(
+    r"OPENAI|ANTHROPIC|CODEX|CLAUDE|GEMINI|DUETTO|PI_|npm_|COLUMNS$|LINES$|TMUX"
+    r"|.*_(?:API_KEY|TOKEN|SECRET)$"
+)
 """Variables of other programs: keys and settings of the user's that a client must not take."""
 
 
