@@ -5,8 +5,10 @@ What is in sight is found at once; the rest of a long file in slices, so that no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 
 from textual import on
 
@@ -21,7 +23,7 @@ from tui.ui.editor.search import Search
 from tui.ui.editor.view import View
 
 _SLICE_S = 0.004
-_PAUSE_S = 0.02
+_PAUSE_S, _SHORT_PAUSE_S = 0.02, 0.005
 """Between two slices."""
 _AGAIN = "Ctrl+Z takes it back"
 
@@ -32,6 +34,9 @@ class EditorFinding(EditorFiles):
     _searched: View | None = None
     """The view in which is looked; its matches are shown."""
     _counted: tuple[object, ...] = ()
+    """What the bar says now."""
+    _done: tuple[object, ...] = ()
+    """After this search and at this revision the bar says how much was replaced."""
 
     def close_open(self) -> bool:
         """Close the find bar; False if nothing was open."""
@@ -54,7 +59,7 @@ class EditorFinding(EditorFiles):
         super().note()
         view = self._searched
         if view is not None and self.find_bar.is_open:
-            self._tell(view.search)
+            self._tell(view)
             if view.search.pending:
                 self._search_later()
 
@@ -92,11 +97,11 @@ class EditorFinding(EditorFiles):
             return
         if view.search.within is not None:
             self._limit(view, None)
-        elif view.cursor.selection is None:
+        elif (selection := _selected(view)) is None:
             self.find_bar.count("select some lines first", nothing=True)
             return
         else:
-            self._limit(view, view.cursor.selection)
+            self._limit(view, selection)
         self._look()
 
     @on(FindBar.ReplaceWanted)
@@ -182,10 +187,13 @@ class EditorFinding(EditorFiles):
         if view.search.advance(_SLICE_S):
             self._select(editor, view.search)
             editor.repaint()
-        self._tell(view.search)
+        self._tell(view)
 
-    def _tell(self, search: Search) -> None:
+    def _tell(self, view: View) -> None:
         """Show how often it is there, where anything about that changed."""
+        search = view.search
+        if self._done == (search.query, search.within, view.buffer.revision):
+            return
         told = (search.query, search.error, search.now, search.count, search.pending)
         if told == self._counted:
             return
@@ -221,12 +229,46 @@ class EditorFinding(EditorFiles):
 
     def _replace_all(self, view: View, text: str) -> None:
         """Replace all matches as one step. Raises ValueError."""
-        buffer, editor = view.buffer, self.editor
+        buffer = view.buffer
         kinds = self.session.workspace.decorations(view.path, 0, buffer.line_count)
         near = {line + step for line in kinds for step in (-1, 0, 1)}
-        done = replace_all(view.search, buffer, text, near.__contains__)
+        plan = replace_all(view.search, buffer, text, near.__contains__)
+        until = perf_counter() + _SLICE_S
+        for done in plan:
+            if done is not None:
+                self._replaced(self.editor, view, done)
+            elif perf_counter() >= until:
+                self.find_bar.count("replacing…")
+                editor = self.editor
+                step = partial(self._replace_on, (editor, view, buffer.revision), plan)
+                editor.every("replace", _SHORT_PAUSE_S, step)
+                return
+
+    def _replace_on(self, at: tuple[Editor, View, int], plan: Iterator[AllReplaced | None]) -> None:
+        """Plan on; where somebody changed the text meanwhile nothing is replaced."""
+        editor, view, revision = at
+        until = perf_counter() + _SLICE_S
+        try:
+            while view is editor.view and view.buffer.revision == revision:
+                done = next(plan)
+                if done is not None:
+                    editor.stop("replace")
+                    self._replaced(editor, view, done)
+                    return
+                if perf_counter() >= until:
+                    return
+            words = "the text changed meanwhile; nothing was replaced"
+        except ValueError as error:
+            words = str(error)
+        editor.stop("replace")
+        self.find_bar.count(words, nothing=True)
+
+    def _replaced(self, editor: Editor, view: View, done: AllReplaced) -> None:
+        """Make the planned change and say how much it is."""
         if not done.matches:
+            self._tell(view)
             return
+        buffer = view.buffer
         before, top, lines = buffer.revision, view.top, buffer.line_count
         editor.change(_steady(done, view))
         if buffer.revision == before:
@@ -236,7 +278,17 @@ class EditorFinding(EditorFiles):
         editor.repaint()
         self.note()
         places = f"{done.lines} line{'' if done.lines == 1 else 's'}"
+        self._done = (view.search.query, view.search.within, buffer.revision)
+        self._counted = ()
         self.find_bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
+
+
+def _selected(view: View) -> tuple[Position, Position] | None:
+    """What the user selected; a match that was gone to is none of it."""
+    selection, now = view.cursor.selection, view.search.now
+    if now is not None and selection == ((now[0], now[1]), (now[0], now[2])):
+        return None
+    return selection
 
 
 def _steady(done: AllReplaced, view: View) -> Typing:

@@ -15,6 +15,7 @@ from tui.core.pattern_weight import HEAVIEST, pattern_weight
 
 LINE_LIMIT_S = 0.05
 """A line that takes longer ends the search."""
+TOO_SLOW = "this pattern takes too long here; use a simpler one"
 MOST_CHARS = 1000
 MOST_IN_LINE = 5000
 """Matches of one line that are counted and shown."""

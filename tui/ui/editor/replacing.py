@@ -8,19 +8,21 @@ new line and a tab, ``$$`` and ``\\`` for the signs themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from tui.core.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, as_in
-from tui.ui.editor.pattern import Pattern
+from tui.ui.editor.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Span
 from tui.ui.editor.search import Search
 
 GROUP = "replace"
 """The undo group's kind."""
 _MANY_LINES = 200
 """Above, neighbouring lines are replaced together: an edit costs 20 us, an undo as much."""
+_CHUNK = 100
+"""Lines between two looks at the clock."""
 _PART = re.compile(
     r"\\g<(\w+)>|\\(\d{1,2})|\$\{(\w+)\}|\$(\d{1,2})|(\$&)|\\([ntr\\$])|(\$\$)", re.ASCII
 )
@@ -43,6 +45,9 @@ class Template:
         """Plain text, and the numbers of groups."""
         if pattern.query.regex:
             self._parts = list(_parts(text, pattern))
+        parts = [part for part in self._parts if isinstance(part, str)]
+        self.constant = "".join(parts) if len(parts) == len(self._parts) else None
+        """The replacement of every match; None if it depends on the match."""
 
     def expand(self, match: re.Match[str]) -> str:
         """The replacement of one match; a group that matched nothing is empty."""
@@ -77,53 +82,73 @@ def replace_one(search: Search, buffer: Buffer, text: str) -> Typing | None:
     return None
 
 
-def replace_all(search: Search, buffer: Buffer, text: str, marked: Marked) -> AllReplaced:
-    """Replace all matches, as one step to undo.
+def replace_all(
+    search: Search, buffer: Buffer, text: str, marked: Marked
+) -> Iterator[AllReplaced | None]:
+    """Replace all matches, as one step to undo: None again and again, then the change.
+
+    The buffer must not change meanwhile.
 
     Raises:
         ValueError: the replacement makes no sense, or the pattern takes too long; in words.
     """
     pattern = search.pattern
     if pattern is None:
-        return AllReplaced(Typing((), GROUP), 0, 0)
+        yield AllReplaced(Typing((), GROUP), 0, 0)
+        return
     template = Template(text, pattern)
     first, last = search.within or ((0, 0), buffer.end)
     edits: list[Replacement] = []
     count = 0
     try:
         for row in range(first[0], last[0] + 1):
-            edit, found = _line_replaced(buffer, row, pattern, (template, search))
+            if row % _CHUNK == 0:
+                yield None
+            spans = search.spans(row)
+            if len(spans) == MOST_IN_LINE or (spans and template.constant is None):
+                edit, found = _by_matches(buffer, row, template, search)
+            elif spans:
+                edit, found = _by_spans(buffer, row, spans, template.constant or ""), len(spans)
+            else:
+                continue
             count += found
-            if edit is not None:
-                edits.append(edit)
+            edits.append(edit)
     except TimeoutError:
-        raise ValueError("this pattern takes too long here; use a simpler one") from None
+        raise ValueError(TOO_SLOW) from None
+    if search.error:
+        raise ValueError(search.error)
     lines = len(edits)
     if lines > _MANY_LINES:
         edits = list(_together(buffer, edits, marked))
-    return AllReplaced(Typing(tuple(reversed(edits)), GROUP, keep_selection=True), count, lines)
+    yield AllReplaced(Typing(tuple(reversed(edits)), GROUP, keep_selection=True), count, lines)
 
 
-def _line_replaced(
-    buffer: Buffer, row: int, pattern: Pattern, by: tuple[Template, Search]
-) -> tuple[Replacement | None, int]:
-    """One edit for all matches of a line, and how many they are."""
-    template, search = by
-    line = buffer.lines[row]
+def _by_spans(buffer: Buffer, row: int, spans: tuple[Span, ...], new: str) -> Replacement:
+    """One edit for all matches of a line, all replaced by the same text."""
+    line, at = buffer.lines[row], spans[0][0]
     parts: list[str] = []
-    count, start, at = 0, 0, 0
-    for match in pattern.matches(line):
-        low, high = match.span()
-        if not search.covers(row, (low, high)):
-            continue
-        if not count:
-            start = at = low
-        parts += (line[at:low], template.expand(match))
-        at = high
-        count += 1
-    if not count:
-        return None, 0
-    return Replacement((row, start), (row, at), as_in(buffer, "".join(parts))), count
+    for start, end in spans:
+        parts += (line[at:start], new)
+        at = end
+    return Replacement((row, spans[0][0]), (row, at), as_in(buffer, "".join(parts)))
+
+
+def _by_matches(
+    buffer: Buffer, row: int, template: Template, search: Search
+) -> tuple[Replacement, int]:
+    """One edit for all matches of a line, by what their groups matched; and how many they are."""
+    line, pattern = buffer.lines[row], search.pattern
+    parts: list[str] = []
+    count, first, at = 0, 0, 0
+    for match in pattern.matches(line) if pattern is not None else ():
+        start, end = match.span()
+        if search.covers(row, (start, end)):
+            if not count:
+                first = at = start
+            parts += (line[at:start], template.expand(match))
+            at = end
+            count += 1
+    return Replacement((row, first), (row, at), as_in(buffer, "".join(parts))), count
 
 
 def _together(

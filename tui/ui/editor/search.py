@@ -12,7 +12,7 @@ from time import perf_counter
 
 from tui.core.buffer import Buffer, LineChange, Mark, Position
 from tui.ui.editor.paint import Overlay
-from tui.ui.editor.pattern import Pattern, Query, Span
+from tui.ui.editor.pattern import TOO_SLOW, Pattern, Query, Span
 
 _CHUNK = 64
 """Lines looked through in one go."""
@@ -243,7 +243,7 @@ class Search:
                     self._lines[one] = spans
                     self.count += len(spans)
         except TimeoutError:
-            self.error = "this pattern takes too long here; use a simpler one"
+            self.error = TOO_SLOW
             self.pattern, self.now = None, None
             self._restart()
             return ()
