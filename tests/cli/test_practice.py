@@ -98,7 +98,7 @@ def run(monkeypatch: pytest.MonkeyPatch, home: Path, *args: str) -> tuple[str, l
     """Run the command with the app replaced; its output and what the app was to open."""
     opened: list[str] = []
 
-    def fake(arguments: Sequence[str], flags: ModelFlags, record: Path | None) -> int:
+    def fake(arguments: Sequence[str], flags: ModelFlags, *files: Path | None) -> int:
         opened.extend(arguments)
         return 0
 
