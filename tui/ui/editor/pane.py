@@ -99,6 +99,9 @@ class EditorPane(EditorFinding, EditorTree):
 
         def look(symbol: Symbol) -> None:
             editor.let_go()
+            height = editor.size.height
+            if symbol.line not in view.shown(height // 2):  # the list lies over the lower half
+                view.scroll_to(symbol.line - height // 4, height)
             editor.go((symbol.line, symbol.col))
 
         self.app.push_screen(OutlineScreen(view, look), chosen)
