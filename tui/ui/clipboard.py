@@ -19,7 +19,7 @@ _SCREEN_PIECE = 700
 
 def copying(text: str, environment: Mapping[str, str]) -> str:
     """What to write to the terminal so that it takes the text; empty: it is too long for that."""
-    data = text.encode("utf-8", "surrogateescape")
+    data = _encoded(text)
     if len(data) > MOST_BYTES:
         return ""
     asking = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
@@ -34,8 +34,16 @@ def copying(text: str, environment: Mapping[str, str]) -> str:
 
 def too_long(text: str) -> str:
     """What to say of a text that the terminal does not take."""
-    size = len(text.encode("utf-8", "surrogateescape"))
+    size = len(_encoded(text))
     return (
         f"{size:,} bytes are too many for the terminal's clipboard ({MOST_BYTES:,});"
         " Ctrl+V in duetto pastes them."
     )
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8; bytes of a file that was none as they were, halves of a pair as question marks."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")

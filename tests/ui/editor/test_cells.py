@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.ui.editor.cells import LineCells, line_width, picture
+from tui.ui.editor.cells import LineCells, copied, line_width, picture
 
 TEXT = st.text(
     alphabet=st.one_of(
@@ -86,3 +86,8 @@ def test_pictures() -> None:
 
 def test_a_plain_line_is_one_run() -> None:
     assert len(LineCells("x = 1; " * 200).runs) == 1
+
+
+def test_what_is_copied_can_be_encoded() -> None:
+    assert copied("a\r\nb\rc\n") == "a\nb\rc\n"
+    assert copied("half \ud800\udfff, byte \udcff") == "half \ufffd\ufffd, byte \udcff"

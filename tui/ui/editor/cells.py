@@ -232,6 +232,21 @@ def _clusters(text: str) -> tuple[tuple[int, int, int, str], ...]:
     return tuple(found)
 
 
+def copied(text: str) -> str:
+    r"""A text as the clipboard wants it: line ends as ``\n``, no halves of surrogate pairs.
+
+    Bytes that were no UTF-8 (U+DC80 to U+DCFF) stay, they are bytes again when they are encoded.
+    """
+    if not text.isascii():
+        text = _halves().sub("\ufffd", text)
+    return text.replace("\r\n", "\n")
+
+
+@lru_cache(maxsize=1)
+def _halves() -> re.Pattern[str]:
+    return re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
 def picture(character: str) -> str:
     """An inert character as something to look at: ESC is ``␛``, U+202E is ``<202e>``.
 

@@ -15,6 +15,7 @@ from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.canvas import EditorCanvas
+from tui.ui.editor.cells import copied
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.paint import gutter_width
@@ -41,7 +42,7 @@ class Editor(EditorCanvas):
     @property
     def selected_text(self) -> str:
         """The selected text, with line ends as the clipboard wants them; empty if nothing is."""
-        return "" if self.view is None else self.view.cursor.selected_text.replace("\r\n", "\n")
+        return "" if self.view is None else copied(self.view.cursor.selected_text)
 
     # -- changing the text ----------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class Editor(EditorCanvas):
         view = self.view
         if view is None or not (cut or view.cursor.selection):
             return False
-        text = self.selected_text or line_changes.whole_lines(view.cursor)
+        text = self.selected_text or copied(line_changes.whole_lines(view.cursor))
         self.typist.cut_line = "" if view.cursor.selection else text
         if text:
             self.app.copy_to_clipboard(text)

@@ -117,7 +117,8 @@ class View:
 
         ``ahead`` leaves room below, for text that is being written there.
         """
-        end = self.buffer.clamp((line, len(self.buffer.lines[line])))
+        line = min(max(line, 0), self.buffer.line_count - 1)
+        end = (line, len(self.buffer.lines[line]))
         self._reveal(self.layout.row(end), height, ahead=ahead)
 
     def reveal_cursor(self, width: int, height: int) -> None:
