@@ -113,6 +113,11 @@ class Terminal:
         """Paste, bracketed as a terminal does it."""
         os.write(self._fd, b"\x1b[200~" + text.encode() + b"\x1b[201~")
 
+    def offer(self, data: bytes) -> int:
+        """Type as much as the process has room for; returns how many bytes that was."""
+        _, room, _ = select.select([], [self._fd], [], 0.05)
+        return os.write(self._fd, data[:1024]) if room else 0
+
     def resize(self, columns: int, rows: int) -> None:
         """Change the window's size."""
         self.columns, self.rows = columns, rows

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -25,6 +26,7 @@ from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
 from tui.ui.editor.canvas import EditorCanvas
+from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
 
@@ -132,6 +134,13 @@ class DuettoApp(App[int]):
 
         if not isinstance(self.screen, StatusScreen):
             self.push_screen(StatusScreen(self.session))
+
+    async def on_event(self, event: events.Event) -> None:
+        """Textual's; a key that no widget took has been taken when its bindings have run."""
+        climbed = isinstance(event, TypedKey) and event.is_forwarded
+        await super().on_event(event)
+        if isinstance(event, TypedKey) and (climbed or not event.is_forwarded):
+            event.on_taken()
 
     def action_suspend(self) -> None:
         """Back to the shell that started duetto, until ``fg``."""

@@ -26,6 +26,7 @@ from textual.geometry import Size
 
 from tui.core.trace import Stamp, no_stamp
 from tui.ui.input_stream import InputStream, Token
+from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
 from tui.ui.output_pipe import OutputPipe
 
@@ -74,6 +75,7 @@ class TerminalDriver(Driver):
         self._stamp: Stamp = getattr(app, "stamp", no_stamp)
         self._pipe = OutputPipe(_output_fileno(), self._stamp)
         self._pipe.on_missed = self._repaint
+        self._order = KeyOrder(app.post_message, self._loop)
         self._stream = InputStream()
         self._words = KeyWords()
         self._words.on_kitty = self._learn_kitty
@@ -170,7 +172,7 @@ class TerminalDriver(Driver):
 
     def send_message(self, message: Message) -> None:
         """Hand on to the app, in whose loop this runs."""
-        self._app.post_message(message)
+        self._order.add(message)
 
     # -- keys
 
@@ -210,7 +212,9 @@ class TerminalDriver(Driver):
         for message in self._words.messages(tokens):
             if isinstance(message, events.Key):
                 self._stamp("key", "character" if message.is_printable else message.key)
-            self.process_message(message)
+                self.process_message(TypedKey(message))
+            else:
+                self.process_message(message)
 
     def _learn_kitty(self, on: bool) -> None:
         self._stream.sure = on

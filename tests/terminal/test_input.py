@@ -1,0 +1,193 @@
+"""Keys as slow lines, multiplexers and odd clipboards send them, to the real binary."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+Start = Callable[..., Terminal]
+UP, LEFT = "\x1b[A", "\x1b[D"
+EVIL = "one\x1b[31mtwo\x07\x1b]0;owned\x07three\x9b5D\0four\x1b[201~\x1b[2Jfive"
+
+
+@pytest.mark.parametrize("gap_s", [0.12, 0.25], ids=["120 ms", "250 ms"])
+def test_a_sequence_in_pieces_is_never_typed(start: Start, gap_s: float) -> None:
+    term = start()
+    term.wait_for("send")
+    term.type("ab")
+    term.wait_for("❯ ab")
+    for at in (1, 2):
+        term.type(LEFT[:at])
+        term.pump(gap_s)
+        term.type(LEFT[at:])
+        term.pump(0.05)
+    term.type("x")
+    term.wait_for("❯ xab")
+    for mouse in ("\x1b[<35;20;20M", "\x1b[<0;20;9m"):
+        for at in range(1, len(mouse), 3):
+            term.type(mouse[:at])
+            term.pump(gap_s / 2)
+            term.type(mouse[at:])
+    term.type("y")
+    term.wait_for("❯ xyab")
+
+
+def test_every_byte_for_itself(start: Start) -> None:
+    term = start()
+    term.wait_for("send")
+    term.type("ab")
+    term.wait_for("❯ ab")
+    term.type("\x1b[1;2D", gap_s=0.11)
+    term.pump(0.2)
+    term.type("z")
+    term.wait_for("❯ az")
+
+
+def test_late_answers_of_the_terminal_are_not_typed(start: Start) -> None:
+    term = start()
+    term.wait_for("send")
+    for answer in (
+        "\x1b[?2026;2$y",
+        "\x1b[?5u",
+        "\x1b[?62;22c",
+        "\x1b]11;rgb:1010/1010/1414\x1b\\",
+        "\x1b]10;rgb:ffff/ffff/ffff\x07",
+        "\x1bP>|XTerm(390)\x1b\\",
+        "\x1b[12;40R",
+        "\x1b[I\x1b[O\x1b[I",
+    ):
+        half = len(answer) // 2
+        term.type(answer[:half])
+        term.pump(0.03)
+        term.type(answer[half:])
+    term.type("only this")
+    shown = term.wait_for("❯ only this")
+    assert "rgb" not in shown
+    assert "XTerm" not in shown
+
+
+def test_frames_are_synchronized_once_the_terminal_says_it_can(start: Start) -> None:
+    term = start()
+    term.wait_for("send")
+    term.settle()
+    before = len(term.output)
+    term.type("x")
+    term.wait_for("❯ x")
+    term.settle(0.1)
+    painted = term.output[before:]
+    assert painted.count(b"\x1b[?2026h") == painted.count(b"\x1b[?2026l") > 0
+    assert painted.startswith(b"\x1b[?2026h")
+    assert painted.endswith(b"\x1b[?2026l")
+
+
+def test_a_paste_with_escapes_is_text_in_the_prompt(start: Start) -> None:
+    term = start()
+    term.wait_for("send")
+    term.settle()
+    before = len(term.output)
+    term.paste(EVIL)
+    shown = term.wait_for("five")
+    assert "one" in shown
+    check_inert(term.output[before:])
+    assert "REHEARSAL" in term.text  # nothing was cleared
+
+
+def test_a_paste_with_escapes_is_text_in_the_editor(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("first\n")
+    term = start("notes.txt")
+    term.wait_for("first")
+    term.type("\x1b[17~")
+    term.settle()
+    before = len(term.output)
+    term.paste(EVIL + "\nlast\n")
+    term.wait_for("five")
+    check_inert(term.output[before:])
+    term.type("\x1a")  # one step
+    term.wait_gone("five")
+    assert "first" in term.text
+
+
+def check_inert(painted: bytes) -> None:
+    """Nothing of the clipboard got to the terminal as a command."""
+    for command in (b"\x1b[31mtwo", b"\x1b]0;", b"\x07\x1b", b"\xc2\x9b", b"\x1b[2J", b"\x1b[201~"):
+        assert command not in painted, command
+
+
+def test_a_megabyte_pasted_into_the_editor_is_one_step(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "big.txt"
+    file.write_text("first\n")
+    term = start("big.txt")
+    term.wait_for("first")
+    term.type("\x1b[17~")
+    term.settle()
+    data = ("\x1b[200~" + "word = 1\r" * 116_000 + "the end\x1b[201~").encode()
+    while data:
+        data = data[term.offer(data[:4096]) :]
+        term.pump(0)
+    term.wait_for("the end", 30)
+    term.type("\x1a")
+    term.wait_gone("the end")
+    term.wait_for("first")
+
+
+@pytest.mark.parametrize("sent", ["\x1b[13;2u", "\x1b[27;2;13~", "\x1b[13;2:1u", "\n"])
+def test_a_new_line_in_every_way_that_terminals_send_it(start: Start, sent: str) -> None:
+    term = start()
+    term.wait_for("send")
+    term.type(f"one{sent}two")
+    term.wait_for(re.compile(r"❯ one .*\n +two "))
+
+
+def test_the_clipboard_of_the_terminal(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("é copy\n")
+    term = start("notes.txt")
+    term.wait_for("copy")
+    term.type("\x1b[17~")
+    term.settle()
+    term.type("\x01")
+    term.settle()
+    term.type("\x03")
+    term.settle()
+    assert b"\x1b]52;c;w6kgY29weQ" in term.output
+
+
+def test_a_trace_splits_an_esc(start: Start, tmp_path: Path) -> None:
+    """Key, frozen, wire, painted: in this order, on the clock of whoever reads it."""
+    trace = tmp_path / "trace.jsonl"
+    term = start("--trace", trace)
+    term.wait_for("send")
+    term.settle()
+    term.type("make the cache safe for threads\r")
+    term.wait_for("Esc stop")
+    term.pump(0.3)
+    pressed_ns = time.monotonic_ns()
+    term.type("\x1b")
+    term.wait_for("stopped after")
+    term.type("\x11")
+    term.settle()
+    if term.status is None:
+        term.type("y")
+    assert term.wait_exit() == 0
+    stamps = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert {stamp["name"] for stamp in stamps} == {"key", "wire", "frozen", "painted", "late"}
+    after = [stamp for stamp in stamps if stamp["t_ns"] >= pressed_ns]
+    times = [
+        next(stamp["t_ns"] for stamp in after if (stamp["name"], stamp["detail"]) == wanted)
+        for wanted in (("key", "escape"), ("frozen", "main"), ("wire", "response.interrupt"))
+    ]
+    painted = next(s["t_ns"] for s in after if s["name"] == "painted" and s["t_ns"] > times[1])
+    assert times == sorted(times)
+    assert painted > times[0]
+    typed = [stamp["detail"] for stamp in stamps if stamp["name"] == "key"]
+    # that something was typed, not what
+    assert typed.count("character") in (31, 32)
+    assert set(typed) == {"character", "enter", "escape", "ctrl+q"}
+    assert oct(trace.stat().st_mode & 0o777) == "0o600"

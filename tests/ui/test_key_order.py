@@ -1,0 +1,113 @@
+"""Keys that come in one read take effect in their order."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual import events
+from textual.app import App
+from textual.message import Message
+
+from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.ui.app import DuettoApp
+from tui.ui.input_stream import InputStream
+from tui.ui.key_order import PATIENCE_S, KeyOrder, TypedKey
+from tui.ui.key_words import KeyWords
+
+
+def post(order: KeyOrder, sent: str) -> None:
+    """As the driver does with one read."""
+    for message in KeyWords().messages(InputStream().feed(sent, 0.0)):
+        if isinstance(message, events.Key):
+            message = TypedKey(message)
+        order.add(message)
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ("ab\x1b[D\x1b[Dx", "xab"),
+        ("ab\x1b[Dx\x1b[Dy\x1b[Cz", "ayxzb"),
+        ("one\x1b[13;2utwo\x1b[H!\x1b[A?", "o?ne\n!two"),
+        ("abc\x01x\x05y", "xabcy"),
+        ("ab cd\x1b[1;5Dx", "ab xcd"),
+        ("abc\x7f\x7f\x1b[Dx\x15y", "ya"),
+    ],
+)
+async def test_a_burst_is_what_was_typed(sent: str, text: str) -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, sent)
+        for _ in range(50):
+            await pilot.pause()
+            if app.bench.prompt_box.prompt.text == text:
+                break
+        assert app.bench.prompt_box.prompt.text == text
+
+
+async def test_what_is_typed_behind_a_change_of_focus_goes_there() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, "\x1b[17~x")
+        await pilot.pause(PATIENCE_S * 2)
+        assert app.bench.prompt_box.prompt.text == ""
+        post(order, "\x1b[17~x")
+        await pilot.pause(PATIENCE_S * 2)
+        assert app.bench.prompt_box.prompt.text == "x"
+
+
+async def test_a_key_that_comes_alone_is_posted_at_once() -> None:
+    posted: list[Message] = []
+    order = KeyOrder(posted.append, asyncio.get_running_loop())
+    first, second = TypedKey(events.Key("a", "a")), TypedKey(events.Key("b", "b"))
+    order.add(first)
+    assert posted == [first]
+    order.add(second)
+    moved = events.AppFocus()
+    order.add(moved)
+    assert posted == [first]  # what came behind waits too
+    first.stop()
+    await asyncio.sleep(0)
+    assert posted == [first, second]
+    second.on_taken()
+    await asyncio.sleep(0)
+    assert posted == [first, second, moved]
+    order.add(events.AppBlur())
+    assert len(posted) == 4
+
+
+async def test_a_key_that_nobody_takes_holds_up_nobody_for_long() -> None:
+    posted: list[Message] = []
+    order = KeyOrder(posted.append, asyncio.get_running_loop())
+    for name in "ab":
+        order.add(TypedKey(events.Key(name, name)))
+    await asyncio.sleep(PATIENCE_S / 2)
+    assert len(posted) == 1
+    await asyncio.sleep(PATIENCE_S)
+    assert len(posted) == 2
+
+
+async def test_every_key_is_told_to_be_taken() -> None:
+    """By a widget, by a binding, by a priority binding, or by nobody."""
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        for sent in ("x", "\x1b[D", "\x1b[17~", "\x1b[17~", "\x1b[24~", "\x1b[27u", "\t"):
+            (token,) = KeyWords().messages(InputStream().feed(sent, 0.0))
+            assert isinstance(token, events.Key)
+            key, taken = TypedKey(token), asyncio.Event()
+            key.on_taken = taken.set
+            app.post_message(key)
+            await asyncio.wait_for(taken.wait(), 2)
+            await pilot.pause()
+
+
+def test_textual_hands_keys_on_as_the_order_leans_on() -> None:
+    assert TypedKey.handler_name == "on_key"
+    assert isinstance(TypedKey(events.Key("a", "a")), events.Key)
+    assert DuettoApp.on_event is not App.on_event

@@ -1,0 +1,78 @@
+"""Keys take effect in the order in which they were typed.
+
+Textual hands a key to the widget with the focus, and what that does not take climbs from parent to
+parent to the app, where bindings are looked up: a turn of the event loop a step. Of two keys that
+come in one read, as over a slow line, the second so overtakes the first: Left and ``x`` put the
+``x`` where the cursor was. Here the next one waits until the one before has been taken. A key that
+comes alone waits for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from textual import events
+from textual.message import Message
+
+PATIENCE_S = 0.1
+"""A key that takes longer, because what it does takes longer, holds up the others no more."""
+
+
+class TypedKey(events.Key):
+    """A key that tells when it has been taken; see `KeyOrder`."""
+
+    __slots__ = ("on_taken",)
+
+    def __init__(self, key: events.Key) -> None:
+        super().__init__(key.key, key.character)
+        self.on_taken: Callable[[], None] = lambda: None
+
+    def stop(self, stop: bool = True) -> TypedKey:
+        """Textual's: a widget took it."""
+        super().stop(stop)
+        self.on_taken()
+        return self
+
+
+TypedKey.handler_name = events.Key.handler_name
+
+
+class KeyOrder:
+    """Posts messages of the driver, keys one at a time."""
+
+    def __init__(self, post: Callable[[Message], object], loop: asyncio.AbstractEventLoop) -> None:
+        self._post = post
+        self._loop = loop
+        self._waiting: deque[Message] = deque()
+        self._open: TypedKey | None = None
+        self._patience: asyncio.TimerHandle | None = None
+
+    def add(self, message: Message) -> None:
+        """Post it now, or when the keys before it have been taken."""
+        self._waiting.append(message)
+        if self._open is None:
+            self._next()
+
+    def _next(self) -> None:
+        while self._waiting and self._open is None:
+            message = self._waiting.popleft()
+            if isinstance(message, TypedKey):
+                self._open = message
+                message.on_taken = self._taken
+                self._patience = self._loop.call_later(PATIENCE_S, self._done, message)
+            self._post(message)
+
+    def _taken(self) -> None:
+        """What took the key goes on with it in this turn of the loop."""
+        if self._open is not None:
+            self._open.on_taken = lambda: None
+            self._loop.call_soon(self._done, self._open)
+
+    def _done(self, key: TypedKey) -> None:
+        if key is self._open:
+            self._open = None
+            if self._patience is not None:
+                self._patience.cancel()
+            self._next()
