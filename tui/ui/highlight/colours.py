@@ -48,6 +48,11 @@ class BufferColours:
         return self._lines is None or self._lines.pending or behind
 
     @property
+    def loaded(self) -> bool:
+        """The language is known and loaded; until then the text is plain."""
+        return self._lines is not None
+
+    @property
     def wait_s(self) -> float:
         """Seconds until `idle` has something to do; 0: now."""
         if self._lines is None or self._revision != self._buffer.revision:

@@ -126,6 +126,12 @@ class Store:
             self.spans[line] = spans
             self.touch(line, line + 1)
 
+    def blank(self, first: int, last: int) -> None:
+        """Lines that have no colours of their own."""
+        last = min(last, len(self.spans))
+        self.spans[first:last] = [()] * (last - first)
+        self.known[first:last] = b"\1" * (last - first)
+
     def touch(self, first: int, last: int) -> None:
         """These lines look different now."""
         if self._changed is not None:
@@ -183,6 +189,19 @@ class SpanWriter:
             self.at = self._start = newline + 1
         self.at = max(self.at, pos)
         return finished
+
+    def leap(self, pos: int) -> tuple[int, Spans] | None:
+        """What comes up to here has no colours; returns the line in which that begins.
+
+        None: it does not reach a line end.
+        """
+        newlines = self._text.count("\n", self.at, pos)
+        first = self._finished() if newlines else None
+        if newlines:
+            self.line += newlines - 1
+            self._start = self._text.rfind("\n", self.at, pos) + 1
+        self.at = pos
+        return first
 
     def rest(self) -> tuple[int, Spans]:
         """The unfinished line."""

@@ -115,8 +115,10 @@ class Run:
         for line, spans in writer.skip(pos):
             store.put(line, spans)
         start = (writer.line, writer.column)
-        for line, spans in writer.skip(pos + len(value)):
-            store.put(line, spans)
+        begun = writer.leap(pos + len(value))
+        if begun is not None:
+            store.put(*begun)
+            store.blank(start[0] + 1, writer.line)
         region = owner.regions.met(mark, start, (writer.line, writer.column), value)
         self._met.add(id(region))
 
