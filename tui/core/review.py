@@ -13,6 +13,7 @@ from tui.core.disk_plan import take_off
 from tui.core.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.ledger import FileRecord, Ledger, WaitingSection
 from tui.core.rows import whole_text
+from tui.errors import EditRefused
 
 _EDITED = "you changed what this hunk wrote, so it was not taken back"
 
@@ -259,7 +260,11 @@ def _is_taken(ledger: Ledger, path: str) -> bool:
 def _move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     """Bring an open file to another path; what is there goes, and is remembered."""
     source, target = hunk.path, hunk.target
-    over = ledger.find(target)
+    try:
+        over = ledger.find(target)
+    except EditRefused as refused:
+        hunk.stage, hunk.reason = Stage.CONFLICT, f"not moved: {refused}"
+        return False
     if over is not None and (over.version != over.synced or _has_pending(over)):
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' has unsaved edits: not moved"
         return False
