@@ -39,9 +39,8 @@ class Monkey:
         return self.app.pane.editor
 
     def act(self) -> None:
-        acts = [self.press] * 8 + [self.paste, self.undo, self.wrap, self.drag, self.land, self.land,
-                                   self.scroll, self.follow]  # fmt: skip
-        act = self.pick.choice(acts)
+        rare = (self.paste, self.undo, self.wrap, self.drag, self.land, self.scroll, self.follow)
+        act = self.press if self.pick.random() < 0.5 else self.pick.choice(rare)
         self.done.append(act.__name__)
         act()
 
