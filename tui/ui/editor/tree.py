@@ -7,25 +7,21 @@ watcher says that something in it changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from textual import events
 from textual.message import Message
 
-from tui.core.folder_entry import FolderEntry
 from tui.engine.notices import Notices
-from tui.errors import FileRefused
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tree_filter import PathIndex, best, filtered
+from tui.ui.editor.tree_loading import ListedTree
 from tui.ui.editor.tree_paint import Marks
-from tui.ui.editor.tree_view import TreeView
 from tui.ui.keymap import bindings
 
 _WHEEL_LINES = 3
 _MOVES = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1}
 
 
-class FileTree(TreeView, can_focus=True):
+class FileTree(ListedTree, can_focus=True):
     """The tree of one session's workspace."""
 
     BINDINGS = bindings("files")
@@ -42,34 +38,30 @@ class FileTree(TreeView, can_focus=True):
         """The user goes back to the editor."""
 
     def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._session = session
-        self._loading = False
+        super().__init__(session, id=id)
         self._listed: list[str] = []
         self._paths: PathIndex | None = None
-        self._wished = ""
-        """The path to light when it is listed."""
 
     def show(self, active: str) -> None:
         """The tree came into sight: look at everything anew, light the active file."""
-        self._session.folders.watch(seen=True)
-        self.tree_rows.take(self._session.folders.states)
+        self.session.folders.watch(seen=True)
+        self.tree_rows.take(self.session.folders.states)
         self.tree_rows.forget()
         self.mark()
         self.reveal(active)
 
     def hide(self) -> None:
         """Out of sight nothing is looked at."""
-        self._session.folders.watch(seen=False)
+        self.session.folders.watch(seen=False)
         self.words, self._paths = "", None
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed, in a frame."""
         if notices.git:
-            self.keeping(lambda: self.tree_rows.take(self._session.folders.states))
+            self.keeping(lambda: self.tree_rows.take(self.session.folders.states))
         if notices.folders:
             self.tree_rows.forget(notices.folders)
-            self._load()
+            self.load()
             if self.words:
                 self.filter(self.words)
         if notices.tabs or notices.status:
@@ -77,7 +69,7 @@ class FileTree(TreeView, can_focus=True):
 
     def mark(self) -> None:
         """Which file is active and which are not saved may have changed."""
-        status, workspace = self._session.status, self._session.workspace
+        status, workspace = self.session.status, self.session.workspace
         unsaved = frozenset(path for path in status.open_paths if workspace.is_dirty(path))
         marks = Marks(status.active_path, unsaved, self.has_focus)
         if marks != self.marks:
@@ -86,15 +78,6 @@ class FileTree(TreeView, can_focus=True):
             self.refresh()
             if moved and not self.has_focus and not self.words and marks.active:
                 self.reveal(marks.active)
-
-    def reveal(self, path: str) -> None:
-        """Open the folders above a file, and light it as soon as they are listed."""
-        self._wished = path
-        above = path.split("/")[:-1]
-        for count in range(1, len(above) + 1):
-            self.tree_rows.open("/".join(above[:count]))
-        self._load()
-        self._light_wished()
 
     def filter(self, words: str) -> None:
         """Show only what has these words in its path; empty: everything."""
@@ -112,7 +95,7 @@ class FileTree(TreeView, can_focus=True):
 
     def _index(self) -> PathIndex:
         """The paths to be filtered, made anew when there are others."""
-        listed = self._session.listing()
+        listed = self.session.listing()
         if self._paths is None or self._listed is not listed:
             crowded = set(self.tree_rows.crowded()).difference(listed)
             self._listed, self._paths = listed, PathIndex([*listed, *sorted(crowded)])
@@ -223,41 +206,8 @@ class FileTree(TreeView, can_focus=True):
     def _set_open(self, folder: str, opened: bool) -> None:
         if opened:
             self.tree_rows.open(folder)
-            self._load()
+            self.load()
         else:
             self.tree_rows.close(folder)
         self.go(self.at)
         self.refresh()
-
-    def _light_wished(self) -> None:
-        if self._wished and not self.words:
-            at = self.tree_rows.index(self._wished)
-            if at is not None:
-                self.go(at)
-            if at is not None or not self.tree_rows.wanted():
-                self._wished = ""
-        self.refresh()
-
-    def _load(self) -> None:
-        """List what is open and was not listed."""
-        if not self._loading and self.tree_rows.wanted():
-            self._loading = True
-            self.run_worker(self._load_wanted())
-
-    async def _load_wanted(self) -> None:
-        try:
-            while wanted := self.tree_rows.wanted():
-                await self._list(wanted)
-        finally:
-            self._loading = False
-
-    async def _list(self, folders: Collection[str]) -> None:
-        listed: dict[str, list[FolderEntry] | str] = {}
-        self.tree_rows.asking(folders)
-        for folder in folders:
-            try:
-                listed[folder] = list(await self._session.folders.entries(folder))
-            except FileRefused as error:
-                listed[folder] = str(error)
-        self.keeping(lambda: self.tree_rows.loaded(listed))
-        self._light_wished()
