@@ -141,7 +141,7 @@ def ui_command(**choices: Unpack[ScreenChoices]) -> None:
 
     What duetto bench stream measures, and the echo of keys, Esc to the wire and to a text that
     stays, a patch that streams into a coloured file, the first paint, idle time and memory. Takes
-    about ten minutes.
+    a quarter of an hour.
     """
     _measure_screen(choices, only_stream=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,7 +13,14 @@ from tui.cli.bench_screen import clients, measures
 from tui.cli.bench_screen.clients import DUETTO, PEERS, Client, program_of
 from tui.cli.bench_screen.figures import Found
 from tui.cli.bench_screen.picture import Emulator
-from tui.cli.bench_screen.plan import FRESH, HIGHEST_KEY_RATE, Findings, Plan, Spot
+from tui.cli.bench_screen.plan import (
+    FRESH,
+    HIGHEST_KEY_RATE,
+    PEER_IDLE_S,
+    Findings,
+    Plan,
+    Spot,
+)
 from tui.cli.bench_screen.replay_text import EDITED
 from tui.cli.bench_screen.stand import Seat, Stand, stand
 from tui.errors import DuettoError
@@ -32,9 +40,10 @@ def measure(plan: Plan, tell: Tell) -> Findings:
     """
     Emulator()
     programs = {name: program_of(name, named) for name, named in plan.peers}
-    began_s = time.monotonic()
+    began_s, load = time.monotonic(), os.getloadavg()[0]
     with stand() as place:
         run = _Run(place, plan, programs, tell)
+        run.findings.load = load
         run.all()
     run.findings.seconds = time.monotonic() - began_s
     return run.findings
@@ -107,16 +116,19 @@ class _Run:
         return measures.start(self._client(name, place, lines), place.work)
 
     def _rested(self, name: str, lines: int) -> Found:
-        self._tell(f"{name}: {self._plan.idle_s:.0f} s of doing nothing")
+        idle_s = self._plan.idle_s
+        if name != DUETTO:
+            idle_s = min(idle_s, PEER_IDLE_S)
+        self._tell(f"{name}: {idle_s:.0f} s of doing nothing")
         place = self._stand.place(lines)
         with self._stand.seat(self._client(name, place, lines), place.work) as seat:
             seat.ready()
             seat.idle()
-            yield from measures.rest(seat, self._plan.idle_s)
+            yield from measures.rest(seat, idle_s)
 
     def _edits(self, lines: int, where: str) -> None:
         plan = self._plan
-        for _ in range(plan.repeats):
+        for _ in range(plan.repeats if where == FRESH else 1):
             self._tell(f"{DUETTO}: an edit into a file of {lines:,} lines")
             spot = Spot(DUETTO, "", plan.edit_rate, where)
             self._keep(spot, partial(measures.edit, self._stand, plan.edit_rate, plan, lines))
@@ -156,12 +168,11 @@ class _Run:
     def _everything(self, seat: Seat, where: str) -> None:
         """Streams and keys at all rates in one client, which is still the same afterwards."""
         plan = self._plan
-        for _ in range(plan.repeats):
-            for rate in plan.rates:
-                for step in self._steps(rate, where):
-                    self._tell(f"{DUETTO}: {_words(step)} at {rate:,} tokens/s, {where}")
-                    spot = Spot(DUETTO, "", rate, where)
-                    self._keep(spot, partial(step, self._stand, seat, rate, plan))
+        for rate in plan.rates:
+            for step in self._steps(rate, where):
+                self._tell(f"{DUETTO}: {_words(step)} at {rate:,} tokens/s, {where}")
+                spot = Spot(DUETTO, "", rate, where)
+                self._keep(spot, partial(step, self._stand, seat, rate, plan))
 
     def _steps(self, rate: int, where: str) -> list[Step]:
         """What is measured at a rate; Esc without a trace, whose beats would be idle time."""

@@ -31,7 +31,7 @@ EDITOR, PROMPT = b"\x1b2", b"\x1b1"
 """Alt+2 and Alt+1 of duetto's keymap."""
 ROUND_KEYS = 20
 """After so many keys the prompt is emptied: it must not wrap."""
-TURN_GAP_S = 0.015
+TURN_GAP_S = 0.008
 MANY_TOKENS = 100_000
 """In one answer of the long session."""
 FAST = 40_000

@@ -19,11 +19,12 @@ class Plan:
     stream_s: float = 3.0
     """How long each stream lasts."""
     repeats: int = 2
-    """Of everything; figures are medians over them."""
+    """Of what is measured in a new conversation; figures are medians over them."""
     presses: int = 8
     """Of Esc, at each rate."""
     starts: int = 5
     idle_s: float = 30.0
+    """How long we are watched doing nothing; a peer at most `PEER_IDLE_S`."""
     edit_rate: int = 4_000
     edit_lines: int = 10_000
     long_lines: int = 50_000
@@ -50,6 +51,7 @@ QUICK = Plan(
     turns=0,
 )
 LONG_TOKENS = 2_000_000
+PEER_IDLE_S = 10.0
 HIGHEST_KEY_RATE = 10_000
 
 
@@ -74,6 +76,8 @@ class Findings:
     troubles: list[str] = field(default_factory=list)
     """What could not be measured, a sentence each."""
     seconds: float = 0.0
+    load: float = 0.0
+    """Of the machine when it began: programs that wanted a processor."""
     plan: Plan = FULL
 
     def add(self, spot: Spot, value: float | None) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import tui
-from tui.cli.bench_screen.plan import Findings, Spot
-from tui.cli.bench_screen.targets import Check, judged, missed
+from tui.cli.bench_screen.plan import FRESH, Findings, Spot
+from tui.cli.bench_screen.targets import RATIO, Check, judged, missed
 from tui.cli.bench_transport.report import COLUMNS, machine
 
 METHOD = (
@@ -37,6 +38,7 @@ def as_json(findings: Findings, found: list[Check]) -> dict[str, Any]:
         "version": tui.__version__,
         "machine": machine(),
         "seconds": round(findings.seconds, 1),
+        "load_before": round(findings.load, 2),
         "method": list(METHOD),
         "plan": plan,
         "figures": [_figure(findings, spot) for spot in findings.runs],
@@ -58,8 +60,18 @@ def as_text(findings: Findings, found: list[Check]) -> str:
         *(textwrap.fill(words, COLUMNS) for words in METHOD),
         f"{place['cores']} cores, {place['system']} {place['machine']}, Python {place['python']}, "
         f"{findings.seconds:.0f} s.",
+        *_noise(findings),
     ]
     return "\n".join(lines)
+
+
+def _noise(findings: Findings) -> Iterator[str]:
+    cores = os.cpu_count() or 1
+    if findings.load > cores / 4:
+        yield (
+            f"Load {findings.load:.1f} on {cores} cores before: waiting for a processor is in "
+            "these figures."
+        )
 
 
 def _tables(findings: Findings) -> Iterator[str]:
@@ -78,14 +90,24 @@ def _tables(findings: Findings) -> Iterator[str]:
 
 
 def _targets(found: list[Check]) -> Iterator[str]:
+    """Each target; where a figure is compared with the fresh one, only what is not reached."""
     for check in found:
-        mark = {"ok": "ok", "missed": "MISSED"}.get(check.verdict, "-")
-        where = f", {check.where}" if check.where else ""
-        bound = f"{'at least' if check.at_least else 'at most'} {_short(check.bound)}"
-        note = f", {check.verdict}: {check.note}" if check.note else ""
-        yield f"{mark:<6}  {check.target}{where}: {_short(check.value)} ({bound}){note}"
+        if check.place == FRESH or check.verdict != "ok":
+            yield _target(check)
+    for place in dict.fromkeys(check.place for check in found if check.place != FRESH):
+        here = judged([check for check in found if check.place == place])
+        within = len(here) - len(missed(here))
+        yield f"{place}: {within} of {len(here)} figures within {RATIO} times the fresh ones."
     of = len(judged(found))
     yield f"{of - len(missed(found))} of {of} targets that were measured are reached."
+
+
+def _target(check: Check) -> str:
+    mark = {"ok": "ok", "missed": "MISSED"}.get(check.verdict, "-")
+    where = f", {check.where}" if check.where else ""
+    bound = f"{'at least' if check.at_least else 'at most'} {_short(check.bound)}"
+    note = f", {check.verdict}: {check.note}" if check.note else ""
+    return f"{mark:<6}  {check.target}{where}: {_short(check.value)} ({bound}){note}"
 
 
 def _figure(findings: Findings, spot: Spot) -> dict[str, Any]:

@@ -29,7 +29,7 @@ PROMPT_GAP_S = 0.45
 HEARD_S, SUBMITS = 2.0, 4
 """A client that still starts may overhear Enter: it is pressed again."""
 SAMPLE_S = 0.05
-QUIET_S = 0.8
+QUIET_S = 1.5
 """A client that writes nothing for so long has painted what it will."""
 BEHIND_S = 0.35
 """What a client does in so long behind its last token belongs to the answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.cli.bench_screen import figures
@@ -62,6 +62,7 @@ class Check:
     at_least: bool
     verdict: Verdict
     note: str = ""
+    place: str = FRESH
 
 
 def checks(findings: Findings) -> list[Check]:
@@ -130,12 +131,14 @@ def _ratios(findings: Findings) -> Iterator[Check]:
     for spot in findings.runs:
         if spot.place == FRESH or spot.figure not in bounded:
             continue
+        if spot.figure == figures.PAINTED and spot.rate < SUSTAINED_RATE:
+            continue
         fresh = findings.value(Spot(spot.client, spot.figure, spot.rate))
         value = findings.value(spot)
         if fresh is None or value is None:
             continue
         where = f"{spot.rate:,} tokens/s, {spot.place}" if spot.rate else spot.place
-        yield _ratio(spot.figure, where, value, fresh)
+        yield replace(_ratio(spot.figure, where, value, fresh), place=spot.place)
 
 
 def _ratio(figure: str, where: str, value: float, fresh: float) -> Check:
