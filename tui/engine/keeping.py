@@ -17,9 +17,9 @@ from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, FileRefused
 
-QUIET_S = 0.5
+QUIET_S = 0.4
 """After the last key."""
-LONGEST_S = 2.0
+LONGEST_S = 1.8
 """After the first key, if they go on."""
 _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
