@@ -21,6 +21,7 @@ QUIET_S = 0.4
 """After the last key."""
 LONGEST_S = 1.8
 """After the first key, if they go on."""
+_SLACK_S = 0.001
 _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
 
@@ -87,7 +88,7 @@ class Keeping:
             while self._first_s is not None:
                 due_s = min(self._last_s + QUIET_S, self._first_s + LONGEST_S)
                 wait_s = due_s - self._ports.clock.now()
-                if wait_s > 0:
+                if wait_s > _SLACK_S:
                     await self._ports.sleep(wait_s)
                     continue
                 self._first_s = None
