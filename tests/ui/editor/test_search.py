@@ -55,6 +55,7 @@ def test_all_matches_with_and_without_case() -> None:
         ("axb", Query("x*", regex=True), [(0, 0), (1, 2), (2, 2), (3, 3)]),
         ("ÄRGER ärger", Query("ärger"), [(0, 5), (6, 11)]),
         ("[[a]]", Query("[[a]]"), [(0, 5)]),
+        (r"a\n", Query(r"\\n", regex=True), [(1, 3)]),
     ],
 )
 def test_switches(text: str, query: Query, columns: list[tuple[int, int]]) -> None:
@@ -69,6 +70,7 @@ def test_switches(text: str, query: Query, columns: list[tuple[int, int]]) -> No
         ("a**", "not a pattern: multiple repeat at 3"),
         (r"\k", r"not a pattern: bad escape \k at 1"),
         ("((a{1000}){1000}){1000}", "this pattern repeats too much"),
+        (r"a\nb", r"a pattern looks at one line at a time: leave out \n"),
         ("a" * 1001, "too long: at most 1000 characters"),
         ("(" * 900 + ")" * 90, "not a pattern"),
     ],

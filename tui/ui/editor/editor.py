@@ -16,7 +16,7 @@ from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.editor.cells import copied
-from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
+from tui.ui.editor.keys import CHANGES, COPIES, MOVES, PASTES, SCROLLS
 from tui.ui.editor.mouse import EDGE_SCROLL_S, WHEEL_LINES, Drag
 from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.session import EditorSession
@@ -144,9 +144,9 @@ class Editor(EditorCanvas):
             self.change(CHANGES[key](view.cursor, view.indent))
         elif key in SCROLLS:
             self.scroll_lines(SCROLLS[key])
-        elif key in ("ctrl+c", "ctrl+x", "super+c", "super+x"):
-            return self.copy(cut=key.endswith("x"))
-        elif key in ("ctrl+v", "super+v"):
+        elif key in COPIES:
+            return self.copy(cut=COPIES[key])
+        elif key in PASTES:
             self.paste(self.app.clipboard)
         elif event.is_printable and event.character is not None and not key.startswith(_NOT_TYPED):
             self.change(auto_indent.character(view.cursor, event.character))

@@ -162,7 +162,7 @@ class FindBar(Vertical):
         below = self._replacement.has_focus
         if self.mode == "replace" and key in ("tab", "shift+tab"):
             (self._input if below else self._replacement).focus()
-        elif self.mode == "replace" and key in ("alt+enter", "ctrl+alt+enter"):
+        elif self.mode == "replace" and key in ("alt+enter", "ctrl+j"):
             self._replace(everything=True)
         elif below and key == "enter":
             self._replace(everything=False)

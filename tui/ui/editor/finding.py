@@ -6,14 +6,12 @@ What is in sight is found at once; the rest of a long file in slices, so that no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
 from textual import on
 
 from tui.core.buffer import Position
-from tui.ui.editor.changes import Typing
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.files import EditorFiles
 from tui.ui.editor.find_bar import FindBar
@@ -230,9 +228,7 @@ class EditorFinding(EditorFiles):
     def _replace_all(self, view: View, text: str) -> None:
         """Replace all matches as one step. Raises ValueError."""
         buffer = view.buffer
-        kinds = self.session.workspace.decorations(view.path, 0, buffer.line_count)
-        near = {line + step for line in kinds for step in (-1, 0, 1)}
-        plan = replace_all(view.search, buffer, text, near.__contains__)
+        plan = replace_all(view.search, buffer, text, self._marked_lines(view).__contains__)
         until = perf_counter() + _SLICE_S
         for done in plan:
             if done is not None:
@@ -243,6 +239,15 @@ class EditorFinding(EditorFiles):
                 step = partial(self._replace_on, (editor, view, buffer.revision), plan)
                 editor.every("replace", _SHORT_PAUSE_S, step)
                 return
+
+    def _marked_lines(self, view: View) -> set[int]:
+        """Lines beside which a hunk, a cursor or the top of a view has a mark."""
+        kinds = self.session.workspace.decorations(view.path, 0, view.buffer.line_count)
+        lines = {line + step for line in kinds for step in (-1, 0, 1)}
+        for side in self.sides:
+            if (shown := side.editor.view) is not None and shown.buffer is view.buffer:
+                lines |= {shown.top, shown.cursor.position[0], shown.cursor.anchor[0]}
+        return lines
 
     def _replace_on(self, at: tuple[Editor, View, int], plan: Iterator[AllReplaced | None]) -> None:
         """Plan on; where somebody changed the text meanwhile nothing is replaced."""
@@ -269,13 +274,10 @@ class EditorFinding(EditorFiles):
             self._tell(view)
             return
         buffer = view.buffer
-        before, top, lines = buffer.revision, view.top, buffer.line_count
-        editor.change(_steady(done, view))
+        before = buffer.revision
+        editor.change(done.typing)
         if buffer.revision == before:
             return
-        if buffer.line_count == lines:
-            view.scroll_to(top, editor.size.height)
-        editor.repaint()
         self.note()
         places = f"{done.lines} line{'' if done.lines == 1 else 's'}"
         self._done = (view.search.query, view.search.within, buffer.revision)
@@ -289,11 +291,3 @@ def _selected(view: View) -> tuple[Position, Position] | None:
     if now is not None and selection == ((now[0], now[1]), (now[0], now[2])):
         return None
     return selection
-
-
-def _steady(done: AllReplaced, view: View) -> Typing:
-    """The change with the cursor where it was, also where lines are replaced together."""
-    if len(done.typing.replacements) == done.lines:
-        return done.typing
-    cursor = view.cursor
-    return replace(done.typing, goes_to=(cursor.anchor, cursor.position))

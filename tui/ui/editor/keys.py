@@ -93,3 +93,10 @@ CHANGES: dict[str, Change] = {
 
 SCROLLS: dict[str, int] = {"ctrl+up": -1, "ctrl+down": 1}
 """Key -> lines that the view moves, the cursor staying."""
+
+COPIES: dict[str, bool] = {
+    **dict.fromkeys(("ctrl+c", "super+c", "ctrl+insert"), False),
+    **dict.fromkeys(("ctrl+x", "super+x", "shift+delete"), True),
+}
+"""Key -> whether what it copies is taken out of the text."""
+PASTES = frozenset({"ctrl+v", "super+v", "shift+insert"})

@@ -97,6 +97,8 @@ class Pattern:
 
 def _checked(needle: str, flags: int) -> re.Pattern[str]:
     """The pattern as Python understands it. Raises ValueError."""
+    if re.search(r"(?<!\\)(?:\\\\)*\\n", needle):
+        raise ValueError("a pattern looks at one line at a time: leave out \\n")
     if pattern_weight(needle) > HEAVIEST:
         raise ValueError("this pattern repeats too much")
     with warnings.catch_warnings(action="ignore"):

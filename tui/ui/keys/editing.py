@@ -20,7 +20,7 @@ EDITING: tuple[Key, ...] = (
         ("ctrl+r",),
         "editor",
         "Find and replace in this file; in the bar Tab goes to the other field, Enter replaces one"
-        " and Alt+Enter all; $1 or \\1 is what the first group matched",
+        " and Alt+Enter (or Ctrl+J) all; $1 or \\1 is what the first group matched",
     ),
     Key(
         "toggle_comment",
@@ -39,7 +39,7 @@ EDITING: tuple[Key, ...] = (
     Key("bracket", ("ctrl+right_square_bracket",), "editor", "Go to the matching bracket"),
     Key("outline", ("ctrl+t",), "editor", "Go to a function, class or heading of this file"),
     Key("close_tab", ("ctrl+w",), "editor", "Close this tab"),
-    Key("goto_line", ("alt+g",), "editor", "Go to a line, or line:column"),
+    Key("goto_line", ("alt+g", "ctrl+g"), "editor", "Go to a line, line:column, or +3 and -3"),
     Key("step_tab(1)", ("ctrl+pagedown", "alt+full_stop"), "editor", "Next file"),
     Key("step_tab(-1)", ("ctrl+pageup", "alt+comma"), "editor", "Previous file"),
 )
