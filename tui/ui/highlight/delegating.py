@@ -6,6 +6,7 @@ Here it gives a sign of life now and then meanwhile, so that who asks can pause.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ def _tokens(lexer: Any, text: str) -> Iterator[tuple[int, Any, str]]:
     """What `DelegatingLexer` does, with signs of life."""
     rest: list[str] = []
     length = reached = stuck = 0
-    insertions: list[tuple[int, list[tuple[int, Any, str]]]] = []
+    insertions: deque[tuple[int, list[tuple[int, Any, str]]]] = deque()
     between: list[tuple[int, Any, str]] = []
     for pos, kind, value in lexer.language_lexer.get_tokens_unprocessed(text):
         if kind is lexer.needle:
@@ -42,7 +43,13 @@ def _tokens(lexer: Any, text: str) -> Iterator[tuple[int, Any, str]]:
     if between:
         insertions.append((length, between))
     tokens = lexer.root_lexer.get_tokens_unprocessed("".join(rest))
-    yield from do_insertions(insertions, tokens)
+    yield from do_insertions(_taken(insertions), tokens)
+
+
+def _taken(queue: deque[Any]) -> Iterator[Any]:
+    """What is used is let go: to free 200,000 tokens at the end takes 20 ms."""
+    while queue:
+        yield queue.popleft()
 
 
 _Sliced = LexerMeta("_Sliced", (DelegatingLexer,), {"get_tokens_unprocessed": _tokens})
