@@ -228,10 +228,10 @@ async def test_closing_files_leaves_no_side_without_one() -> None:
         assert pane.has_class("-notice")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+@pytest.mark.parametrize("size", [(80, 24), (96, 30), (40, 12)])
 async def test_where_two_do_not_fit_the_one_of_the_user_is_seen(size: tuple[int, int]) -> None:
     s = session()
-    fits = size[0] >= 72
+    fits = size[0] >= 90
     async with running(s, size) as (app, pilot):
         pane = await divided(app, pilot)
         left, right = pane.sides

@@ -142,7 +142,7 @@ class EditorFiles(EditorSides):
             self.tabs.note("", "")
             return
         follow = _FOLLOWING if self.following else _NOT_FOLLOWING
-        if not self.split:
+        if not self.beside:
             self.tabs.note(_place(used.editor, workspace), follow)
             return
         self.tabs.note("", follow)

@@ -14,7 +14,7 @@ from tui.ui.editor.overview import Overview
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.side import Side
 
-FEWEST_COLUMNS = 36
+FEWEST_COLUMNS = 45
 """A side that is narrower than this is not shown beside another one."""
 
 
@@ -49,6 +49,11 @@ class EditorSides(Vertical):
         return self.sides[1] if self.side is self.sides[0] else self.sides[0]
 
     @property
+    def beside(self) -> bool:
+        """Two are seen."""
+        return self.split and not self.has_class("-one")
+
+    @property
     def editor(self) -> Editor:
         """The editor that keys and commands are for."""
         return self.side.editor
@@ -67,7 +72,7 @@ class EditorSides(Vertical):
     def follower(self) -> Side:
         """Where the landing edit is followed: the side that the user is not in, if it is seen."""
         other = self.other
-        return self.side if other is None or self.has_class("-one") else other
+        return other if other is not None and self.beside else self.side
 
     @property
     def following(self) -> bool:
