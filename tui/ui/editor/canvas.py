@@ -99,10 +99,7 @@ class EditorCanvas(Painted, can_focus=True):
             ]
             if damaged:
                 self.refresh(*damaged)
-        if view.colours.pending:
-            self.every("colours", _IDLE_S, self._colour_on)
-        if measure_on(view.layout, view.shown(height), 0.0):
-            self.every("measures", _IDLE_S, self._measure_on)
+        self._work_on(view)
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
@@ -111,6 +108,15 @@ class EditorCanvas(Painted, can_focus=True):
         row = self._rows[y] if y < len(self._rows) else Row()
         frame = self._frame if self._rows else Frame(self.size.width, 0, 0)
         return self._painter.strip(row, frame)
+
+    def _work_on(self, view: View) -> None:
+        """What a repaint had no time for is done in slices."""
+        if view.colours.pending:
+            self.every("colours", _IDLE_S, self._colour_on)
+        if view.brackets.pending:
+            self.every("brackets", _IDLE_S, self._match_on)
+        if measure_on(view.layout, view.shown(self.size.height), 0.0):
+            self.every("measures", _IDLE_S, self._measure_on)
 
     def _colour_on(self) -> None:
         view = self.view
