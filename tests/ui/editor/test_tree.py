@@ -122,6 +122,28 @@ async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
         assert s.seen
 
 
+async def test_what_was_typed_is_gone_when_a_file_is_opened() -> None:
+    async with seat() as s:
+        await s.press("f4", *"test_c", "enter")
+        assert s.app.bench.editor.active == "tests/test_cache.py"
+        assert s.lit == "tests/test_cache.py"
+        assert s.rows == [" ▸ ledger", " ▾ tests", "     test_cache.py", "   README.md"]
+
+
+async def test_two_editors_need_the_room_that_it_has() -> None:
+    async with seat() as s:
+        await s.open("README.md")
+        await s.press("f4", "tab")
+        pane = s.app.bench.editor
+        await s.press("ctrl+backslash")
+        assert pane.beside
+        assert not s.seen
+        await s.press("f4")
+        assert pane.tree_over
+        await s.press("escape", "ctrl+backslash", "f4")
+        assert not pane.tree_over
+
+
 async def test_a_folder_that_was_found_is_opened_in_the_tree() -> None:
     async with seat() as s:
         await s.press("f4", *"cache", "up", "enter")

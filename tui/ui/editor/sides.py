@@ -149,10 +149,9 @@ class EditorSides(Vertical):
         """Two, if they fit."""
         self.fit()
 
-    def fit(self, columns: int = 0) -> None:
-        """Two sides, if so many columns are enough for them (0: those of the pane)."""
-        columns = columns or self.size.width
-        narrow = self.split and 0 < columns < 2 * FEWEST_COLUMNS
+    def fit(self) -> None:
+        """Two sides, if the pane is wide enough for them."""
+        narrow = self.split and 0 < self.size.width < 2 * FEWEST_COLUMNS
         self.set_class(narrow, "-one")
         self._mark()
         self._settle_follow()

@@ -201,6 +201,7 @@ class FileTree(ListedTree, can_focus=True):
                 self.words, self.found = "", []
                 self.reveal(row.path)
         else:
+            self.clear_filter()
             self.post_message(self.Opened(row.path, aside=aside))
 
     def _set_open(self, folder: str, opened: bool) -> None:

@@ -8,6 +8,7 @@ from textual import events
 
 from tui.engine.notices import Notices
 from tui.ui.editor.files import EditorFiles
+from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class EditorTree(EditorFiles):
                 self.close_tree()
             self.file_tree.sync(notices)
 
+    def settled(self) -> None:
+        """Two sides need the room that the tree has."""
+        super().settled()
+        self._place_tree()
+
     def recolour(self) -> None:
         """The theme changed."""
         super().recolour()
@@ -90,8 +96,8 @@ class EditorTree(EditorFiles):
 
     def on_resize(self, event: events.Resize) -> None:
         """Beside the editor, or over it."""
-        self._place_tree()
         super().on_resize(event)
+        self._place_tree()
 
     async def _open_tree(self) -> None:
         from tui.ui.editor.tree import FileTree  # not before it is wanted
@@ -108,11 +114,11 @@ class EditorTree(EditorFiles):
             return
         width = self.size.width
         columns = max(min(width // 3, _WIDEST), _NARROWEST)
-        self._cramped = width - columns < _FEWEST_COLUMNS
+        needed = 2 * FEWEST_COLUMNS if self.beside else _FEWEST_COLUMNS
+        self._cramped = width - columns < needed
         over = self._cramped and self.editor.view is not None
         self.set_class(over, "-tree-over")
         self.file_tree.styles.width = min(_WIDEST, width) if over else columns
-        self.fit(width if over else width - columns)
 
     async def on_file_tree_opened(self, event: FileTree.Opened) -> None:
         """A file was chosen: show it, and go there."""
