@@ -55,10 +55,12 @@ def test_edits_elsewhere_begin_a_group_unless_they_are_one_action():
     user.undo()
     assert user.text == "xa\nb\nc"
     user = Typist("a\nb\nc")
-    for row in range(3):
+    for row in (2, 1, 0):
         user.types((row, 0), "  ", "indent:1")
-    user.undo()
+    assert user.undo() == (0, 0)
     assert user.text == "a\nb\nc"
+    assert user.redo() == (0, 2)
+    assert user.text == "  a\n  b\n  c"
 
 
 def test_backspace_and_delete_join_too():

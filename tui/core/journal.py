@@ -108,6 +108,8 @@ class History:
         self._undo = _Stack()
         self._redo = _Stack()
         self._groups = 0
+        self._apart: set[int] = set()
+        """Groups of edits in several places: undone, they lead to the topmost one."""
         self._name = ""
         self._tip: tuple[Position, Position] | None = None
         """The last edit's start and end: where the next one joins its group."""
@@ -117,9 +119,11 @@ class History:
 
         A name with a colon is one action (``indent:7``): its edits join wherever they are.
         """
-        joins = bool(group) and group == self._name
-        joins = joins and (":" in group or self._adjoins(change))
+        adjoins = self._adjoins(change)
+        joins = bool(group) and group == self._name and (":" in group or adjoins)
         self._groups += not joins
+        if joins and not adjoins:
+            self._apart.add(self._groups)
         self._name = group
         self._tip = (change.start, change.new_end)
         self._redo.items.clear()
@@ -185,7 +189,8 @@ class History:
                     Step(change.start, change.new_end, change.old_text, step.group, self.state)
                 )
                 self.state = step.state
-                where = change.new_end
+                apart = where is not None and group in self._apart
+                where = min(where, change.new_end) if apart and where else change.new_end
             else:
                 undone = Foreign(step.start, end_of(step.start, step.text), step.end)
                 carried = [undone, *carried]
