@@ -22,7 +22,7 @@ from textual.message import Message
 from tests.support.scripted_app import scripted_app
 from tests.support.scripted_session import ScriptedSession
 from tests.support.terminal import MODE
-from tui.core.trace import Name
+from tui.core.stamping import Name
 from tui.ui import driver as driver_module
 from tui.ui.driver import TerminalDriver
 from tui.ui.input_stream import ESC_S

@@ -15,7 +15,7 @@ import tui
 from tui.cli import logfile, verify_command
 from tui.cli.options import REHEARSAL, ResolvedModels
 from tui.core.folder_entry import GitState
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.masking import Mask

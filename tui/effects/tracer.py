@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from tui.core.trace import BEAT_S, Name
+from tui.core.stamping import BEAT_S, Name
 from tui.errors import FileRefused
 
 _log = logging.getLogger("tui.tracer")

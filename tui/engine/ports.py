@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
 from tui.core.folder_entry import FolderEntry, GitState
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.capabilities import Abilities as Abilities
 from tui.core.wire.events import Event

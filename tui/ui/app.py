@@ -19,7 +19,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session

@@ -24,7 +24,7 @@ from textual import events
 from textual.driver import Driver
 from textual.geometry import Size
 
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.ui.input_stream import InputStream, Token
 from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from textual import events
-from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
 from textual.keys import Keys
 from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
@@ -33,7 +33,7 @@ class _Parser(Protocol):
         """The keys of a character or a sequence."""
 
 
-_new_parser: Callable[[], _Parser] = XTermParser
+_new_parser: Callable[[], _Parser] = vars(linux_driver)["XTermParser"]
 _KEPT_SHORT = frozenset({"b", "f", "\t", "\x7f"})
 """Terminals send these for Alt with an arrow, Shift+Tab and Ctrl+W, and Textual knows them."""
 _OTHER_KEYS = re.compile(r"\x1b\[27;(\d+);(\d+)~")

@@ -14,7 +14,7 @@ import select
 import time
 from collections.abc import Callable
 
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 
 MOST_BYTES = 2**20
 """More than this is not kept for a terminal that takes nothing; it is painted anew later."""

@@ -22,7 +22,7 @@ class Stamp:
 
     at_s: float
     name: str
-    """See `tui.core.trace`."""
+    """See `tui.core.stamping`."""
     detail: str
 
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol

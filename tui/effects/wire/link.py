@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 
 from websockets.exceptions import InvalidState
 
-from tui.core.trace import Stamp, no_stamp
+from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.events import Event
