@@ -175,6 +175,10 @@ def test_whether_it_may_be_written_is_said_with_its_bytes(files, root, monkeypat
     assert files.read("a.txt") == FileRead(b"x\n", unwritable="its write permission was taken away")
     (root / "a.txt").chmod(0o644)
     # root may write everything, so the answer of the system is put in
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: path != "." or mode == os.R_OK)
+    assert files.read("a.txt").unwritable == "permission denied for its folder"
+    (root / "b.txt").hardlink_to(root / "a.txt")  # is written in its place
+    assert files.read("a.txt").unwritable == ""
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     assert files.read("a.txt").unwritable == "you have no permission to write it"
 

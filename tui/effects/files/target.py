@@ -82,7 +82,7 @@ class Target:
         if found.data != expected:
             raise FileRefused(f"'{self._path}' was changed on the disk by somebody else")
         if found.unwritable:
-            raise FileRefused(f"'{self._path}' is read-only")
+            raise FileRefused(f"'{self._path}' is read-only: {found.unwritable}")
 
     def _create(self, data: bytes) -> None:
         """Make a new file that appears whole, and never over one that came meanwhile."""
@@ -178,7 +178,7 @@ def read_at(folder: int, name: str, path: str) -> FileRead:
             kind = _kind(there)
             if kind == "file":
                 data = file.read(MAX_BYTES + 1)
-                why = _unwritable(folder, name, there.st_mode)
+                why = _unwritable(folder, name, there)
                 if len(data) <= MAX_BYTES:
                     return FileRead(data, unwritable=why)
                 size = max(there.st_size, len(data))
@@ -188,15 +188,18 @@ def read_at(folder: int, name: str, path: str) -> FileRead:
     return FileRead(None, f"'{path}' is a {kind}", kind)
 
 
-def _unwritable(folder: int, name: str, mode: int) -> str:
+def _unwritable(folder: int, name: str, there: os.stat_result) -> str:
     """Why a file in an open folder may not be written, in words; empty if it may be.
 
-    Who is root could write it all the same, but somebody took the write bits away.
+    Who is root could write it all the same, but somebody took the write bits away. A file that
+    is replaced whole needs a folder that may be written, too.
     """
-    if not mode & 0o222:
+    if not there.st_mode & 0o222:
         return "its write permission was taken away"
+    whole = there.st_nlink == 1
     if os.access(name, os.W_OK, dir_fd=folder):
-        return ""
+        writable = not whole or os.access(".", os.W_OK | os.X_OK, dir_fd=folder)
+        return "" if writable else "permission denied for its folder"
     if os.fstatvfs(folder).f_flag & os.ST_RDONLY:
         return _WORDS[errno.EROFS]
     return "you have no permission to write it"
