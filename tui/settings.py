@@ -99,6 +99,8 @@ class EditorSettings(Strict, frozen=True):
     """Start with the view following the landing edit."""
     wrap: bool = False
     """Start with long lines wrapped (Alt+Z changes it for the session)."""
+    reduced_motion: bool | Literal["auto"] = "auto"
+    """Nothing slides, figures change once a second; auto: where ``REDUCE_MOTION`` is set."""
 
 
 class RehearsalSettings(Strict, frozen=True):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import msgspec
@@ -183,7 +184,16 @@ def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
         branch=git_branch(root),
     )
     app.bench.editor.set_wrap(settings.editor.wrap)
+    if less_motion(settings.editor.reduced_motion, os.environ):
+        app.reduce_motion()
     return app
+
+
+def less_motion(setting: bool | Literal["auto"], environ: Mapping[str, str]) -> bool:
+    """Whether nothing shall slide; ``auto``: where ``REDUCE_MOTION`` or ``NO_MOTION`` is set."""
+    if setting != "auto":
+        return setting
+    return any(environ.get(name, "0") not in ("", "0") for name in ("REDUCE_MOTION", "NO_MOTION"))
 
 
 def git_branch(root: Path) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,12 +16,13 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
-from tui.ui import theme
+from tui.ui import theme, warming
 from tui.ui.commands import COMMANDS
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.key_order import TypedKey
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
 
 _STYLES = Path(__file__).parent / "styles"
-_WARM_S = 0.5
-"""After the first paint: import what the first answer needs, so that it does not wait."""
-_WARM_PAUSE_S = 0.08
 _SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 
 
@@ -71,8 +67,7 @@ class DuettoApp(App[int]):
         """
         theme.activate(theme_name)
         super().__init__()
-        for name in theme.theme_names():
-            self.register_theme(theme.cached_theme(name).textual_theme())
+        self.register_theme(theme.cached_theme(theme_name).textual_theme())
         self.theme = theme_name
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
@@ -85,8 +80,19 @@ class DuettoApp(App[int]):
         self.on_forced_end: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
         self._frame: Frame | None = None
+        self._was_busy = False
         self._leaving = False
         """The user wants to leave, and was asked about what would be lost."""
+
+    def reduce_motion(self) -> None:
+        """Nothing slides, and the meter counts calmly."""
+        self.animation_level = "none"
+        self.bench.calm()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """No cursor blinks: while nothing happens nothing is painted."""
+        if isinstance(event.widget, Input | TextArea):
+            event.widget.cursor_blink = False
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the bottom screen."""
@@ -189,8 +195,15 @@ class DuettoApp(App[int]):
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen
-        for number, warm in enumerate(_WARMERS):
-            self.set_timer(_WARM_S + number * _WARM_PAUSE_S, warm)
+        self.run_worker(self._warm(), name="warming", group="warming")
+
+    async def _warm(self) -> None:
+        """Load what the first answer needs, and the other themes."""
+        await asyncio.sleep(warming.AFTER_S)
+        await asyncio.to_thread(warming.warm)
+        for name in theme.theme_names():
+            self.register_theme(theme.cached_theme(name).textual_theme())
+        warming.settle()
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
@@ -208,6 +221,10 @@ class DuettoApp(App[int]):
                 bench.paint_now()
         if bench.transcript.behind is not None and self._frame is not None:
             self._frame.wake()
+        busy = self.session.status.busy
+        if self._was_busy and not busy:
+            self.set_timer(warming.TIDY_S, warming.tidy)
+        self._was_busy = busy
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""
@@ -258,37 +275,3 @@ class DuettoApp(App[int]):
         """By force; a terminal that is gone may hold up the way out, so the text is kept first."""
         self.on_forced_end()
         self.exit(code, code)
-
-
-def _warm_markdown() -> None:
-    from tui.ui.conversation.markdown import markdown_lines
-
-    markdown_lines("**warm**", 40)
-
-
-def _warm_fences() -> None:
-    from tui.ui.conversation.fences import code_rows
-
-    code_rows("def warm(): ...", "python")
-
-
-def _warm_editor() -> None:
-    from tui.ui.editor.cells import line_cells
-
-    import_module("tui.ui.highlight.colours")
-    line_cells("warm")
-
-
-def _settle_garbage() -> None:
-    """No collection stops the screen for longer than a millisecond or two.
-
-    What lives now lives until the end and need not be looked at again; of what comes, many young
-    objects are looked at often, all of them once in ten million (Python: in 70,000).
-    """
-    gc.freeze()
-    gc.set_threshold(1000, 10, 1000)
-
-
-_WARMERS = (_warm_markdown, _warm_fences, _warm_editor, _settle_garbage)
-"""What the first answer needs is imported before its first token, one at a time so that keys get
-in between."""

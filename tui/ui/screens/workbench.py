@@ -117,6 +117,10 @@ class Workbench(WorkbenchCommands):
         for trouble in notices.troubles:
             self._tell(trouble)
 
+    def calm(self) -> None:
+        """Less motion; called before the screen is mounted."""
+        self._status.calm = True
+
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
         for part in (self._header, self.transcript, self.prompt_box, self._status, self._keys):

@@ -20,7 +20,7 @@ _VERDICTS = {
     "error": ("✗ tests could not run", "error"),
 }
 _GAP = 2
-_TICK_S = 0.1
+_TICK_S, _CALM_TICK_S = 0.1, 1.0
 """How often seconds and rate are looked at while a turn runs."""
 _ROOM_FOR_KEYS = 60
 """Width from which the countdown says what ends it; the row of keys says it too."""
@@ -33,13 +33,16 @@ class StatusLine(Bar):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.calm = False
+        """The figures change once a second: for who is disturbed by motion."""
         self._session = session
         self._reached: set[str] = set()
         """Endpoints that a connection stood to: the next one is a reconnection."""
 
     def on_mount(self) -> None:
         """The clock runs only while a turn does."""
-        self._timer = self.set_interval(_TICK_S, self.update_bar, pause=True)
+        tick_s = _CALM_TICK_S if self.calm else _TICK_S
+        self._timer = self.set_interval(tick_s, self.update_bar, pause=True)
 
     def sync(self, *, only_meter: bool = False) -> None:
         """Take up what changed; while a turn runs the clock paints the meter, not the frame."""
