@@ -74,7 +74,7 @@ class EditorPane(EditorFinding, EditorTree):
                 self.editor.change(toggle(view.cursor, marks))
 
     def action_bracket(self) -> None:
-        """Go to the partner of the bracket at the cursor, or to the line's next bracket."""
+        """Go to the partner of the bracket at the cursor, or of the next one in its line."""
         if (editor := self.editor).view is not None and not editor.jump_to_partner():
             self.app.notify("There is no bracket with a partner here.", markup=False)
 
