@@ -2,6 +2,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tui.cli.target import Place, Target, target_of
 from tui.errors import UsageError
@@ -144,3 +146,28 @@ def test_what_is_at_hand_decides_what_is_new(folder: Path, monkeypatch: pytest.M
     target = target_of(["cache.py", "sub/new.py"])
     assert target is not None
     assert [place.new for place in target.places] == [False, True]
+
+
+WORDS = st.text("a+:,1.0/~\\\0\n\x1b \udcff\u202eé-", max_size=12) | st.sampled_from(
+    ["cache.py", "+3", "sub/b.py:2", ".", "cache.py:1:", "::", "+", "+1:2:3", "~", ".git/x", "..."]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(st.lists(WORDS, max_size=4))
+def test_any_words_give_a_target_or_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    before = sorted(folder.rglob("*"))
+    try:
+        target = target_of(words)
+    except UsageError:
+        return
+    assert sorted(folder.rglob("*")) == before
+    for place in target.places if target is not None else ():
+        assert target is not None
+        whole = target.root / place.path
+        assert whole.parent.is_dir()
+        assert place.new == (not whole.exists())
+        assert (place.line or 0) >= 0 <= place.col

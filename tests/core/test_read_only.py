@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tui.core.disk_plan import DiskPlan
 from tui.core.file_read import MAX_BYTES, MAX_LINES, PICTURE_BYTES, viewed
@@ -191,3 +193,27 @@ def test_a_new_file_that_the_model_fills_is_the_models_until_the_user_types() ->
     workspace.written("new.py", workspace.disk_plan("new.py").data)
     workspace.edit("new.py", (0, 0), (0, 1), "")
     assert workspace.disk_plan("new.py") == DiskPlan(b"y", b"")
+
+
+PIECES = [
+    b"a",
+    b"\n",
+    b"\r",
+    b"\xe9",
+    b"\xc3\xa9",
+    b"\xed\xa0\x80",
+    b"\0",
+    b"\xef\xbb\xbf",
+    b"\xf0\x9f",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES)).map(b"".join), st.booleans())
+def test_whatever_the_bytes_what_is_shown_is_their_beginning(data: bytes, large: bool) -> None:
+    read = FileRead(None, "large", head=data, size_bytes=9 << 20) if large else FileRead(data)
+    if large and not data:
+        return
+    seen = viewed("a", read)
+    assert data.startswith(seen.text.encode("utf-8", "surrogateescape"))
+    assert bool(seen.why) != seen.exact
+    assert not seen.exact or seen.text.encode() == data

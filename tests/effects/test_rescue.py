@@ -110,8 +110,9 @@ def test_a_paths_way_out_is_not_taken(folders: RescueFolders) -> None:
     (folder.parent / "secret").write_text("secret")
     manifest.write_text(manifest.read_text().replace("src/a.py", "../../secret"))
     assert [file.path for file in folders.kept()[0].files] == [FILES[1].path]
-    manifest.write_text("{")
-    assert folders.kept() == []
+    for broken in ("{", "[" * 100_000, "[]", '{"files": 3}', "\udcff"):
+        manifest.write_text(broken, errors="surrogateescape")
+        assert folders.kept() == []
     assert folder.is_dir()
 
 

@@ -164,7 +164,7 @@ def _expanded(path: str) -> Path:
     """With ``~`` resolved; a user that does not exist has no files."""
     try:
         return Path(path).expanduser()
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         return Path(path)
 
 

@@ -96,7 +96,7 @@ class RescueFolders:
         found = []
         with suppress(OSError), _opened(self._state_dir, [_NAME]) as rescue:
             for name in sorted(os.listdir(rescue), reverse=True):
-                with suppress(OSError, ValueError):
+                with suppress(OSError, ValueError, RecursionError):
                     if not _is_held(self._state_dir / _NAME / name):
                         found.append(self._read(name))
         return [unsaved for unsaved in found if unsaved]
