@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import CellType, FunctionType
 from typing import Any, Protocol, cast
 
@@ -20,7 +21,7 @@ from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, RegexLexe
 from pygments.token import Error, Whitespace
 
 from tui.ui.highlight.contexts import context_tokens
-from tui.ui.highlight.guard import LexerUnfit
+from tui.ui.highlight.guard import MOST_EMPTY, LexerUnfit
 from tui.ui.highlight.lines import TokenType
 
 State = tuple[object, ...]
@@ -58,6 +59,7 @@ def _tokens(
     _, pos, known, report = begin
     states = list(stack) if known is ROOT else list(cast("tuple[str, ...]", known))
     rules = lexer._tokens
+    still = 0
     while True:
         for match_at, action, new_state in rules[states[-1]]:
             match = match_at(text, pos)
@@ -68,7 +70,11 @@ def _tokens(
                     yield pos, action, match.group()
                 else:
                     yield from action(lexer, match)
-            pos = match.end()
+            end = match.end()
+            still = still + 1 if end == pos else 0
+            if still > MOST_EMPTY:
+                raise LexerUnfit("it makes no progress")
+            pos = end
             if new_state is not None:
                 _enter(states, new_state)
             break
@@ -177,7 +183,7 @@ def _restarts(lexer_class: type[Lexer]) -> bool:
     """Whether the loop above is what runs: a lexer may have one of its own."""
     lexer = cast("CheckpointLexer", lexer_class())
     text = "\n\n"
-    list(Pass(lexer, text, 0, ROOT))
+    deque(islice(Pass(lexer, text, 0, ROOT), MOST_EMPTY), maxlen=0)
     return lexer.checkpoint_start is None
 
 

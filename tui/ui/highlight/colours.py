@@ -9,13 +9,13 @@ dropped for that file, and the text stays plain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import perf_counter
+from time import perf_counter, process_time
 from weakref import WeakKeyDictionary
 
 from tui.core.buffer import Buffer
 from tui.ui.highlight.batches import hunks
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
-from tui.ui.highlight.languages import Language, candidates, choice, language
+from tui.ui.highlight.languages import Language, by_first_line, candidates, choice, language
 from tui.ui.highlight.lines import Lines, NoLines, Range, Spans
 
 MOST_LINES = 200_000
@@ -107,7 +107,8 @@ class BufferColours:
             return
         found = candidates(self._buffer.path)
         if not found:
-            self._lines = NoLines()
+            self._language = by_first_line(self._buffer.lines[0])
+            self._lines = NoLines() if self._language is None else None
         elif len(found) == 1:
             self._language = language(found[0][0])
         else:
@@ -147,10 +148,14 @@ class BufferColours:
 
     def _guarded(self, call: Callable[..., Range | None], *arguments: float) -> Range | None:
         done = None
+        began = process_time()
         with Guard() as guard:
             done = call(*arguments)
-        if guard.failure:
-            self._drop(guard.failure)
+        late_s = process_time() - began - arguments[-1]
+        # A region's lexer is judged by its region first.
+        failure = self._troubles.verdict("", guard, late_s / 2)
+        if failure:
+            self._drop(failure)
             return (0, self._buffer.line_count)
         return done
 

@@ -14,6 +14,8 @@ from typing import Any
 from pygments.lexer import LexerContext
 from pygments.token import Error, Text
 
+from tui.ui.highlight.guard import MOST_EMPTY, LexerUnfit
+
 _PLACE = frozenset({"text", "pos", "end"})
 _PLAIN = (str, int, float, bool, type(None))
 _TOKEN_TYPE = type(Error)
@@ -34,7 +36,11 @@ def context_tokens(
     _restore(ctx, known)
     ctx.pos = pos
     rules = lexer._tokens
+    still = 0
     while True:
+        still, pos = (still + 1 if ctx.pos == pos else 0), ctx.pos
+        if still > MOST_EMPTY:
+            raise LexerUnfit("it makes no progress")
         for match_at, action, new_state in rules[ctx.stack[-1]]:
             match = match_at(text, ctx.pos, ctx.end)
             if match is None:

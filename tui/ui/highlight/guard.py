@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
+_GREEDY = "it takes too much memory"
 _log = logging.getLogger("tui.highlight")
 
 STEP_CPU_S = 0.25
@@ -23,7 +24,11 @@ STEP_CPU_S = 0.25
 BUILD_CPU_S = 2.0
 """Loading a language, piece by piece, once a process."""
 STEP_BYTES = 192 * 2**20
-"""No step may take more memory."""
+"""No step may take more memory, nor all steps for a file together."""
+MOST_EMPTY = 10_000
+"""Matches or tokens in a row without progress."""
+SLOW_S, MOST_SLOW_S = 0.03, 0.6
+"""A step may be late by so much; what is later adds up, and when it is too much, that is that."""
 _MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
@@ -35,6 +40,8 @@ class Guard:
     """A context in which nothing of a lexer's troubles gets out; they are in ``failure``."""
 
     _depth = 0
+    _ceiling = 0
+    """Bytes that the process may have come to; 0: nobody looks."""
 
     def __init__(self, limit_s: float = STEP_CPU_S) -> None:
         self.failure = ""
@@ -43,10 +50,13 @@ class Guard:
         self._alarmed = threading.current_thread() is threading.main_thread()
         self._left_s = 0.0
         self._handler: Callable[[int, FrameType | None], object] | int | None = None
-        self._before = 0
+        self.took_bytes = 0
+        """By so much the process's peak grew."""
+        self._before = self._outer_ceiling = 0
 
     def __enter__(self) -> Guard:
         self._before = _most_bytes()
+        self._outer_ceiling, Guard._ceiling = Guard._ceiling, self._before + STEP_BYTES
         if self._alarmed:
             if not Guard._depth:
                 self._handler = signal.signal(signal.SIGVTALRM, _ring)
@@ -65,14 +75,22 @@ class Guard:
             signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s)
             if not Guard._depth:
                 signal.signal(signal.SIGVTALRM, self._handler or signal.SIG_DFL)
+        self.took_bytes = _most_bytes() - self._before
+        greedy = self.took_bytes > STEP_BYTES
+        Guard._ceiling = self._outer_ceiling
         if error is None:
-            if _most_bytes() - self._before > STEP_BYTES:
-                self.failure = "it takes too much memory"
+            self.failure = _GREEDY if greedy else ""
             return False
         if not isinstance(error, Exception):
             return False
         self.failure = str(error) if isinstance(error, LexerUnfit) else type(error).__name__
         return True
+
+
+def look() -> None:
+    """Called now and then by who runs a lexer. Raises LexerUnfit: it took too much memory."""
+    if Guard._ceiling and _most_bytes() > Guard._ceiling:
+        raise LexerUnfit(_GREEDY)
 
 
 class Troubles:
@@ -81,6 +99,8 @@ class Troubles:
     def __init__(self, path: str) -> None:
         self.path = path
         self.languages: set[str] = set()
+        self._late_s: dict[str, float] = {}
+        self._took_bytes: dict[str, int] = {}
 
     def add(self, language: str, failure: str) -> None:
         """Remember it, and say once, for who reads the log, why text is plain."""
@@ -88,6 +108,21 @@ class Troubles:
             self.languages.add(language)
             text = "%s: text in %s is shown without colours, its lexer failed (%s)"
             _log.warning(text, self.path, language, failure)
+
+    def verdict(self, language: str, guard: Guard, late_s: float) -> str:
+        """What is wrong with a lexer after a step; empty: nothing.
+
+        One long match is no reason to give up; a lexer that stops the screen again and again is,
+        as is one that takes a little more memory with every step.
+        """
+        if guard.failure:
+            return guard.failure
+        self._took_bytes[language] = self._took_bytes.get(language, 0) + guard.took_bytes
+        if self._took_bytes[language] > STEP_BYTES:
+            return _GREEDY
+        if late_s > SLOW_S:
+            self._late_s[language] = self._late_s.get(language, 0.0) + late_s
+        return "it is too slow" if self._late_s.get(language, 0.0) > MOST_SLOW_S else ""
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

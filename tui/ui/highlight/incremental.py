@@ -35,6 +35,9 @@ _CONTEXT_LINES = 30
 """Lines above a guess, so that most strings and comments are begun there."""
 _REPAIR_S = 0.5
 """After the last edit."""
+_QUIET_S = 0.1
+"""Lines that nobody sees wait until nobody has edited for so long: what a model is writing
+changes them again and again."""
 _SAMPLES = 64
 
 
@@ -59,6 +62,7 @@ class IncrementalLines:
         self._repair: Run | None = None
         self._repair_at_s: float | None = None
         """When to look over the whole text; None: nothing was edited since."""
+        self._quiet_at_s = 0.0
 
     @property
     def pending(self) -> bool:
@@ -68,10 +72,13 @@ class IncrementalLines:
     @property
     def wait_s(self) -> float:
         """Seconds until `idle` has something to do; 0: now."""
-        if self._dirty is not None or self._repair_at_s is None:
-            return 0.0 if self._dirty is not None else self._regions.wait_s
-        wait_s = max(self._repair_at_s - perf_counter(), 0.0)
-        return min(wait_s, self._regions.wait_s) if self._regions.pending else wait_s
+        now = perf_counter()
+        if self._dirty is not None:
+            return max(self._quiet_at_s - now, 0.0)
+        waits = [self._regions.wait_s] if self._regions.pending else []
+        if self._repair_at_s is not None:
+            waits.append(max(self._repair_at_s - now, 0.0))
+        return min(waits, default=0.0)
 
     def spans(self, line: int) -> Spans:
         """The spans of a line."""
@@ -86,7 +93,8 @@ class IncrementalLines:
         first = self._entry[row] if row else ROOT
         self._entry[row : row + n_old] = [first] + [None] * (n_new - 1)
         self._run = self._repair = None
-        self._repair_at_s = perf_counter() + _REPAIR_S
+        now = perf_counter()
+        self._repair_at_s, self._quiet_at_s = now + _REPAIR_S, now + _QUIET_S
         taken = self._regions.edit(row, old, self._store.lines[row : row + n_new])
         if self._dirty is None:
             if taken:
@@ -116,7 +124,8 @@ class IncrementalLines:
     def idle(self, budget_s: float) -> Range | None:
         """Colour on; when all is coloured and nobody edits, look for what is wrong."""
         deadline = perf_counter() + budget_s
-        self._forward(len(self._entry), deadline)
+        if perf_counter() >= self._quiet_at_s:
+            self._forward(len(self._entry), deadline)
         if self._dirty is None and perf_counter() < deadline:
             self._regions.idle(deadline)
             if self._repair_at_s is not None and perf_counter() >= self._repair_at_s:

@@ -27,6 +27,8 @@ from tui.ui.highlight.rules import embedding, others
 from tui.ui.highlight.whole import WholeLines
 
 _WILD = re.compile(r"[*?\[]")
+_SHEBANG = re.compile(r"#!\s*\S*?/?(?:env\s+(?:-\S+\s+)*)?([\w+]+?)[\d.]*(?:\s|$)")
+_INTERPRETERS = {"node": "javascript", "bun": "javascript", "deno": "typescript"}
 _EXPLICIT_BONUS = 0.5
 """What Pygments gives a pattern without a wildcard."""
 
@@ -120,7 +122,13 @@ def _language(name: str) -> Language:
     return Language(name)
 
 
-def by_alias(alias: str) -> LinesMaker | None:
+def by_first_line(line: str) -> Language | None:
+    """The language of a script whose name says nothing: ``#!/usr/bin/env python3``."""
+    found = _SHEBANG.match(line)
+    return None if found is None else by_alias(_INTERPRETERS.get(found[1], found[1]))
+
+
+def by_alias(alias: str) -> Language | None:
     """The language that a fence names."""
     name = _table().aliases.get(alias.strip().lower())
     return None if name is None else language(name)

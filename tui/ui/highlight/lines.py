@@ -23,6 +23,7 @@ Range = tuple[int, int]
 LONGEST_LINE = 10_000
 """Characters; longer lines stay neutral, and the lexer sees them as empty."""
 _PLAIN = frozenset({Text, Whitespace})
+_TOKEN_TYPE = type(Text)
 _MOST_SHARED = 20_000
 _shared_spans: dict[Span, Span] = {}
 _shared_lines: dict[Spans, Spans] = {}
@@ -169,7 +170,7 @@ class SpanWriter:
         skipped = self.skip(pos) if pos > self.at and self._text else []
         self.at = max(self.at, pos + len(value))
         if "\n" not in value:
-            if kind not in _PLAIN:
+            if kind is not Text:
                 self._add(pos - self._start, pos - self._start + len(value), kind)
             return skipped
         *whole, last = value.split("\n")
@@ -214,8 +215,8 @@ class SpanWriter:
         return done
 
     def _add(self, start: int, end: int, kind: TokenType) -> None:
-        if start >= end or start < 0 or kind in _PLAIN:
-            return
+        if start >= end or start < 0 or kind in _PLAIN or type(kind) is not _TOKEN_TYPE:
+            return  # what is no token type is nothing to paint, whoever gave it
         spans = self._spans
         if spans and spans[-1][1] == start and spans[-1][2] is kind:
             spans[-1] = (spans[-1][0], end, kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
+from time import perf_counter, process_time
 
 from tui.ui.highlight.embedded import Embedded
 from tui.ui.highlight.guard import Guard, Troubles
@@ -222,11 +222,15 @@ class Regions:
     def _run(self, region: Region, call: Callable[..., Range | None], *arguments: float) -> None:
         """Let a region's lexer work; one that fails is dropped for this file."""
         changed = None
+        name = region.mark.maker.name if region.mark.maker else ""
+        began = process_time()
         with Guard() as guard:
             changed = call(*arguments)
-        if guard.failure:
+        late_s = process_time() - began - arguments[-1]
+        failure = self._troubles.verdict(name, guard, late_s)
+        if failure:
             region.inner = NoLines()
-            self._troubles.add(region.mark.maker.name if region.mark.maker else "", guard.failure)
+            self._troubles.add(name, failure)
             changed = (0, region.last - region.first + 1)
         if changed is not None:
             self._store.touch(region.first + changed[0], region.first + changed[1])

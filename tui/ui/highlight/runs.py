@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui.ui.highlight.checkpoints import CheckpointLexer, Pass, State, Token
 from tui.ui.highlight.embedded import Embedded, flat
-from tui.ui.highlight.guard import LexerUnfit
+from tui.ui.highlight.guard import LexerUnfit, look
 from tui.ui.highlight.lines import SpanWriter, Store
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ class Run:
 
     def guess(self, store: Store, first: int, deadline: float) -> None:
         """Colour the lines from ``first`` to the limit, without keeping any state."""
-        for item in self._items:
+        for count, item in enumerate(self._items):
+            if not count % _CLOCK_EVERY and self._late(deadline):
+                return
             if len(item) != 3:
-                if perf_counter() > deadline:
-                    return
                 continue
             for line, spans in self._writer.write(*item):
                 if line >= self._limit:
@@ -136,4 +136,5 @@ class Run:
         self._looks += 1
         if self._looks > _STUCK_LOOKS:
             raise LexerUnfit("it makes no progress")
+        look()
         return perf_counter() > deadline

@@ -17,7 +17,7 @@ from pygments.lexer import Lexer
 
 from tui.ui.highlight.checkpoints import Token
 from tui.ui.highlight.delegating import WORKING
-from tui.ui.highlight.guard import LexerUnfit
+from tui.ui.highlight.guard import LexerUnfit, look
 from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store
 
 _CLOCK_EVERY = 64
@@ -154,6 +154,7 @@ class WholeLines:
         self._looks += 1
         if self._looks > _STUCK_LOOKS:
             raise LexerUnfit("it makes no progress")
+        look()
 
     def _guess(self, first: int, until: int, deadline: float) -> None:
         """Colour lines that have no colours of their own yet."""
@@ -161,21 +162,25 @@ class WholeLines:
         if not self._context:
             for line in range(first, until + 1):
                 if not store.known[line]:
-                    self._write_guess(line, line, line)
+                    self._write_guess((line, line, line), deadline)
                     if perf_counter() > deadline:
                         return
             return
         last = store.known.rfind(0, first, until + 1)
-        self._write_guess(max(first - self._context, 0), first, last)
+        self._write_guess((max(first - self._context, 0), first, last), deadline)
 
-    def _write_guess(self, start: int, first: int, last: int) -> None:
-        """Lex from ``start``; lines from ``first`` to ``last`` that are not known get it."""
+    def _write_guess(self, place: tuple[int, int, int], deadline: float) -> None:
+        """Lex from a line; those from a second to a third that are not known get it."""
         store = self._store
+        start, first, last = place
         text = "\n".join(store.lines[start : last + 1]) + "\n"
         writer = SpanWriter(start, 0, text)
         tokens = cast("Iterator[Token]", self._guesser.get_tokens_unprocessed(text))
-        most = 8 * len(text) + 100
-        for token in islice(tokens, most):
+        for count, token in enumerate(tokens):
+            if not count % _CLOCK_EVERY:
+                look()
+                if perf_counter() > deadline:
+                    return
             for line, spans in writer.write(*token):
                 if first <= line <= last and not store.known[line]:
                     store.put(line, spans)
