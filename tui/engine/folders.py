@@ -40,8 +40,12 @@ class Folders:
         return entries_below(listed, folder)
 
     def watch(self, *, seen: bool) -> None:
-        """The tree came into sight, or went out of it."""
+        """The tree came into sight (again), or went out of it.
+
+        The user looks at it: git is asked, for not all that it reads is watched everywhere.
+        """
         self._seen = seen
+        self._stale |= seen
         self._ask()
 
     def telling(self, outside: Callable[[set[str]], None]) -> Callable[[set[str]], None]:

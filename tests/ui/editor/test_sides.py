@@ -260,6 +260,26 @@ async def test_beside_the_conversation_there_is_room_on_a_wide_screen_only() -> 
         assert not app.bench.editor.region
 
 
+async def test_the_line_between_them_can_be_dragged() -> None:
+    s = session()
+    async with running(s, ROOMY) as (app, pilot):
+        pane = await divided(app, pilot)
+        left, right = pane.sides
+        await pilot.mouse_down(offset=(right.region.x, 10))
+        await pilot.hover(offset=(80, 10))
+        await pilot.mouse_up(offset=(80, 10))
+        await pilot.pause(0.1)
+        assert (left.region.width, right.region.width) == (80, 40)
+        await pilot.mouse_down(offset=(80, 10))
+        await pilot.hover(offset=(2, 10))
+        await pilot.mouse_up(offset=(2, 10))
+        await pilot.pause(0.1)
+        assert left.region.width == 15
+        await pilot.press("ctrl+backslash", "ctrl+backslash")
+        await pilot.pause(0.1)
+        assert (left.region.width, right.region.width) == (60, 60)
+
+
 async def test_find_goes_on_in_the_other_side() -> None:
     s = session()
     s.open(TEST)

@@ -242,8 +242,8 @@ class EditorFiles(EditorSides):
         event.stop()
         self._warned = ""
         self._sync_tabs()
-        if (other := self.other) is not None:
-            other.editor.repaint()  # the same file, maybe
+        if (other := self.other) is not None and other.path == self.active:
+            other.editor.repaint()
 
     @on(Tabs.Chosen)
     def _tab_chosen(self, event: Tabs.Chosen) -> None:

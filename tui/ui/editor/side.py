@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.strip import Strip
 
 from tui.core.buffer import Buffer
@@ -74,6 +75,14 @@ class SideTitle(Painted):
 class Side(Horizontal):
     """An editor, its overview, and a view for each file that it has shown."""
 
+    class Dragged(Message):
+        """The line left of this side was dragged."""
+
+        def __init__(self, x: int) -> None:
+            """``x`` is the column of the screen where the line shall be."""
+            super().__init__()
+            self.x = x
+
     def __init__(self, session: EditorSession, *, id: str, editor_id: str) -> None:
         super().__init__(id=id)
         self.title = SideTitle()
@@ -82,6 +91,7 @@ class Side(Horizontal):
         self.path = ""
         """The file that is shown; empty: none."""
         self._views: dict[str, View] = {}
+        self._held = False
 
     def compose(self) -> ComposeResult:
         """The title is seen where there are two sides."""
@@ -131,6 +141,26 @@ class Side(Horizontal):
             marks = marks_of(workspace, view)
             lines = len(view.shown(height)) if view.wrapped else height
             self.overview.show(view.top, lines, view.buffer.line_count, marks)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the line between the two sides: it is this one's left border."""
+        if event.button == 1 and event.screen_x < self.content_region.x:
+            event.stop()
+            self._held = True
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the line along."""
+        if self._held:
+            event.stop()
+            self.post_message(self.Dragged(event.screen_x))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go of it."""
+        if self._held:
+            event.stop()
+            self._held = False
+            self.release_mouse()
 
     @on(Overview.Chosen)
     def _line_chosen(self, event: Overview.Chosen) -> None:

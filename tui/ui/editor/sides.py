@@ -118,6 +118,7 @@ class EditorSides(Vertical):
         second.keep(())
         second.path = ""
         self.remove_class("-split", "-one")
+        first.styles.width = second.styles.width = "1fr"
         self._mark()
         self._settle_follow()
         if focused:
@@ -155,6 +156,15 @@ class EditorSides(Vertical):
         self.set_class(narrow, "-one")
         self._mark()
         self._settle_follow()
+
+    def on_side_dragged(self, event: Side.Dragged) -> None:
+        """The user moves the line between the two sides; each keeps a third of the least width."""
+        event.stop()
+        left, right = self.sides
+        total = right.region.right - left.region.x
+        least = FEWEST_COLUMNS // 3
+        first = max(min(event.x - left.region.x, total - least), least)
+        left.styles.width, right.styles.width = f"{first}fr", f"{total - first}fr"
 
     def _mark(self) -> None:
         """Say which side the user is in."""

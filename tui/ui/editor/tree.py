@@ -41,9 +41,12 @@ class FileTree(ListedTree, can_focus=True):
         super().__init__(session, id=id)
         self._listed: list[str] = []
         self._paths: PathIndex | None = None
+        self._fresh = False
+        """It was looked at just now, when it was shown."""
 
     def show(self, active: str) -> None:
         """The tree came into sight: look at everything anew, light the active file."""
+        self._fresh = True
         self.session.folders.watch(seen=True)
         self.tree_rows.take(self.session.folders.states)
         self.tree_rows.forget()
@@ -174,6 +177,11 @@ class FileTree(ListedTree, can_focus=True):
         """The lit row is bright with the focus only."""
         super().watch_has_focus(has_focus)
         self.mark()
+        if has_focus and not self._fresh:  # a huge workspace is not watched everywhere
+            self.session.folders.watch(seen=True)
+            self.tree_rows.forget()
+            self.load()
+        self._fresh = False
 
     def _turn(self, *, opening: bool) -> None:
         """Right: open a folder, or go into it. Left: close it, or go to the one above."""
