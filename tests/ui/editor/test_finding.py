@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -144,3 +145,14 @@ async def test_a_language_without_comments_says_so() -> None:
     async with pane("notes.txt") as (p, pilot):
         await pilot.press("ctrl+underscore")
         assert text_of(p) == "x\n"
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 10), (300, 80)])
+async def test_every_size(size: tuple[int, int]) -> None:
+    async with pane("find.py") as (p, pilot):
+        await pilot.resize_terminal(*size)
+        await pilot.press("ctrl+r", *"two", "tab", "x", "enter", "escape")
+        p.close_open()
+        await pilot.press("alt+g", "2", "enter", "ctrl+t", "down", "escape")
+        assert text_of(p) == LINES.replace("two", "x", 1)
+        assert cursor_of(p) == (1, 0)
