@@ -161,7 +161,7 @@ async def test_the_same_key_shows_enters_and_hides_it() -> None:
         await s.press("f4")
         assert not s.seen
         assert s.is_at(s.app.bench.editor.editor)
-        assert s.session.folders.seen == [True, False]
+        assert s.session.folders.seen == [True, True, False]
 
 
 @pytest.mark.parametrize(("size", "over"), [(WIDE, False), (ROOMY, True), (NARROW, True)])
