@@ -395,3 +395,40 @@ def cost_s(editor: Editor, key: str) -> float:
     for y in range(editor.size.height):
         editor.render_line(y)
     return process_time() - start
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+async def test_the_cursor_stays_in_sight_when_the_screen_shrinks(wrap: bool) -> None:
+    app = EditorApp(FakeSession({"a.py": ("word " * 30 + "\n") * 60}), "a.py")
+    async with app.run_test(size=(90, 30)) as pilot:
+        editor = app.pane.editor
+        editor.set_wrap(wrap)
+        await pilot.press(*["down"] * 22, "end")
+        for size in ((90, 9), (40, 9), (30, 5), (200, 50), (26, 6)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert editor.view is not None
+            assert editor.view.cursor_spot(editor.size.height) is not None, size
+
+
+async def test_a_view_that_was_scrolled_away_stays_there_when_the_screen_shrinks() -> None:
+    app = EditorApp(FakeSession({"a.py": "line\n" * 300}), "a.py")
+    async with app.run_test(size=(90, 30)) as pilot:
+        editor = app.pane.editor
+        editor.scroll_lines(100)
+        await pilot.resize_terminal(60, 12)
+        await pilot.pause()
+        assert editor.view is not None
+        assert editor.view.top == 100
+
+
+async def test_the_landing_edit_stays_in_sight_when_the_screen_shrinks() -> None:
+    app = EditorApp(FakeSession({"a.py": "line\n" * 300}), "a.py")
+    async with app.run_test(size=(90, 30)) as pilot:
+        app.pane.sync(app.session.land("a.py", 150, "new\n" * 12))
+        view = app.pane.editor.view
+        assert view is not None
+        for size in ((60, 10), (20, 5), (200, 50)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert 161 in view.shown(app.pane.editor.size.height)

@@ -247,7 +247,7 @@ class EditorCanvas(Painted, can_focus=True):
         self.post_message(self.Moved())
 
     def _settle(self, view: View) -> None:
-        """The view had no size when it was told what to show."""
+        """The view had no size when it was told what to show, or has another one now."""
         if self.following and view.pen_line is not None and not self._looked:
             view.reveal(view.pen_line, self.size.height, ahead=True)
         else:
@@ -256,11 +256,16 @@ class EditorCanvas(Painted, can_focus=True):
     # -- events and timers ----------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Other rows fit now; the first ones show what was gone to before there were any."""
+        """Other rows fit now: the cursor, if it was in sight, or the landing edit stays so.
+
+        The first rows show what was gone to before there were any.
+        """
         view, height = self.view, self.size.height
         if view is not None and height:
+            before = bool(self._frame.width)
+            seen = before and view.cursor_spot(len(self._rows)) is not None
             view.fit(self.size.width, wrap=self.wrap)
-            if not self._frame.width:
+            if seen or not before or (self.following and view.pen_line is not None):
                 self._settle(view)
             view.scroll_rows(0, height)
         self.repaint()
