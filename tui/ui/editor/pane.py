@@ -128,7 +128,10 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_wrap(self) -> None:
         """Wrap long lines, or don't; for this session."""
-        self.set_wrap(not self.editor.wrap)
+        wrap = not self.editor.wrap
+        self.set_wrap(wrap)
+        said = "Long lines wrap." if wrap else "Long lines go on to the right."
+        self.app.notify(said, timeout=2, markup=False)
         self.note()
 
     def action_follow(self) -> None:
