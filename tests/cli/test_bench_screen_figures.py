@@ -71,6 +71,7 @@ def test_a_go_word_says_it_all(rate: int, tokens: int, number: int, line: int) -
     asked = Wanted(rate, tokens, number, "edit", line)
     assert wanted(f'{{"text":"old {ASKED.go_word}"}}, {asked.go_word} and more') == asked
     assert wanted("bench-r10-n1") is None
+    assert not asked.mark.search(asked.go_word)
 
 
 def test_the_patch_of_an_edit_finds_its_place() -> None:

@@ -74,8 +74,8 @@ class Wanted:
 
     @property
     def mark(self) -> re.Pattern[str]:
-        """A mark; its group is the number."""
-        return re.compile(rf"\b{self.letter}(\d{{6}})\b")
+        """A mark, whose group is the number; a go-word on the screen holds none."""
+        return re.compile(rf"(?<![\w-]){self.letter}(\d{{6}})\b")
 
     @property
     def lasts_s(self) -> float:
