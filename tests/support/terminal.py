@@ -41,6 +41,8 @@ UNSUPPORTED = re.compile(
 COLON_SGR = re.compile(rb"\x1b\[[0-9;]*:[0-9;:]*m")
 MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 KITTY = re.compile(rb"\x1b\[(?:>(?P<push>\d*)|<(?P<pop>\d*))u")
+OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;(?P<level>\d+))?m")
+WRAP = 7
 ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
 MOUSE = (1000, 1002, 1003, 1006, 1015, 1016)
 
@@ -73,6 +75,8 @@ class Terminal:
         self.modes: dict[int, bool] = {}
         """Private modes as they were last set (True) or reset."""
         self.kitty_depth = 0
+        self.other_keys = False
+        """xterm's modifyOtherKeys is on."""
         self.status: int | None = None
         """Exit status once it has ended; negative: the signal."""
         self._screen = Screen(self.columns, self.rows)
@@ -194,6 +198,10 @@ class Terminal:
         words = [f"mode {mode} is still set" for mode in kept]
         if not self.modes.get(CURSOR, True):
             words.append("the cursor is hidden")
+        if not self.modes.get(WRAP, True):
+            words.append("long lines are not wrapped")
+        if self.other_keys:
+            words.append("xterm's modifyOtherKeys is still on")
         if self.kitty_depth > 0:
             words.append("the Kitty keyboard protocol is still on")
         with contextlib.suppress(OSError, termios.error):
@@ -274,6 +282,8 @@ class Terminal:
         for found in MODE.finditer(data):
             for number in found[1].split(b";"):
                 self.modes[int(number)] = found[2] == b"h"
+        for changed in OTHER_KEYS.finditer(data):
+            self.other_keys = bool(int(changed["level"] or 0))
         for kitty in KITTY.finditer(data):
             self.kitty_depth += 1 if kitty["push"] is not None else -int(kitty["pop"] or 1)
         self._stream.feed(COLON_SGR.sub(b"", UNSUPPORTED.sub(b"", data)))

@@ -26,6 +26,7 @@ from tui.core.stamping import Name
 from tui.ui import driver as driver_module
 from tui.ui.driver import TerminalDriver
 from tui.ui.input_stream import ESC_S
+from tui.ui.key_order import TypedKey
 from tui.ui.output_pipe import MOST_BYTES, OutputPipe
 
 
@@ -39,6 +40,8 @@ class Host:
 
     def post_message(self, message: Message) -> bool:
         self.heard.append((message, time.monotonic()))
+        if isinstance(message, TypedKey):
+            asyncio.get_running_loop().call_soon(message.on_taken)
         return True
 
     def refresh(self, *, layout: bool = False) -> None:
@@ -209,6 +212,7 @@ async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPa
         assert b"\x1b[>5u" in taken
         assert b"\x1b[>4;1m" in taken
         assert b"\x1b[?2026$p" in taken
+        assert b"\x1b[?u" in taken
         assert not termios.tcgetattr(slave)[tty.LFLAG] & (termios.ECHO | termios.ICANON)
         driver.write("text")
         driver.stop_application_mode()
@@ -286,12 +290,12 @@ async def test_the_way_out_does_not_wait_for_a_stuck_terminal(
 async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     hung_up: list[int] = []
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGHUP, hung_up.append, 1)
     try:
         master, slave = pty.openpty()
         monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
         monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
         driver = TerminalDriver(Host())
+        loop.add_signal_handler(signal.SIGHUP, hung_up.append, 1)  # as the app does, later
         driver.start_application_mode()
         os.close(master)
         await until(lambda: hung_up)
@@ -304,6 +308,24 @@ async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPat
         os.close(slave)
     finally:
         loop.remove_signal_handler(signal.SIGHUP)
+
+
+def test_the_interpreter_ends_and_nobody_gave_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal() as (master, slave):
+        before = termios.tcgetattr(slave)
+        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
+        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
+        resorts: list[Callable[[], None]] = []
+        monkeypatch.setattr(driver_module.atexit, "register", resorts.append)
+
+        async def taken() -> None:
+            TerminalDriver(Host()).start_application_mode()
+
+        asyncio.run(taken())
+        (resort,) = resorts
+        resort()
+        assert {n for n, on in modes(written(master)).items() if on} == {7, 25}
+        assert termios.tcgetattr(slave) == before
 
 
 async def test_a_hundred_sizes_are_a_few(monkeypatch: pytest.MonkeyPatch) -> None:

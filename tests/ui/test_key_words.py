@@ -52,6 +52,8 @@ def keys(*sequences: str) -> list[str]:
         ("\x1b[27;5;9~", "ctrl+tab"),
         # Kitty
         ("\x1b[27u", "escape"),
+        ("\x1b[27;2u", "escape"),
+        ("\x1b[27;129:1u", "escape"),
         ("\x1b[13;2u", "shift+enter"),
         ("\x1b[13;3u", "alt+enter"),
         ("\x1b[9;2u", "shift+tab"),

@@ -112,6 +112,7 @@ class DuettoApp(App[int]):
         self._frame = Frame(self._paint, self.call_later)
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
+        self.bench.call_later(self._catch_signals)  # until it is mounted the driver sees to them
         self.call_after_refresh(self._start)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
@@ -191,7 +192,6 @@ class DuettoApp(App[int]):
 
     def _start(self) -> None:
         """After the first paint: run the session."""
-        self._catch_signals()  # until now the driver sees to them
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen

@@ -43,16 +43,18 @@ _KITTY_FLAGS = 1 | 4
 """Disambiguate (Esc is no longer the beginning of something) and other layouts' keys."""
 _ENTER = (
     "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?7l"
-    f"\x1b[>{_KITTY_FLAGS}u\x1b[>4;1m\x1b[?u"
+    f"\x1b[>{_KITTY_FLAGS}u"
 )
-"""Other screen, no cursor, mouse, focus, paste, no wrapping; both ways to tell keys apart, each
-ignored where it is not known. Kitty's belongs to the screen, so it comes after its change."""
+"""Other screen, no cursor, mouse, focus, paste, no wrapping, and the Kitty protocol: it belongs to
+the screen, so it comes after its change."""
+_ASK = "\x1b[>4;1m\x1b[0m\x1b[?u\x1b[?2026$p"
+"""For keys as xterm and tmux tell them apart (what takes that for an attribute gets it taken back),
+and whether the terminal knows the Kitty protocol and synchronized output."""
 _LEAVE = (
-    "\x1b[?2026l\x1b[0m\x1b[>4m\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?1006l\x1b[?1003l\x1b[?1000l"
+    "\x1b[?2026l\x1b[>4m\x1b[0m\x1b[<u\x1b[?2004l\x1b[?1004l\x1b[?1006l\x1b[?1003l\x1b[?1000l"
     "\x1b]22;\x07\x1b[?7h\x1b[?1049l\x1b[?25h"
 )
 """Textual sets the shape of the mouse's pointer (22): empty is the terminal's own again."""
-_ASK_SYNC = "\x1b[?2026$p"
 _SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """The app sees to these once it is mounted."""
@@ -121,9 +123,7 @@ class TerminalDriver(Driver):
             return  # SIGCONT comes when it is ours
         self._before = _raw(self.fileno)
         atexit.register(self._last_resort)
-        # Apple's terminal shows the question's last letter.
-        asks = os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
-        self._pipe.write(_ENTER + (_ASK_SYNC if asks else ""))
+        self._pipe.write(_entering())
         self._pipe.flush()
         self._told_size = (0, 0)
         self._resized()
@@ -225,7 +225,8 @@ class TerminalDriver(Driver):
             self._overdue = None
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self.fileno)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self.fileno)
 
     # -- signals
 
@@ -257,7 +258,7 @@ class TerminalDriver(Driver):
                 self.send_message(self.SignalResume())
         elif self._on:
             _raw(self.fileno)
-            self._pipe.write("\x1b[<u" + _ENTER)
+            self._pipe.write("\x1b[<u" + _entering())
             self._repaint()
 
     def _resized(self) -> None:
@@ -299,6 +300,11 @@ def has_shell() -> bool:
     with contextlib.suppress(OSError):
         return parent > 1 and os.getsid(parent) == os.getsid(0)
     return False
+
+
+def _entering() -> str:
+    """What takes the terminal; Apple's shows the last letter of what it does not know."""
+    return _ENTER if os.environ.get("TERM_PROGRAM") == "Apple_Terminal" else _ENTER + _ASK
 
 
 def _input_fileno() -> int:

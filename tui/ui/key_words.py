@@ -148,8 +148,8 @@ def _plain(found: re.Match[str]) -> str:
         return (chr(shifted) if shifted else chr(code).upper()) if bits else chr(code)
     if typed and bits & _SHIFT and shifted and not chr(code).isalpha():
         code, bits = shifted, bits & ~_SHIFT  # Ctrl+Shift+- is Ctrl+_
-    if code == 127:
-        bits &= ~_SHIFT
+    if code in (27, 127):
+        bits &= ~_SHIFT  # Esc is Esc, Backspace is Backspace
     return f"{ESC}[{code};{bits + 1}u" if bits else f"{ESC}[{code}u"
 
 

@@ -58,7 +58,7 @@ class OutputPipe:
         data = text.encode("utf-8", "replace")
         self._waiting += data
         self._taken += len(data)
-        if not self._scheduled:
+        if not (self._scheduled or self._loop.is_closed()):
             self._scheduled = True
             self._loop.call_soon(self._flush_late)
 
