@@ -77,6 +77,15 @@ async def test_a_pattern_with_groups() -> None:
         assert text_of(p) == LINES
 
 
+async def test_a_read_only_file_is_searched_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pane("find.py") as (p, pilot):
+        monkeypatch.setattr(session_of(p).workspace, "read_only", lambda path: "It is locked.")
+        await pilot.press("ctrl+r", *"two", "tab", "x", "enter")
+        assert count_of(p) == "It is locked."
+        await pilot.press("alt+enter")
+        assert (count_of(p), text_of(p)) == ("It is locked.", LINES)
+
+
 async def test_in_the_selection() -> None:
     async with pane("find.py") as (p, pilot):
         await pilot.press("down", "shift+down", "shift+down", "ctrl+r", *"two")

@@ -166,6 +166,7 @@ class Editor(EditorCanvas):
             return
         event.stop()
         self.focus()
+        self.typist.groups.close()
         self.let_go()
         gutter = event.x < gutter_width(view.digits) - 1
         position = view.position_at(event.x, event.y)

@@ -107,6 +107,9 @@ class EditorFinding(EditorFiles):
         event.stop()
         if (view := self.editor.view) is None:
             return
+        if refusal := self.session.workspace.read_only(view.path):
+            self.find_bar.count(refusal, nothing=True)
+            return
         try:
             if event.everything:
                 self._replace_all(view, event.text)
