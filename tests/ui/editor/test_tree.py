@@ -318,3 +318,12 @@ async def test_alt_enter_opens_in_the_other_editor() -> None:
         pane = s.app.bench.editor
         assert [side.path for side in pane.sides] == ["ledger/cache.py", "README.md"]
         assert s.app.focused is pane.sides[1].editor
+
+
+async def test_keys_right_behind_the_one_for_the_tree_are_the_trees() -> None:
+    async with seat() as s:
+        for key in ("f4", "r", "e", "a"):
+            s.app.simulate_key(key)
+        await settled(s.session, s.pilot)
+        assert s.tree.words == "rea"
+        assert s.app.bench.prompt_box.prompt.text == ""

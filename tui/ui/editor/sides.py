@@ -122,7 +122,7 @@ class EditorSides(Vertical):
         self._mark()
         self._settle_follow()
         if focused:
-            first.editor.focus()
+            self.screen.set_focus(first.editor)
         self.settled()
 
     def enter(self, side: Side) -> None:

@@ -121,6 +121,7 @@ class FileTree(ListedTree, can_focus=True):
 
     def _take_key(self, event: events.Key) -> bool:
         key = event.key
+        self.forget_wish()  # the user is going elsewhere by now
         moves = _MOVES | {"pageup": -self.page, "pagedown": self.page}
         if key in moves:
             self.go(self.at + moves[key])

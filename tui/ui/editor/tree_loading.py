@@ -29,6 +29,10 @@ class ListedTree(TreeView, can_focus=True):
         self.load()
         self._light_wished()
 
+    def forget_wish(self) -> None:
+        """What is listed next is not lit any more."""
+        self._wished = ""
+
     def _light_wished(self) -> None:
         if self._wished and not self.words:
             at = self.tree_rows.index(self._wished)

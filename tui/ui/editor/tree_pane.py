@@ -47,7 +47,7 @@ class EditorTree(EditorFiles):
         else:
             await self._open_tree()
         if self.file_tree is not None:
-            self.file_tree.focus()
+            self.screen.set_focus(self.file_tree)
 
     def close_tree(self) -> None:
         """Put the tree away."""
@@ -56,7 +56,7 @@ class EditorTree(EditorFiles):
             self.remove_class("-tree", "-tree-over")
             self.file_tree.hide()
             if focused and self.editor.view is not None:
-                self.editor.focus()
+                self.screen.set_focus(self.editor)
 
     def leave_tree(self) -> bool:
         """Esc in the tree: take back what was typed, else leave it; False if it has no focus."""
@@ -70,7 +70,7 @@ class EditorTree(EditorFiles):
             return self.editor.view is not None
         if self.editor.view is None:
             return False
-        self.editor.focus()
+        self.screen.set_focus(self.editor)
         return True
 
     def sync(self, notices: Notices) -> None:
