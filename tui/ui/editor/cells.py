@@ -35,7 +35,7 @@ OTHER = f"[^{NARROW}{WIDE}{_INERT}\t]"
 
 
 @lru_cache(maxsize=1)
-def _run_pattern() -> re.Pattern[str]:
+def run_pattern() -> re.Pattern[str]:
     """What a run is; compiled with the first file, since that takes longer than a frame."""
     return re.compile(
         f"(?P<tab>\t)"
@@ -190,7 +190,7 @@ def _cropped(run: Run, cut: int, stop: int) -> Iterator[Piece]:
 
 def _runs(line: str, phase: int) -> Iterator[Run]:
     cell = 0
-    for match in _run_pattern().finditer(line):
+    for match in run_pattern().finditer(line):
         col, end = match.span()
         kind = match.lastgroup
         if kind == "narrow":
