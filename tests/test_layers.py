@@ -94,8 +94,10 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "watchfiles",
         "tui.effects.wire",
         "tui.effects.watcher",
+        "tui.effects.git_status",
         "tui.ui.highlight.colours",
         "tui.ui.editor.file_finder",
+        "tui.ui.editor.tree",
         "tui.ui.screens.help",
         "tui.ui.screens.leave",
     }
