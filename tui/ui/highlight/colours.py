@@ -53,6 +53,11 @@ class BufferColours:
         return self._lines is not None
 
     @property
+    def failed(self) -> bool:
+        """A lexer was dropped for this file: the file is plain, or some part of it."""
+        return bool(self._troubles.languages)
+
+    @property
     def wait_s(self) -> float:
         """Seconds until `idle` has something to do; 0: now."""
         if self._lines is None or self._revision != self._buffer.revision:

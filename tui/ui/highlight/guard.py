@@ -20,7 +20,7 @@ _GREEDY = "it takes too much memory"
 _log = logging.getLogger("tui.highlight")
 
 STEP_CPU_S = 0.25
-"""No step of a lexer may take longer: the screen stands still meanwhile."""
+"""No lexer may go so long without a sign of life: the screen stands still meanwhile."""
 BUILD_CPU_S = 2.0
 """Loading a language, piece by piece, once a process."""
 STEP_BYTES = 192 * 2**20
@@ -88,9 +88,15 @@ class Guard:
 
 
 def look() -> None:
-    """Called now and then by who runs a lexer. Raises LexerUnfit: it took too much memory."""
+    """Called now and then by who runs a lexer: it is not stuck.
+
+    Raises:
+        LexerUnfit: it took too much memory.
+    """
     if Guard._ceiling and _most_bytes() > Guard._ceiling:
         raise LexerUnfit(_GREEDY)
+    if Guard._depth:
+        signal.setitimer(signal.ITIMER_VIRTUAL, STEP_CPU_S)
 
 
 class Troubles:
