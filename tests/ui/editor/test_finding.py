@@ -120,6 +120,18 @@ async def test_a_long_file_is_searched_while_keys_work() -> None:
         assert text_of(p) == FILES["big.py"]
 
 
+async def test_who_goes_to_another_file_is_left_where_they_are() -> None:
+    async with pane("find.py", "m.py", "a.py") as (p, pilot):
+        await pilot.press("ctrl+f", *"pass")
+        p.editor.focus()
+        await pilot.pause()
+        p.choose("m.py")
+        await pilot.pause()
+        assert (cursor_of(p), count_of(p)) == ((0, 0), "120 found")
+        assert p.editor.view is not None
+        assert p.editor.view.search.on_line(1) == [(4, 8, "match")]
+
+
 async def test_counting_goes_on_while_a_model_writes() -> None:
     async with pane("find.py") as (p, pilot):
         await pilot.press("ctrl+f", *"two")

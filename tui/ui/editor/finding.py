@@ -47,10 +47,10 @@ class EditorFinding(EditorFiles):
         return True
 
     def shown(self) -> None:
-        """Another file: look for the same in it."""
+        """Another file or side: look for the same in it; a user who is there is left there."""
         super().shown()
         if self.find_bar.is_open:
-            self._look()
+            self._look(go=self.find_bar.has_focus_within)
 
     def note(self) -> None:
         """Where the cursor is, and how often is there what is looked for."""
@@ -148,8 +148,8 @@ class EditorFinding(EditorFiles):
             self._limit(self._searched, None)
             self._searched = None
 
-    def _look(self) -> None:
-        """Find what is typed, from the start of what was found before."""
+    def _look(self, *, go: bool = True) -> None:
+        """Find what is typed, and go to it from the start of what was found before."""
         view = self.editor.view
         if view is None:
             return
@@ -157,6 +157,11 @@ class EditorFinding(EditorFiles):
             self._forget()
         self._searched = view
         view.search.look_for(self.find_bar.query_wanted)
+        if not go:
+            view.search.advance(_SLICE_S)
+            self.editor.repaint()
+            self.note()
+            return
         within, selection = view.search.within, view.cursor.selection
         start = selection[0] if selection else view.cursor.position
         self._go(view, start if within is None else max(within[0], start))
