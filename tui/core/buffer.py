@@ -140,8 +140,11 @@ class Buffer:
             row + len(lines) - 1,
             len(lines[-1]) + (col if len(lines) == 1 else 0),
         )
-        lines[-1] += self.lines[last][last_col:]
-        lines[0] = self.lines[row][:col] + lines[0]
+        head, tail = self.lines[row][:col], self.lines[last][last_col:]
+        if len(lines) == 1:
+            lines[0] = f"{head}{lines[0]}{tail}"
+        else:
+            lines[0], lines[-1] = head + lines[0], lines[-1] + tail
         endings[-1] = self.endings[last]
         self.lines[row : last + 1] = lines
         self.endings[row : last + 1] = endings
@@ -172,7 +175,8 @@ class Buffer:
         self, start: Position, end: Position, text: str
     ) -> tuple[Position, Position, str]:
         r"""Widen a change that would tear a ``\r`` from the ``\n`` behind it."""
-        before = self.lines[start[0]][: start[1]]
+        line, col = start
+        before = self.lines[line][max(col - 1, 0) : col]  # not the head of a line of a megabyte
         bare_newline = end[1] == len(self.lines[end[0]]) and self.endings[end[0]] == "\n"
         if bare_newline and (text or before).endswith("\r"):
             end, text = (end[0] + 1, 0), text + "\n"
