@@ -11,7 +11,6 @@ from tui.ui.highlight import colours as colours_module
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.lines import LONGEST_LINE
 
-
 PYTHON = 'def f(a):\n    """Doc\n    more."""\n    return f"{a!r}" + \'x\'  # note\n\n'
 
 

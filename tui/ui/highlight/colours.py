@@ -152,13 +152,14 @@ class BufferColours:
             self._drop(guard.failure)
 
     def _guarded(self, call: Callable[..., Range | None], *arguments: float) -> Range | None:
+        if isinstance(self._lines, NoLines):
+            return None
         done = None
         began = process_time()
         with Guard() as guard:
             done = call(*arguments)
         late_s = process_time() - began - arguments[-1]
-        # A region's lexer is judged by its region first.
-        failure = self._troubles.verdict("", guard, late_s / 2)
+        failure = self._troubles.verdict("", guard, late_s)
         if failure:
             self._drop(failure)
             return (0, self._buffer.line_count)

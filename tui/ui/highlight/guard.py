@@ -100,7 +100,10 @@ def look() -> None:
 
 
 class Troubles:
-    """The languages whose lexers failed in one file: they are not tried again there."""
+    """The languages whose lexers failed in one file: they are not tried again there.
+
+    The file's own lexer is judged as language ``""``.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -124,11 +127,13 @@ class Troubles:
         if guard.failure:
             return guard.failure
         self._took_bytes[language] = self._took_bytes.get(language, 0) + guard.took_bytes
-        if self._took_bytes[language] > STEP_BYTES:
+        if self._took_bytes[language] > (STEP_BYTES if language else 2 * STEP_BYTES):
             return _GREEDY
         if late_s > SLOW_S:
             self._late_s[language] = self._late_s.get(language, 0.0) + late_s
-        return "it is too slow" if self._late_s.get(language, 0.0) > MOST_SLOW_S else ""
+        # The whole file is judged after its regions.
+        most_s = MOST_SLOW_S if language else 2 * MOST_SLOW_S
+        return "it is too slow" if self._late_s.get(language, 0.0) > most_s else ""
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
