@@ -157,3 +157,21 @@ def test_names_below_a_folder() -> None:
         FolderEntry("d.py"),
     ]
     assert entries_below(paths, "x") == []
+
+
+async def test_a_file_that_came_is_found_when_the_user_looks_for_it() -> None:
+    made, _ = await started()
+    assert "new.py" not in made.session.listing()
+    made.files.data["new.py"] = b""
+    assert made.outside is not None
+    made.outside({"new.py"})
+    await settle()
+    assert "new.py" not in made.session.listing()
+    made.session.folders.look()
+    made.session.folders.look()
+    await settle()
+    assert "new.py" in made.session.listing()
+    assert made.session.drain().folders == {""}
+    made.session.folders.look()
+    await settle()
+    assert not made.session.drain().folders

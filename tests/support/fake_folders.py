@@ -39,5 +39,8 @@ class FakeFolders:
             for entry in entries_below(self.paths, folder)
         ]
 
+    def look(self) -> None:
+        """The listing is always new."""
+
     def watch(self, *, seen: bool) -> None:
         self.seen.append(seen)

@@ -31,6 +31,8 @@ class Folders:
         self._seen = False
         self._stale = True
         self._asking = False
+        self._catalogue = kit.desk.catalogue
+        self._looking = False
 
     async def entries(self, folder: str) -> Sequence[FolderEntry]:
         """What lies in a folder; the root is the empty string. Raises FileRefused."""
@@ -47,6 +49,14 @@ class Folders:
         self._seen = seen
         self._stale |= seen
         self._ask()
+        if seen:
+            self.look()
+
+    def look(self) -> None:
+        """The user looks for a file: list all of them anew, if any came or went since."""
+        if not self._looking and not self._catalogue.ready():
+            self._looking = True
+            self._supervisor.start(self._list(), "listing the files")
 
     def telling(self, outside: Callable[[set[str]], None]) -> Callable[[set[str]], None]:
         """For the watcher: tells ``outside`` of the files, and the tree of what it shows."""
@@ -71,6 +81,15 @@ class Folders:
         if self._seen and self._stale and not self._asking and self._ports.git_status is not None:
             self._asking = True
             self._supervisor.start(self._look(), "looking at git's states")
+
+    async def _list(self) -> None:
+        before = self._catalogue.paths()
+        try:
+            await self._catalogue.prepare()
+        finally:
+            self._looking = False
+        if self._catalogue.paths() is not before:
+            self._board.folders_changed({""})
 
     async def _look(self) -> None:
         ask, clock = self._ports.git_status, self._ports.clock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -144,8 +145,11 @@ class FileFinder(ModalScreen[Wish | None]):
         Binding("pagedown", "step(10)", show=False, priority=True),
     ]
 
-    def __init__(self, paths: list[str], recent: list[str]) -> None:
-        """``recent`` are the files to offer before anything is typed."""
+    def __init__(self, paths: Callable[[], list[str]], recent: list[str]) -> None:
+        """``recent`` are the files to offer before anything is typed.
+
+        ``paths`` are all files; asked at every key, for they may just be listed anew.
+        """
         super().__init__()
         self._paths = paths
         self._recent = recent
@@ -189,14 +193,15 @@ class FileFinder(ModalScreen[Wish | None]):
         self.dismiss(Wish(chosen.path, line, col))
 
     def _look(self, text: str) -> None:
-        found = find_files(text.partition(":")[0], self._paths, self._recent)
+        paths = self._paths()
+        found = find_files(text.partition(":")[0], paths, self._recent)
         self._list.show(found)
         count = len(found)
         words = (
             "no file has these letters in this order"
             if not count
             else (
-                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(self._paths)} files"
+                f"{count}{'+' if count == _MOST_SHOWN else ''} of {len(paths)} files"
                 " · ↑↓ choose · Enter open · Esc leave"
             )
         )

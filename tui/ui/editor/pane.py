@@ -111,7 +111,8 @@ class EditorPane(EditorFinding, EditorTree):
         from tui.ui.editor.file_finder import FileFinder
 
         recent = [path for path in self.session.status.open_paths if path != self.active]
-        finder = FileFinder(self.session.listing(), recent)
+        self.session.folders.look()
+        finder = FileFinder(self.session.listing, recent)
         self.app.push_screen(finder, self._open_wish)
 
     def action_close_tab(self) -> None:

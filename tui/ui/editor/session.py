@@ -25,6 +25,9 @@ class TreeFolders(Protocol):
     def watch(self, *, seen: bool) -> None:
         """The tree came into sight, or went out of it."""
 
+    def look(self) -> None:
+        """List all files anew for `EditorSession.listing`, if any came or went."""
+
 
 class EditorSession(Protocol):
     """The part of `Session` that the editor talks to."""
