@@ -432,3 +432,22 @@ async def test_the_landing_edit_stays_in_sight_when_the_screen_shrinks() -> None
             await pilot.resize_terminal(*size)
             await pilot.pause()
             assert 161 in view.shown(app.pane.editor.size.height)
+
+
+async def test_where_the_terminal_ends_the_last_row_scrolls_on() -> None:
+    app = EditorApp(FakeSession({"a.py": "line\n" * 300}), "a.py")
+    async with app.run_test(size=(60, 12)) as pilot:
+        editor = app.pane.editor
+        view = editor.view
+        assert view is not None
+        assert editor.region.bottom == 12
+        await pilot.mouse_down(editor, offset=(9, 2))
+        editor.post_message(held(9, editor.size.height - 2, editor))
+        await pilot.pause()
+        editor._drag_on()
+        assert view.top == 0
+        editor.post_message(held(9, editor.size.height - 1, editor))
+        await pilot.pause()
+        editor._drag_on()
+        assert view.top > 0
+        await pilot.mouse_up(editor, offset=(9, 5))
