@@ -145,7 +145,12 @@ class Layout:
             return 0
         changed: set[int] = set()
         if notices.transcript_from is not None:
-            changed.update(range(notices.transcript_from, len(self.views)))
+            near = len(self.views) - _MOST_MADE
+            changed.update(
+                index
+                for index in range(notices.transcript_from, len(self.views))
+                if index >= near or self.views[index].pages[-1].rows is not None
+            )
         if notices.hunks or notices.buffers:
             changed.update(self._cards(height))
         rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
