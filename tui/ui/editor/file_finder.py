@@ -22,8 +22,9 @@ from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.editor.find_bar import parse_place
 
-_MOST_SCORED = 3000
-"""Candidates that are ranked; a longer list is cut to its shortest paths."""
+_MOST_SCORED = 400
+"""Candidates that are ranked; a longer list is cut to the paths that have the letters in one
+piece, then to the shortest ones."""
 _MOST_SHOWN = 200
 
 
@@ -53,7 +54,10 @@ def find_files(query: str, paths: list[str], recent: list[str]) -> list[Found]:
     pattern = re.compile(".*?".join(map(re.escape, words)), re.IGNORECASE | re.DOTALL)
     candidates = [path for path in paths if pattern.search(path)]
     if len(candidates) > _MOST_SCORED:
-        candidates = sorted(candidates, key=len)[:_MOST_SCORED]
+        piece = words.lower()
+        whole = sorted((path for path in candidates if piece in path.lower()), key=len)
+        shortest = sorted(candidates, key=len)[:_MOST_SCORED]
+        candidates = list(dict.fromkeys([*whole, *shortest]))[:_MOST_SCORED]
     search = FuzzySearch()
     ranked = []
     for path in candidates:
