@@ -27,7 +27,7 @@ from tui.ui.rows import inert
 
 _NOTHING_OPEN = (
     "No file is open.\n\n"
-    "Ctrl+O opens one by a few letters of its name, F4 shows all of them.\n"
+    "Ctrl+O opens one by a few letters, F4 shows the file tree.\n"
     "What the model edits opens here by itself."
 )
 _FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+L follows"
