@@ -19,7 +19,7 @@ from tui.ui.app import DuettoApp
 from tui.ui.conversation.layout import Layout
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.text_view import TextView
-from tui.ui.conversation.views import Scene
+from tui.ui.conversation.views import Page, Scene
 from tui.ui.rows import Row
 
 PIECES = (
@@ -49,15 +49,19 @@ def whole(text: str, width: int) -> list[str]:
     return [text_of(Row(line, scene.width)) for line in stream.rows]
 
 
+def remade(page: Page) -> list[str]:
+    page.view.make(page.number)
+    assert page.rows is not None
+    assert page.height == len(page.rows)
+    return [text_of(row) for row in page.rows]
+
+
 def made(view: TextView) -> list[str]:
     """The rows of all pages, each made from its own part of the text."""
     rows: list[str] = []
     for page in view.pages:
         page.rows = None
-        page.view.make(page.number)
-        assert page.rows is not None
-        assert page.height == len(page.rows)
-        rows += [text_of(row) for row in page.rows]
+        rows += remade(page)
     return rows
 
 
@@ -244,18 +248,22 @@ async def test_review_finds_the_one_open_hunk_far_above() -> None:
         assert any("pending" in row for row in shown)
 
 
+def is_behind(app: DuettoApp) -> bool:
+    return app.bench.transcript.behind is not None
+
+
 async def test_a_burst_is_taken_up_over_several_frames() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
         block = session.say("text", speaker="fast", state="open")
         session.stream(block, "A line of an answer that came all at once.\n\n" * 4000)
         app._paint()
-        assert app.bench.transcript.behind is not None
+        assert is_behind(app)
         for _ in range(200):
             await pilot.pause(0.02)
-            if app.bench.transcript.behind is None:
+            if not is_behind(app):
                 break
-        assert app.bench.transcript.behind is None
+        assert not is_behind(app)
         session.stream(block, "the very end")
         await frame(app, session, pilot)
         rows = [app.bench.transcript.render_line(y).text for y in range(30)]

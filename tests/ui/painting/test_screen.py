@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pyte
 import pytest
@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.core.turn import Block
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.painting import screen as painting
@@ -131,31 +132,31 @@ def _steps(
     pilot: Pilot[int],
     chance: random.Random,
     glass: Glass,
-) -> list[Callable[..., object]]:
-    async def stream(block: object) -> None:
+) -> list[Callable[[Block], Awaitable[None]]]:
+    async def stream(block: Block) -> None:
         for _ in range(chance.randrange(30)):
             session.stream(block, chance.choice(_PIECES))
 
-    async def key(block: object) -> None:
+    async def key(block: Block) -> None:
         await pilot.press(chance.choice(("f6", "pageup", "end", "a", "left", "shift+tab", "x")))
 
-    async def resize(block: object) -> None:
+    async def resize(block: Block) -> None:
         size = chance.choice(((120, 36), (80, 24), (60, 15), (41, 13), (200, 50)))
         glass.screen.resize(size[1], size[0])
         await pilot.resize_terminal(*size)
 
-    async def say(block: object) -> None:
+    async def say(block: Block) -> None:
         app.notify("Something happened.", timeout=chance.choice((0.01, 60)))
 
-    async def unsay(block: object) -> None:
+    async def unsay(block: Block) -> None:
         app.clear_notifications()
 
-    async def theme(block: object) -> None:
+    async def theme(block: Block) -> None:
         await pilot.pause(0.2)
         app.theme = chance.choice(("dusk", "paper"))
         await pilot.pause(0.05)
 
-    async def other_screen(block: object) -> None:
+    async def other_screen(block: Block) -> None:
         app.action_help()
         await pilot.pause()
         session.stream(block, "while it is covered ")
