@@ -120,6 +120,17 @@ async def test_a_long_file_is_searched_while_keys_work() -> None:
         assert text_of(p) == FILES["big.py"]
 
 
+async def test_all_are_replaced_while_a_model_writes() -> None:
+    async with pane("big.py") as (p, pilot):
+        await pilot.press("ctrl+r", *"value")
+        assert p.editor.view is not None
+        p._replace_all(p.editor.view, "v")
+        assert count_of(p) == "replacing…"
+        p.sync(session_of(p).land("big.py", 5, "value = 2\n"))
+        await until(pilot, "60001 replaced in 60001 lines · Ctrl+Z takes it back", p)
+        assert text_of(p) == "v = 1\n" * 5 + "v = 2\n" + "v = 1\n" * 59_995 + "needle\n"
+
+
 async def test_who_goes_to_another_file_is_left_where_they_are() -> None:
     async with pane("find.py", "m.py", "a.py") as (p, pilot):
         await pilot.press("ctrl+f", *"pass")

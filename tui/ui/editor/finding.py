@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -16,9 +17,11 @@ from tui.ui.editor.editor import Editor
 from tui.ui.editor.files import EditorFiles
 from tui.ui.editor.find_bar import FindBar
 from tui.ui.editor.pattern import Query
-from tui.ui.editor.replacing import AllReplaced, replace_all, replace_one
 from tui.ui.editor.search import Search
 from tui.ui.editor.view import View
+
+if TYPE_CHECKING:
+    from tui.ui.editor.replacing import AllReplaced
 
 _SLICE_S = 0.004
 _PAUSE_S, _SHORT_PAUSE_S = 0.02, 0.005
@@ -221,6 +224,8 @@ class EditorFinding(EditorFiles):
 
     def _replace_one(self, view: View, text: str) -> None:
         """Replace the match that is shown and go to the next one. Raises ValueError."""
+        from tui.ui.editor.replacing import replace_one  # not before the first paint
+
         search, before = view.search, view.buffer.revision
         typing = replace_one(search, view.buffer, text)
         if typing is not None:
@@ -233,18 +238,23 @@ class EditorFinding(EditorFiles):
                 search.now = (line, col, col)
         self._go(view, view.cursor.position)
 
-    def _replace_all(self, view: View, text: str) -> None:
-        """Replace all matches as one step. Raises ValueError."""
-        buffer = view.buffer
-        plan = replace_all(view.search, buffer, text, self._marked_lines(view).__contains__)
+    def _replace_all(self, view: View, text: str, *, at_once: bool = False) -> None:
+        """Replace all matches as one step; what takes long is planned in slices.
+
+        Raises:
+            ValueError: it cannot be done; the text says why.
+        """
+        from tui.ui.editor.replacing import replace_all
+
+        editor, search = self.editor, view.search
+        plan = replace_all(search, view.buffer, text, self._marked_lines(view).__contains__)
         until = perf_counter() + _SLICE_S
         for done in plan:
             if done is not None:
-                self._replaced(self.editor, view, done)
-            elif perf_counter() >= until:
+                self._replaced(editor, view, done)
+            elif not at_once and perf_counter() >= until:
                 self.find_bar.count("replacing…")
-                editor = self.editor
-                step = partial(self._replace_on, (editor, view, buffer.revision), plan)
+                step = partial(self._replace_on, editor, view, _Plan(search, text, plan))
                 editor.every("replace", _SHORT_PAUSE_S, step)
                 return
 
@@ -257,24 +267,26 @@ class EditorFinding(EditorFiles):
                 lines |= {shown.top, shown.cursor.position[0], shown.cursor.anchor[0]}
         return lines
 
-    def _replace_on(self, at: tuple[Editor, View, int], plan: Iterator[AllReplaced | None]) -> None:
-        """Plan on; where somebody changed the text meanwhile nothing is replaced."""
-        editor, view, revision = at
+    def _replace_on(self, editor: Editor, view: View, plan: _Plan) -> None:
+        """Plan on, unless something else is looked for now."""
         until = perf_counter() + _SLICE_S
         try:
-            while view is editor.view and view.buffer.revision == revision:
-                done = next(plan)
+            while view is editor.view and plan.pattern is view.search.pattern:
+                if plan.revision != view.buffer.revision:
+                    # Somebody writes into this file: what is planned at once is true.
+                    editor.stop("replace")
+                    self._replace_all(view, plan.text, at_once=True)
+                    return
+                done = next(plan.steps)
                 if done is not None:
                     editor.stop("replace")
                     self._replaced(editor, view, done)
                     return
                 if perf_counter() >= until:
                     return
-            words = "the text changed meanwhile; nothing was replaced"
         except ValueError as error:
-            words = str(error)
+            self.find_bar.count(str(error), nothing=True)
         editor.stop("replace")
-        self.find_bar.count(words, nothing=True)
 
     def _replaced(self, editor: Editor, view: View, done: AllReplaced) -> None:
         """Make the planned change and say how much it is."""
@@ -291,6 +303,16 @@ class EditorFinding(EditorFiles):
         self._done = (view.search.query, view.search.within, buffer.revision)
         self._counted = ()
         self.find_bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
+
+
+class _Plan:
+    """A replacement of all matches that is being planned."""
+
+    def __init__(self, search: Search, text: str, steps: Iterator[AllReplaced | None]) -> None:
+        self.text = text
+        self.steps = steps
+        self.pattern = search.pattern
+        self.revision = search.revision
 
 
 def _selected(view: View) -> tuple[Position, Position] | None:

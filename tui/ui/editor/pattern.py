@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tui.core.pattern_weight import HEAVIEST, pattern_weight
-
 LINE_LIMIT_S = 0.05
 """A line that takes longer ends the search."""
 TOO_SLOW = "this pattern takes too long here; use a simpler one"
@@ -97,6 +95,8 @@ class Pattern:
 
 def _checked(needle: str, flags: int) -> re.Pattern[str]:
     """The pattern as Python understands it. Raises ValueError."""
+    from tui.core.pattern_weight import HEAVIEST, pattern_weight  # as `regex`, when it is needed
+
     if re.search(r"(?<!\\)(?:\\\\)*\\n", needle):
         raise ValueError("a pattern looks at one line at a time: leave out \\n")
     if pattern_weight(needle) > HEAVIEST:

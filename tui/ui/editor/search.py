@@ -41,7 +41,8 @@ class Search:
         self.count = 0
         """Matches found so far."""
         self._buffer = buffer
-        self._revision = buffer.revision
+        self.revision = buffer.revision
+        """The buffer's revision up to which all is known."""
         self._lines: list[tuple[Span, ...] | None] = []
         self._scanned = 0
         """All lines above are known."""
@@ -166,17 +167,17 @@ class Search:
 
     def _restart(self) -> None:
         """Know nothing, but of which lines."""
-        self._revision = self._buffer.revision
+        self.revision = self._buffer.revision
         self._lines = [None] * self._buffer.line_count if self.pattern is not None else []
         self.count, self._scanned, self._seek, self._sample = 0, 0, None, None
 
     def _catch_up(self) -> None:
         """Follow the buffer: lines that changed are looked at anew, no others."""
         buffer = self._buffer
-        if self.pattern is None or buffer.revision == self._revision:
+        if self.pattern is None or buffer.revision == self.revision:
             return
-        changes = buffer.changes_since(self._revision)
-        self._revision = buffer.revision
+        changes = buffer.changes_since(self.revision)
+        self.revision = buffer.revision
         if changes is None:
             self._restart()
         else:
