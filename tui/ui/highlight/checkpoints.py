@@ -133,6 +133,9 @@ CheckpointedExtended = RegexLexerMeta(
 )
 
 
+_MOST_STATES = 10_000
+_states: dict[State, State] = {}
+"""Equal states are one object: a file of 50,000 lines has few."""
 _made: dict[object, type[Lexer] | None] = {}
 
 
@@ -198,7 +201,9 @@ class Pass:
         self._tokens = lexer.get_tokens_unprocessed(text)
 
     def _report(self, pos: int, state: State) -> None:
-        self._reported.append((pos, state))
+        if len(_states) > _MOST_STATES:
+            _states.clear()
+        self._reported.append((pos, _states.setdefault(state, state)))
 
     def __iter__(self) -> Iterator[Token | tuple[int, State]]:
         """Tokens, and (position, state) once all tokens before that line start have come.

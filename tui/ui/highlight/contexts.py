@@ -63,10 +63,9 @@ def context_tokens(
             else:
                 yield ctx.pos, Error, text[ctx.pos]
             ctx.pos += 1
-        if 0 < ctx.pos <= len(text) and text[ctx.pos - 1] == "\n" and ctx.end == len(text):
-            kept = _kept(ctx)
-            if kept is not None:
-                report(ctx.pos, kept)
+        at_start = 0 < ctx.pos <= len(text) and text[ctx.pos - 1] == "\n"
+        if at_start and ctx.end == len(text) and (kept := _kept(ctx)) is not None:
+            report(ctx.pos, kept)
 
 
 def _enter(stack: list[str], new_state: str | int | tuple[str, ...]) -> None:
