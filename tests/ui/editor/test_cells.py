@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.ui.editor.cells import LineCells, copied, line_width, picture
+from tui.ui.editor.cells import LineCells, _known, copied, line_cells, line_width, picture
 
 TEXT = st.text(
     alphabet=st.one_of(
@@ -91,3 +91,11 @@ def test_a_plain_line_is_one_run() -> None:
 def test_what_is_copied_can_be_encoded() -> None:
     assert copied("a\r\nb\rc\n") == "a\nb\rc\n"
     assert copied("half \ud800\udfff, byte \udcff") == "half \ufffd\ufffd, byte \udcff"
+
+
+def test_what_is_remembered_has_a_bound_in_runs() -> None:
+    for number in range(300):
+        line_cells(f"{number}" + "e\u0301😀" * 400)
+    remembered = sum(len(cells.runs) for cells in _known._cells.values())
+    assert 0 < remembered <= 40_000
+    assert line_cells("known") is line_cells("known")

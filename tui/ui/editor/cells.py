@@ -18,6 +18,10 @@ from rich.cells import cell_len, split_graphemes
 
 TAB_SIZE = 4
 """Cells from one tab stop to the next."""
+_MOST_RUNS = 40_000
+"""Runs that are remembered, some 250 bytes each."""
+_ENTRY_RUNS = 20
+"""What a remembered text costs besides, as a number of runs."""
 LONG = 2048
 """Characters beyond which a line is looked at in blocks (`long_lines`), never as a whole."""
 
@@ -262,24 +266,41 @@ def picture(character: str) -> str:
     return f"<{code:02x}>"
 
 
-@lru_cache(maxsize=512)
-def _short_cells(line: str) -> LineCells:
-    return LineCells(line)
+class _Known:
+    """The runs of texts that were asked for last, as many as there is memory for."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, int], LineCells] = {}
+        self._weight = 0
+
+    def cells(self, text: str, phase: int) -> LineCells:
+        """The runs of a text."""
+        found = self._cells.pop((text, phase), None)
+        if found is None:
+            found = LineCells(text, phase)
+            self._weight += len(found.runs) + _ENTRY_RUNS
+            while self._weight > _MOST_RUNS and self._cells:
+                oldest = self._cells.pop(next(iter(self._cells)))
+                self._weight -= len(oldest.runs) + _ENTRY_RUNS
+        self._cells[text, phase] = found
+        return found
+
+
+_known = _Known()
 
 
 def line_cells(line: str) -> Cells:
     """The (cached) columns and cells of a line."""
     if len(line) <= LONG:
-        return _short_cells(line)
+        return _known.cells(line, 0)
     from tui.ui.editor.long_lines import long_cells  # most files have no such line
 
     return long_cells(line)
 
 
-@lru_cache(maxsize=512)
 def part_cells(text: str, phase: int) -> LineCells:
     """The (cached) runs of a part of a line that begins ``phase`` cells behind a tab stop."""
-    return LineCells(text, phase)
+    return _known.cells(text, phase)
 
 
 def line_width(line: str) -> int:
