@@ -21,7 +21,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import threading
 import time
 import zlib
@@ -111,7 +110,7 @@ class RescueFolders:
         if place.parent != self._state_dir / _NAME or not (place / _MANIFEST).is_file():
             raise FileRefused(f"{folder} is not a folder of rescued text")
         try:
-            shutil.rmtree(place)
+            _remove(place)
         except OSError as error:
             raise FileRefused(f"{folder} is not removed: {error.strerror}") from error
 
@@ -165,7 +164,7 @@ class _OwnFolder:
         """Nothing in it is unsaved any more. Raises OSError."""
         with suppress(FileNotFoundError):
             os.unlink(self.folder / _MANIFEST)  # first: half of it is not to be offered
-        shutil.rmtree(self.folder)
+        _remove(self.folder)
         self.let_go()
         with suppress(OSError):
             os.rmdir(self.folder.parent)
@@ -230,6 +229,13 @@ class _OwnFolder:
             del self._small[name]
             with suppress(OSError):
                 os.unlink(self.folder / name)
+
+
+def _remove(folder: Path) -> None:
+    """With all that is in it. Raises OSError."""
+    import shutil  # not before the first paint: it imports three compressors
+
+    shutil.rmtree(folder)
 
 
 def _is_held(folder: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 
@@ -103,7 +102,7 @@ class Target:
 
     def _temporary(self, data: bytes, mode: int, like: os.stat_result | None) -> str | None:
         """Write a new file beside the target; None if it cannot be made like the old one."""
-        name = f".duetto-{secrets.token_hex(8)}.tmp"
+        name = f".duetto-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW
         descriptor = os.open(name, flags, mode, dir_fd=self._folder)
         try:
