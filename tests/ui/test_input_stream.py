@@ -18,6 +18,7 @@ from tui.ui.input_stream import (
     PASTE_END,
     PASTE_S,
     PASTE_START,
+    SURE_ESC_S,
     InputStream,
     Token,
 )
@@ -164,6 +165,16 @@ def test_a_lone_esc_is_a_key_after_esc_s() -> None:
     assert stream.expire(10.0 + ESC_S) == [Token("escape", ESC)]
     assert stream.deadline is None
     assert ESC_S <= 0.025  # 30 ms, and the loop has to come round
+
+
+def test_a_terminal_that_sends_esc_by_the_byte_after_all_is_believed() -> None:
+    stream = InputStream()
+    stream.sure = True
+    stream.feed(ESC, 0.0)
+    assert stream.deadline == SURE_ESC_S
+    assert stream.expire(SURE_ESC_S) == [Token("escape", ESC)]
+    stream.feed(ESC, 5.0)
+    assert stream.deadline == 5.0 + ESC_S
 
 
 def test_what_is_typed_after_esc_is_text() -> None:

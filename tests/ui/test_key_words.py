@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual import events
 from textual.messages import TerminalSupportsSynchronizedOutput
 
-from tui.ui.input_stream import Token
+from tui.ui.input_stream import InputStream, Token
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP
 from tui.ui.prompt import prompt
@@ -114,6 +116,19 @@ def test_what_is_no_key_is_nothing() -> None:
         "\x1b[5;5;5;5;5;5u",
     ):
         assert KeyWords().messages([Token("sequence", sent)]) == [], sent
+
+
+@given(
+    st.text("\x1b[]OPM<;:?$0125~uAmMyR\x07\\ a\x7fé\u200d\x00", max_size=60)
+    | st.from_regex(r"\x1b\[[<?>]?[0-9;:]{0,40}[ $]?[A-Za-z~]", fullmatch=True)
+)
+def test_whatever_a_terminal_sends_there_is_a_meaning(noise: str) -> None:
+    stream, words = InputStream(), KeyWords()
+    tokens = [*stream.feed(noise, 0.0)]
+    while stream.deadline is not None:
+        tokens += stream.expire(stream.deadline)
+    for message in words.messages(tokens):
+        assert not isinstance(message, events.Key) or message.key
 
 
 def test_every_key_of_the_table_can_be_told_by_kitty_too() -> None:

@@ -119,6 +119,7 @@ class InputStream:
         """What began did not go on."""
         given, self._open = self._open, ""
         if given == ESC:
+            self.sure = False  # another terminal may have taken the session over
             tokens.append(Token("escape", ESC))
             self._late_until, self._near_until = now + LATE_S, now + NEAR_S
         elif given in ("[", "O"):

@@ -44,6 +44,7 @@ _KITTY = re.compile(
 )
 _SYNC_REPORT = re.compile(r"\x1b\[\?2026;([1-4])\$y")
 _KITTY_REPORT = re.compile(r"\x1b\[\?(\d+)u")
+_KITTY_ESC = "\x1b[27u"
 _RELEASED = "3"
 _SHIFT, _ALT, _REAL = 1, 2, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""
@@ -54,7 +55,7 @@ class KeyWords:
 
     def __init__(self) -> None:
         self.on_kitty: Callable[[bool], None] = lambda on: None
-        """Called when the terminal says whether it speaks the Kitty protocol."""
+        """Called when the terminal says, or shows, whether it speaks the Kitty protocol."""
         self._parser = _new_parser()
 
     def messages(self, tokens: Iterable[Token]) -> list[Message]:
@@ -98,6 +99,8 @@ class KeyWords:
         elif report := _KITTY_REPORT.fullmatch(sequence):
             self.on_kitty(bool(int(report[1]) & 1))
         else:
+            if sequence == _KITTY_ESC:
+                self.on_kitty(True)
             for spelled in respelled(sequence):
                 yield from self._named(spelled)
 
