@@ -135,6 +135,8 @@ async def test_a_new_file_is_made_when_it_is_saved() -> None:
     session = world.session
     session.submit(OpenFile("sub/new.py", 4, 2, new=True))
     assert session.status.open_paths == ["sub/new.py"]
+    (trouble,) = session.drain().troubles
+    assert (trouble.what, trouble.next_step) == ("sub/new.py is a new file", "saving makes it")
     assert not session.workspace.is_dirty("sub/new.py")
     assert not session.unsaved("")
     assert "sub/new.py" not in world.files.data

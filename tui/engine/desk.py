@@ -28,7 +28,7 @@ class Desk:
         self._board = board
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
-        """Read-only files that the user was told of."""
+        """Read-only and new files that the user was told of."""
         self._allowed: set[str] = set()
         self._asking: dict[str, Future[str]] = {}
 
@@ -50,19 +50,22 @@ class Desk:
             self.status.open_paths.append(name)
         if not aside or not self.status.active_path:
             self.status.active_path = name
-            self._say_read_only(name)
+            self._introduce(name)
         self._board.retabbed()
         if line is not None:
             target = buffer.clamp((line, col))
             self._cursors[name] = (target, None)
             self._board.goto((name, *target), aside=aside)
 
-    def _say_read_only(self, path: str) -> None:
-        """Once, when it comes into sight."""
-        why = self.workspace.read_only(path)
-        if why and path not in self._said:
-            self._said.add(path)
-            self._board.trouble(Trouble("Read-only", f"{why}.", severity="information"))
+    def _introduce(self, path: str) -> None:
+        """Say once, when it comes into sight, what is unusual about a file."""
+        why, record = self.workspace.read_only(path), self.workspace.ledger.records[path]
+        if path in self._said or not (why or record.blank):
+            return
+        self._said.add(path)
+        what, step = ("Read-only", "") if why else (f"{path} is a new file", "saving makes it")
+        words = why and f"{why}."
+        self._board.trouble(Trouble(what, words, step, severity="information"))
 
     def _new(self, path: str) -> Buffer:
         """The buffer of a file that may be missing. Raises EditRefused."""
