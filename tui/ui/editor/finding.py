@@ -217,7 +217,8 @@ class EditorFinding(EditorFiles):
         elif not search.count:
             bar.count("not found", nothing=True)
         else:
-            index = search.index
+            # Counting those above costs the file's length: who types is spared it.
+            index = search.index if bar.has_focus_within else None
             bar.count(
                 f"{search.count} found" if index is None else f"{index + 1} of {search.count}"
             )
