@@ -140,7 +140,7 @@ _made: dict[object, type[Lexer] | None] = {}
 
 
 def checkpointed(lexer_class: type[Lexer]) -> type[Lexer] | None:
-    """The class that can start at any line; None if its state cannot be told or restored."""
+    """The class that can start at any line, if `restarts`; None if it has no such state."""
     if lexer_class not in _made:
         _made[lexer_class] = _make(lexer_class)
     return _made[lexer_class]
@@ -156,11 +156,8 @@ def _make(lexer_class: type[Lexer]) -> type[Lexer] | None:
     owner = next(base for base in lexer_class.__mro__ if "get_tokens_unprocessed" in base.__dict__)
     if owner is not stock:
         members["get_tokens_unprocessed"] = _rebound(owner, stock, below)
-    if "_tokens" in lexer_class.__dict__:
-        members["_tokens"] = lexer_class.__dict__["_tokens"]  # compiled already
     name = f"Checkpointed{lexer_class.__name__}"
-    made = cast("type[Lexer]", RegexLexerMeta(name, (lexer_class, below), members))
-    return made if _restarts(made) else None
+    return cast("type[Lexer]", RegexLexerMeta(name, (lexer_class, below), members))
 
 
 def _rebound(owner: type, stock: type[Lexer], below: type[Lexer]) -> FunctionType:
@@ -182,8 +179,8 @@ def _rebound(owner: type, stock: type[Lexer], below: type[Lexer]) -> FunctionTyp
     return FunctionType(override.__code__, names, override.__name__, override.__defaults__, cells)
 
 
-def _restarts(lexer_class: type[Lexer]) -> bool:
-    """Whether the loop above is what runs: a lexer may have one of its own."""
+def restarts(lexer_class: type[Lexer]) -> bool:
+    """Whether a class really can start at any line: a lexer may have a loop of its own."""
     lexer = cast("CheckpointLexer", lexer_class())
     text = "\n\n"
     deque(islice(Pass(lexer, text, 0, ROOT), MOST_EMPTY), maxlen=0)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
 from pygments.lexers import find_lexer_class, get_all_lexers
 
-from tui.ui.highlight.checkpoints import checkpointed
+from tui.ui.highlight.checkpoints import checkpointed, restarts
 from tui.ui.highlight.delegating import sliced
 from tui.ui.highlight.embedded import LinesMaker
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
@@ -91,10 +91,10 @@ class Language:
         yield
         if lexer_class is None:
             return
-        yield from _compiled(lexer_class)
         made = checkpointed(lexer_class)
+        yield from _compiled(lexer_class if made is None else made)
         yield
-        if made is None:
+        if made is None or not restarts(made):
             for part in _parts(lexer_class):
                 yield from _compiled(part)
             return
@@ -177,7 +177,8 @@ def _table() -> _Table:
 def _compiled(lexer_class: type[Lexer]) -> Iterator[None]:
     """Do what Pygments does when a lexer is first made, an expression at a time.
 
-    A compiled expression waits in the cache of `re` for the state that it belongs to.
+    A compiled expression waits in the cache of `re` for the state that it belongs to. It is done
+    for the class with checkpoints, which nobody else has: another thread may make the stock one.
     """
     cls: Any = lexer_class
     if not issubclass(lexer_class, RegexLexer) or "_tokens" in cls.__dict__:
