@@ -44,8 +44,8 @@ def header_strip(words: str, found: int, shape: tuple[int, bool], *, shows_all: 
         count = f" {found or 'no'} file{'' if found == 1 else 's'} "
         left = Segment(f" ⌕ {one_line(words)}▏", style("foreground", "panel"))
     else:
-        count = " Alt+I fewer " if shows_all else " Alt+I all "
-        left = Segment(" Files", style("accent", "panel", "bold"))
+        count = " type to filter "
+        left = Segment(" All files" if shows_all else " Files", style("accent", "panel", "bold"))
     right = Segment(count, style("faint" if found or not words else "warning", "panel"))
     room = width - 1 - cell_len(right.text)
     text = clip(left.text, max(room, 1))
