@@ -121,9 +121,10 @@ def test_a_paint_never_loads_a_language(monkeypatch: pytest.MonkeyPatch) -> None
     assert colours.wait_s == 0
     slices = 0
     while not colours.loaded:
-        colours.idle(0.0)
+        done = colours.idle(0.0)
         slices += 1
     assert slices > 1
+    assert done == (0, buffer.line_count), "wherever the view is, it is painted anew"
     assert colours.advance(5, 1.0, 0) is not None
     assert colours.spans(0) != ()
 

@@ -26,6 +26,9 @@ from tui.ui.widgets.painted import Painted
 _IDLE_S = 0.03
 """Pause between two slices of colouring."""
 _IDLE_BUDGET_S = 0.004
+_COLOURS_S = 0.015
+_BUSY_BUDGET_S = 0.002
+"""For colours while an answer comes; else `_IDLE_BUDGET_S`, every `_COLOURS_S`."""
 
 
 class EditorCanvas(Painted, can_focus=True):
@@ -112,7 +115,7 @@ class EditorCanvas(Painted, can_focus=True):
     def _work_on(self, view: View) -> None:
         """What a repaint had no time for is done in slices."""
         if view.colours.pending:
-            self.every("colours", _IDLE_S, self._colour_on)
+            self.every("colours", _COLOURS_S, self._colour_on)
         if view.brackets.pending:
             self.every("brackets", _IDLE_S, self._match_on)
         if measure_on(view.layout, view.shown(self.size.height), 0.0):
@@ -125,7 +128,8 @@ class EditorCanvas(Painted, can_focus=True):
             return
         if view.colours.wait_s:
             return
-        if done := view.colours.idle(_IDLE_BUDGET_S):
+        busy = self.session.status.busy
+        if done := view.colours.idle(_BUSY_BUDGET_S if busy else _IDLE_BUDGET_S):
             for canvas in (self, *self.twins):
                 if canvas.view is not None and canvas.view.colours is view.colours:
                     canvas.coloured(*done)
@@ -149,7 +153,7 @@ class EditorCanvas(Painted, can_focus=True):
         view = self.view
         if view is None or not view.brackets.pending:
             self.stop("brackets")
-        elif view.brackets.advance(_IDLE_BUDGET_S):
+        elif view.brackets.advance(_IDLE_BUDGET_S, idle=True):
             self.repaint()
 
     # -- moving ---------------------------------------------------------------------------

@@ -99,8 +99,9 @@ class BufferColours:
         """
         deadline = perf_counter() + budget_s
         self._catch_up()
-        if not self._get_ready(deadline) or self._lines is None:
-            return None
+        if self._lines is None:
+            # From here on a repaint colours what it shows, wherever that is.
+            return (0, self._buffer.line_count) if self._get_ready(deadline) else None
         return self._guarded(self._lines.idle, max(deadline - perf_counter(), 0.0))
 
     def _choose(self) -> None:

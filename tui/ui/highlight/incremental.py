@@ -34,7 +34,8 @@ _REACH_LINES = 400
 _CONTEXT_LINES = 30
 """Lines above a guess, so that most strings and comments are begun there."""
 _REPAIR_S = 0.5
-"""After the last edit."""
+"""After the last edit, for every 10,000 lines of the file: a long file's pass costs seconds."""
+_REPAIR_LINES = 10_000
 _QUIET_S = 0.1
 """Lines that nobody sees wait until nobody has edited for so long: what a model is writing
 changes them again and again."""
@@ -94,7 +95,8 @@ class IncrementalLines:
         self._entry[row : row + n_old] = [first] + [None] * (n_new - 1)
         self._run = self._repair = None
         now = perf_counter()
-        self._repair_at_s, self._quiet_at_s = now + _REPAIR_S, now + _QUIET_S
+        pause_s = _REPAIR_S * max(len(self._entry) / _REPAIR_LINES, 1.0)
+        self._repair_at_s, self._quiet_at_s = now + pause_s, now + _QUIET_S
         taken = self._regions.edit(row, old, self._store.lines[row : row + n_new])
         if self._dirty is None:
             if taken:

@@ -210,6 +210,8 @@ class Regions:
                 if not maker.step(deadline):
                     return
                 region.get_ready(self._troubles)
+                self._store.touch(region.first, region.last + 1)
+                return
             if region.inner is not None and region.inner.pending and not region.inner.wait_s:
                 self._run(region, region.inner.idle, max(deadline - perf_counter(), 0.0))
             if not region.pending:
