@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import verify_command
+from tui.cli import doctor_tmux, verify_command
 from tui.cli.composition import Workplace
 from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.finding import Finding, State
@@ -88,6 +88,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     """All checks in order; the endpoints, which take time, come last."""
     yield _program()
     yield _terminal()
+    yield from doctor_tmux.findings(os.environ)
     yield from _folders(paths)
     settings, finding = _configuration(flags, paths)
     yield finding

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tui.cli.doctor_tmux import findings
+
+GOOD = {
+    "escape-time": "10",
+    "extended-keys": "on",
+    "set-clipboard": "on",
+    "allow-passthrough": "off",
+}
+INSIDE = {"TMUX": "/tmp/tmux-0/default,1,0"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, ""),
+        ({"set-clipboard": "external", "allow-passthrough": "on"}, ""),
+        ({"escape-time": "500"}, "set -s escape-time 10"),
+        ({"extended-keys": "off"}, "set -s extended-keys on"),
+        ({"set-clipboard": "external"}, "set -s set-clipboard on"),
+    ],
+)
+def test_what_holds_duetto_up_is_told(changed: dict[str, str], told: str) -> None:
+    (finding,) = findings(INSIDE, lambda name: (GOOD | changed)[name])
+    assert finding.state == ("note" if told else "ok")
+    assert told in finding.advice
+    assert finding.text.isprintable()
+
+
+def test_outside_tmux_there_is_nothing_to_say() -> None:
+    assert list(findings({}, lambda name: GOOD[name])) == []
+
+
+def test_a_tmux_that_does_not_answer_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert list(findings(INSIDE)) == []
+
+
+def test_tmux_is_asked_by_its_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "tmux"
+    program.write_text('#!/bin/sh\n[ "$3" = escape-time ] && echo 500 || echo on\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    (finding,) = findings(INSIDE)
+    assert finding.text == "escape-time 500 ms, extended-keys on, set-clipboard on"
+    assert finding.state == "note"
