@@ -100,3 +100,12 @@ def test_a_file_that_is_only_looked_at_has_nothing_to_lose() -> None:
     space = Workspace(lambda path: FileRead(b"\xff"))
     space.open("a.py")
     assert typed_text(space.ledger, "a.py") is None
+
+
+def test_the_bytes_of_a_long_text_are_made_in_pieces_and_are_the_same() -> None:
+    text = "\ufeff" + "".join(f"line {n}\r\n" for n in range(9_001)) + "end"
+    space = workspace(a_py=text)
+    space.edit("a.py", (0, 0), (0, 0), "x")
+    kept = typed_text(space.ledger, "a.py")
+    assert kept is not None
+    assert kept.file() == UnsavedFile("a.py", space.buffers["a.py"].encode(), text.encode())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 Position = tuple[int, int]
@@ -99,7 +100,7 @@ class Buffer:
 
     def text(self) -> str:
         """The whole text with its line endings, without the byte order mark."""
-        return "".join(part for pair in zip(self.lines, self.endings, strict=True) for part in pair)
+        return "".join(chain.from_iterable(zip(self.lines, self.endings, strict=True)))
 
     def encode(self) -> bytes:
         """The bytes of the file: UTF-8, with the byte order mark if it had one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from tui.core.buffer import BOM, Buffer
 from tui.core.disk_plan import planned_text
@@ -14,6 +15,7 @@ from tui.core.patch import merge3
 from tui.core.rows import whole_text
 
 _MOST_NAMED = 3
+_PIECE_LINES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,15 @@ class TypedText:
     before: bytes | None
 
     def file(self) -> UnsavedFile:
-        """The bytes."""
-        return UnsavedFile(self.path, self.text.encode(), self.before)
+        """The bytes, made in pieces, so that the thread that paints gets its turn in between."""
+        text = self.text
+        pieces = [BOM.encode()] if text.bom else []
+        for at in range(0, text.line_count, _PIECE_LINES):
+            lines = text.lines[at : at + _PIECE_LINES]
+            endings = text.endings[at : at + _PIECE_LINES]
+            piece = "".join(chain.from_iterable(zip(lines, endings, strict=True)))
+            pieces.append(piece.encode("utf-8", "surrogatepass"))
+        return UnsavedFile(self.path, b"".join(pieces), self.before)
 
 
 def typed_text(ledger: Ledger, path: str) -> TypedText | None:
