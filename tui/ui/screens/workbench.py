@@ -117,10 +117,6 @@ class Workbench(WorkbenchCommands):
         for trouble in notices.troubles:
             self._tell(trouble)
 
-    def calm(self) -> None:
-        """Less motion; called before the screen is mounted."""
-        self._status.calm = True
-
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
         for part in (self._header, self.transcript, self.prompt_box, self._status, self._keys):
@@ -150,21 +146,6 @@ class Workbench(WorkbenchCommands):
         if event.widget is not self.editor.file_tree and self.editor.tree_over:
             self.editor.close_tree()
         self.update_keys()
-
-    def in_editor(self, widget: Widget | None) -> bool:
-        """True if a widget is part of the editor pane."""
-        return widget is not None and self.editor in widget.ancestors_with_self
-
-    def enter_editor(self) -> None:
-        """Show the editor and put the cursor into it."""
-        self.panes.choose("editor")
-        self.editor.focus_editor()
-
-    def where_next(self) -> str:
-        """Where the key for the next pane leads, for the footer."""
-        if self.panes.narrow:
-            return "editor" if self.panes.shown == "conversation" else "conversation"
-        return "prompt" if self.in_editor(self.focused) else "editor"
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""

@@ -19,7 +19,18 @@ class WorkbenchPanes(EditorKeys):
 
     def in_editor(self, widget: Widget | None) -> bool:
         """True if a widget is part of the editor pane."""
-        raise NotImplementedError
+        return widget is not None and self.editor in widget.ancestors_with_self
+
+    def enter_editor(self) -> None:
+        """Show the editor and put the cursor into it."""
+        self.panes.choose("editor")
+        self.editor.focus_editor()
+
+    def where_next(self) -> str:
+        """Where the key for the next pane leads, for the footer."""
+        if self.panes.narrow:
+            return "editor" if self.panes.shown == "conversation" else "conversation"
+        return "prompt" if self.in_editor(self.focused) else "editor"
 
     def update_keys(self) -> None:
         """The footer says what the keys do now."""
