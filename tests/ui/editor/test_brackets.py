@@ -96,10 +96,31 @@ def test_a_far_partner_comes_in_slices_and_edits_elsewhere_move_it() -> None:
     assert brackets.on_line(50_003) == [(0, 1, "bracket")]
     buffer.replace((5, 0), (5, 0), "}")
     brackets.look((2, 0))
-    assert brackets.advance(1.0)
+    assert (brackets.pair, brackets.pending) == (((2, 0), (50_003, 0)), True)
+    assert not brackets.advance(1.0)
+    assert not brackets.advance(1.0, idle=True)
+    assert brackets.advance(1.0, idle=True)
     assert brackets.pair == ((2, 0), (5, 0))
     brackets.look(None)
     assert brackets.on_line(1) == []
+
+
+def test_a_stream_between_the_two_costs_no_search_until_it_is_over() -> None:
+    buffer = Buffer("a", "(\n" + "f()\n" * 50_000 + ")\n")
+    brackets = Brackets(buffer, lambda line: ())
+    brackets.look((0, 0))
+    assert brackets.advance(10.0)
+    started = time.process_time()
+    for row in range(200):
+        buffer.replace((1, 0), (1, 0), "g(\n")
+        brackets.look((0, 0))
+        brackets.advance(0.001)
+        brackets.advance(0.004, idle=True)
+        assert brackets.pair == ((0, 0), (50_002 + row, 0))
+    assert time.process_time() - started < 0.1
+    while brackets.pending:
+        brackets.advance(0.004, idle=True)
+    assert (brackets.pair, brackets.pending) == (None, False)
 
 
 def test_an_edit_during_the_search_begins_it_anew() -> None:

@@ -41,12 +41,15 @@ class Brackets:
         self._revision = buffer.revision
         self._cursor: Position | None = None
         self._search: Iterator[Position | None] | None = None
+        self._doubt = False
+        """The pair is to be looked for again when nobody writes."""
+        self._quiet = -1
         self._from: Position = (0, 0)
 
     @property
     def pending(self) -> bool:
         """True while the partner is still looked for."""
-        return self._search is not None
+        return self._search is not None or self._doubt
 
     def look(self, cursor: Position | None) -> None:
         """The cursor is here; None: nothing is to be shown."""
@@ -55,48 +58,71 @@ class Brackets:
             return
         changes = buffer.changes_since(self._revision)
         self._revision = buffer.revision
-        kept = self._moved(changes) if changes is not None and self._search is None else None
-        self._cursor, self._search, self.pair = cursor, None, None
+        kept, sure = None, True
+        if changes is not None and self.pair is not None:
+            kept, sure = _moved(self.pair, changes)
+        doubt = self._doubt or self._search is not None or not sure
+        self._cursor, self._search, self.pair, self._doubt = cursor, None, None, False
         at = None if cursor is None else bracket_at(buffer, cursor)
         if at is None:
             return
         if kept is not None and at in kept:
-            self.pair = (at, kept[1] if at == kept[0] else kept[0])
-            return
+            other = kept[1] if at == kept[0] else kept[0]
+            if _are_partners(buffer, at, other):
+                # An edit between the two keeps them a pair, mostly: made sure of when it is quiet.
+                self.pair, self._doubt = (at, other), doubt
+                return
         self._from, self._search = at, partners(buffer.lines, at, self._spans)
 
-    def advance(self, budget_s: float) -> bool:
-        """Look on for at most so long; True if there is a new pair to show."""
+    def advance(self, budget_s: float, *, idle: bool = False) -> bool:
+        """Look on for at most so long; True if there is something else to show.
+
+        ``idle``: the call is not a repaint's; two of them without an edit between are quiet.
+        """
+        if self.pending and self._revision != self._buffer.revision:
+            self.look(self._cursor)
+        if self._doubt and idle:
+            if self._quiet == self._revision and self.pair is not None:
+                self._from, self._doubt = self.pair[0], False
+                self._search = partners(self._buffer.lines, self._from, self._spans)
+            self._quiet = self._revision
         if self._search is None:
             return False
-        if self._revision != self._buffer.revision:
-            self.look(self._cursor)
         until = perf_counter() + budget_s
-        for found in self._search or ():
+        before = self.pair
+        for found in self._search:
             if found is not None:
                 self.pair, self._search = (self._from, found), None
-                return True
+                return self.pair != before
             if perf_counter() >= until:
                 return False
-        self._search = None
-        return False
+        self.pair, self._search = None, None
+        return before is not None
 
     def on_line(self, line: int) -> list[Overlay]:
         """The brackets of a line as overlays."""
         return [(col, col + 1, "bracket") for row, col in self.pair or () if row == line]
 
-    def _moved(self, changes: list[LineChange]) -> Pair | None:
-        """The pair after edits that were all outside of it."""
-        if self.pair is None:
-            return None
-        (here, here_col), (there, there_col) = self.pair
-        for change in changes:
-            if change.row <= max(here, there) and change.row + change.n_old > min(here, there):
-                return None
-            if change.row <= min(here, there):
-                here += change.n_new - change.n_old
-                there += change.n_new - change.n_old
-        return (here, here_col), (there, there_col)
+
+def _moved(pair: Pair, changes: list[LineChange]) -> tuple[Pair | None, bool]:
+    """The pair after edits, and whether all of them were outside of it; None: one was at it."""
+    (here, here_col), (there, there_col) = pair
+    sure = True
+    for change in changes:
+        last = change.row + change.n_old
+        if change.row <= here < last or change.row <= there < last:
+            return None, False
+        sure = sure and not min(here, there) < change.row < max(here, there)
+        more = change.n_new - change.n_old
+        here += more if here >= last else 0
+        there += more if there >= last else 0
+    return ((here, here_col), (there, there_col)), sure
+
+
+def _are_partners(buffer: Buffer, at: Position, other: Position) -> bool:
+    line, col = other
+    text = buffer.lines[line] if line < buffer.line_count else ""
+    return text[col : col + 1] == _PARTNERS[buffer.lines[at[0]][at[1]]]
 
 
 def bracket_at(buffer: Buffer, cursor: Position) -> Position | None:
