@@ -1,0 +1,64 @@
+"""A terminal that reads late, or by small sips, still gets the right picture in the end."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+
+from tests.support.terminal import Terminal
+
+Start = Callable[..., Terminal]
+
+
+def picture(text: str) -> list[str]:
+    """The screen without its status line, which counts on."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    return [*lines[:-2], lines[-1]]
+
+
+def check_picture(term: Terminal) -> None:
+    """What stands there is what a full repaint shows."""
+    shown = picture(term.settle(1.0))
+    columns, rows = term.columns, term.rows
+    term.resize(columns - 1, rows)
+    term.settle(0.5)
+    term.resize(columns, rows)
+    term.wait_for(lambda text: picture(text) == shown)
+
+
+def test_nobody_reads_while_an_answer_streams(start: Start) -> None:
+    term = start(size=(160, 50))
+    term.wait_for("send")
+    term.settle()
+    term.type("make the cache safe for threads\r")
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        time.sleep(0.05)  # nothing is read
+    term.wait_for("tok/s")
+    term.type("typed on")
+    term.wait_for("typed on")
+    check_picture(term)
+
+
+def test_a_line_of_few_bytes_a_second(start: Start) -> None:
+    """Frames are left out, keys are not: Esc stops the answer while the line is full."""
+    term = start(size=(120, 36))
+    term.wait_for("send")
+    term.settle()
+    term.type("make the cache safe for threads\r")
+    started = time.monotonic()
+    pressed = False
+    while time.monotonic() - started < 4:
+        ready, _, _ = select.select([term._fd], [], [], 0.02)
+        if ready:
+            term._take(os.read(term._fd, 300))
+        time.sleep(0.01)
+        if not pressed and time.monotonic() - started > 1:
+            pressed = True
+            term.type("\x1b[27u")
+    term.wait_for("send")
+    term.type("after")
+    term.wait_for("after")
+    check_picture(term)
