@@ -85,9 +85,8 @@ class DuettoApp(App[int]):
         """The user wants to leave, and was asked about what would be lost."""
 
     def reduce_motion(self) -> None:
-        """Nothing slides, and the meter counts calmly."""
+        """Nothing slides, and the meter counts calmly; called before the app runs."""
         self.animation_level = "none"
-        self.bench.calm()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """No cursor blinks: while nothing happens nothing is painted."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
-from functools import partial
+
+from tui.ui.painting.faults import HandedOn
 
 FRAME_S = 1 / 60
 
@@ -28,7 +29,7 @@ class Frame:
         """What the last frame took."""
         self.count = 0
         self._paint = paint
-        self._post = post
+        self._errors = HandedOn(post)
         self._context: Context = copy_context()
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
@@ -49,10 +50,8 @@ class Frame:
 
     def _due(self) -> None:
         self._handle = None
-        try:
+        with self._errors:
             self._run()
-        except Exception as error:
-            self._post(partial(_raised, error))
 
     def _run(self) -> None:
         start = self._loop.time()
@@ -62,7 +61,3 @@ class Frame:
         end = self._loop.time()
         self.cost_s = end - start
         self._next_s = max(start + FRAME_S, end + min(self.cost_s, FRAME_S))
-
-
-def _raised(error: Exception) -> None:
-    raise error

@@ -6,8 +6,6 @@ on the selected one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from textual import events
 
 from tui.core.hunk import Decision, Hunk, Stage
@@ -38,7 +36,7 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        waiting = {hunk.id: hunk.call_id for hunk in self._unsettled() if _is_waiting(hunk)}
+        waiting = _waiting(self._session)
         stops = self.rows.stops_of_hunks(waiting, waiting.values())
         if not stops:
             return False
@@ -48,7 +46,7 @@ class Transcript(TranscriptPane, can_focus=True):
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
-        return any(map(_is_waiting, self._unsettled()))
+        return bool(_waiting(self._session))
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
@@ -160,7 +158,7 @@ class Transcript(TranscriptPane, can_focus=True):
     def action_next_hunk(self, waiting: bool = False) -> None:
         """Select the hunk below; ``waiting``: the next one that waits for a decision."""
         if waiting:
-            wanted = {hunk.id: hunk.call_id for hunk in self._unsettled() if _is_waiting(hunk)}
+            wanted = _waiting(self._session)
             stops = iter(self.rows.stops_of_hunks(wanted, wanted.values()))
         else:
             stops = self.rows.stops(self.rows.chosen + 1)
@@ -189,9 +187,6 @@ class Transcript(TranscriptPane, can_focus=True):
             self._candidate = (self._candidate + step) % len(hunk.candidates)
             self._refocus(hunk.id)
             self.post_message(_selected(hunk, self._candidate))
-
-    def _unsettled(self) -> Iterable[Hunk]:
-        return self._session.workspace.roster.unsettled()
 
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is none."""
@@ -229,6 +224,12 @@ class Transcript(TranscriptPane, can_focus=True):
 def _hunk(session: Session, hunk_id: int) -> Hunk | None:
     roster = session.workspace.roster
     return roster.by_id(hunk_id) if hunk_id in roster else None
+
+
+def _waiting(session: Session) -> dict[int, str]:
+    """The hunks that wait for the user: id -> call id."""
+    unsettled = session.workspace.roster.unsettled()
+    return {hunk.id: hunk.call_id for hunk in unsettled if _is_waiting(hunk)}
 
 
 def _is_waiting(hunk: Hunk) -> bool:

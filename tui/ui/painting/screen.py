@@ -22,6 +22,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.ui.painting.faults import HandedOn
 from tui.ui.painting.picture import Picture
 from tui.ui.painting.places import Place, Places
 from tui.ui.painting.terminal import is_behind, write_frame
@@ -79,10 +80,8 @@ class PaintedScreen(Screen[None]):
 
     def _paint_due(self) -> None:
         self._due = None
-        try:
+        with HandedOn(self.app.call_later):
             self._paint()
-        except Exception as error:
-            self.app.call_later(_raised, error)  # where Textual sees it
 
     def _paint(self) -> None:
         """Lay out if it must be, and paint."""
@@ -206,7 +205,3 @@ def _strips(rows: list[tuple[int, Place]]) -> list[Strip]:
             strip = strip.crop(start - seen.x, end - seen.x)
         strips.append(strip)
     return strips
-
-
-def _raised(error: Exception) -> None:
-    raise error

@@ -21,7 +21,7 @@ _VERDICTS = {
 }
 _GAP = 2
 _TICK_S, _CALM_TICK_S = 0.1, 1.0
-"""How often seconds and rate are looked at while a turn runs."""
+"""How often seconds and rate are looked at while a turn runs; for who is disturbed by motion."""
 _ROOM_FOR_KEYS = 60
 """Width from which the countdown says what ends it; the row of keys says it too."""
 
@@ -33,15 +33,13 @@ class StatusLine(Bar):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.calm = False
-        """The figures change once a second: for who is disturbed by motion."""
         self._session = session
         self._reached: set[str] = set()
         """Endpoints that a connection stood to: the next one is a reconnection."""
 
     def on_mount(self) -> None:
         """The clock runs only while a turn does."""
-        tick_s = _CALM_TICK_S if self.calm else _TICK_S
+        tick_s = _CALM_TICK_S if self.app.animation_level == "none" else _TICK_S
         self._timer = self.set_interval(tick_s, self.update_bar, pause=True)
 
     def sync(self, *, only_meter: bool = False) -> None:
