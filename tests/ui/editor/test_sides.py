@@ -194,6 +194,18 @@ async def test_scrolling_the_side_that_follows_lets_go_of_it() -> None:
         assert right.top > 340
 
 
+async def test_who_does_not_follow_does_not_begin_to_by_dividing() -> None:
+    s = session()
+    async with running(s, ROOMY) as (app, pilot):
+        await pilot.press("alt+l")
+        pane = await divided(app, pilot)
+        assert not pane.following
+        await land(s, pilot, LONG, 300)
+        assert paths(pane) == [CACHE, CACHE]
+        await pilot.press("alt+l", "ctrl+backslash")
+        assert pane.following
+
+
 async def test_one_again_is_that_of_the_user() -> None:
     s = session()
     s.open(TEST)

@@ -89,6 +89,7 @@ class EditorSides(Vertical):
             await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
             left, right = (side.editor for side in self.sides)
             left.twins, right.twins = (right,), (left,)
+            right.following = False  # unless the pane follows: `_settle_follow`
         self.split = True
         self.add_class("-split")
         self.fit()
