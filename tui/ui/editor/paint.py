@@ -58,7 +58,8 @@ class Row(NamedTuple):
     current: bool = False
     """The cursor's line, to be lifted a little."""
     overlays: tuple[Overlay, ...] = ()
-    """``match``, ``match-now``, ``bracket``, ``selection``, ``cursor``, ``cursor-away``; later win."""
+    """``match``, ``match-now``, ``bracket``, ``selection``, ``cursor``, ``cursor-away``; the later
+    ones win."""
     newline_selected: bool = False
     pen: bool = False
     """The model writes at the end of this line."""
