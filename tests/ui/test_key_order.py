@@ -93,11 +93,16 @@ async def test_a_key_that_nobody_takes_holds_up_nobody_for_long() -> None:
     assert len(posted) == 2
 
 
-async def test_every_key_is_told_to_be_taken() -> None:
-    """By a widget, by a binding, by a priority binding, or by nobody."""
+@pytest.mark.parametrize("over", ["", "help", "status", "command_palette"])
+async def test_every_key_is_told_to_be_taken(over: str) -> None:
+    """By a widget, by a binding, by a priority binding, or by nobody; under a dialog too."""
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        for sent in ("x", "\x1b[D", "\x1b[17~", "\x1b[17~", "\x1b[24~", "\x1b[27u", "\t"):
+        if over:
+            await app.run_action(over)
+            await pilot.pause()
+            assert app.screen is not app.bench
+        for sent in ("x", "\x1b[D", "\x1b[17~", "\x1b[17~", "\x1b[24~", "\t", "\x1b[27u", "x"):
             (token,) = KeyWords().messages(InputStream().feed(sent, 0.0))
             assert isinstance(token, events.Key)
             key, taken = TypedKey(token), asyncio.Event()
