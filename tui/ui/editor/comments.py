@@ -23,7 +23,8 @@ _LINES_BACK = 2000
 
 
 _LEXER_ERRORS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
+    TypeError, ValueError,
 )  # fmt: skip
 """What foreign lexers raise on text they did not expect."""
 
