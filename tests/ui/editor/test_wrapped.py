@@ -289,7 +289,7 @@ async def test_the_other_side_wraps_too() -> None:
 
 
 async def test_only_rows_that_changed_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = EditorApp(FakeSession({"a.py": "word " * 40 + "\n" + "b\n" * 20}), "a.py")
+    app = EditorApp(FakeSession({"a.zzz": "word " * 40 + "\n" + "b\n" * 20}), "a.zzz")
     async with app.run_test(size=(60, 14)) as pilot:
         editor = app.pane.editor
         editor.set_wrap(True)
