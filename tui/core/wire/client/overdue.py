@@ -9,33 +9,27 @@ REMEMBERED = 16
 
 
 class Overdue:
-    """Of each text the response it was sent to, and until when its answer would have been in time.
-
-    Each is good for one answer.
-    """
+    """Of each text the response it was sent to. Each is good for one answer."""
 
     def __init__(self) -> None:
-        self._texts: deque[tuple[str, float]] = deque(maxlen=REMEMBERED)
+        self._parents: deque[str] = deque(maxlen=REMEMBERED)
 
-    def add(self, parent: str, due: float) -> None:
+    def add(self, parent: str) -> None:
         """A text was given back."""
-        self._texts.append((parent, due))
+        self._parents.append(parent)
 
     def take(self, parent: str) -> bool:
-        """Whether one was sent to this response; it is answered now."""
-        found = next((one for one in self._texts if one[0] == parent), None)
-        if found is not None:
-            self._texts.remove(found)
-        return found is not None
+        """Whether one was sent to this response; it is answered now.
 
-    def claims(self, parent: str, sent_at: float | None, *, known: bool) -> bool:
-        """Whether an answer is rather for one of these than for a text that went out then.
-
-        It is if no text is waited for, or the words are ``known`` and not those of one that is.
-        Else answers come in order; but one that was given up before the next text even went out
-        is lost rather than late.
+        One socket keeps the order, so an answer without words is that of the oldest text that has
+        none. Where a server really left one out, the next text is given back instead of used: asked
+        twice at worst, never lost.
         """
-        times = [due for one, due in self._texts if one == parent]
-        if not times or sent_at is None or known:
-            return bool(times)
-        return max(times) > sent_at
+        if parent not in self._parents:
+            return False
+        self._parents.remove(parent)
+        return True
+
+    def knows(self, parent: str) -> bool:
+        """Whether an answer to one that was sent to this response may still come."""
+        return parent in self._parents

@@ -228,8 +228,7 @@ class Steers:
             if exact:
                 return exact[0]
         same = [text for text in fresh if text.parent == parent]
-        sent_at = (same[0].deadline or 0.0) - STEER_S if same else None
-        if self._overdue.claims(parent, sent_at, known=bool(words)):
+        if self._overdue.knows(parent):
             return None
         if not same and not name:
             # A failure without an id may also come after the acceptance.
@@ -239,7 +238,7 @@ class Steers:
 
     def _give(self, text: SteerText, why: str) -> SteerNews:
         if text.stage is Stage.SENT:
-            self._overdue.add(text.parent, text.deadline or 0.0)
+            self._overdue.add(text.parent)
         return self._drop(text, self._news(text, "returned", why))
 
     def _drop(self, text: SteerText, news: SteerNews) -> SteerNews:
