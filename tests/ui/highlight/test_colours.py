@@ -108,6 +108,19 @@ def test_a_jump_into_a_cold_file_shows_colours_at_once_and_right_ones_later() ->
     assert spans_of(colours, buffer) == whole(buffer)
 
 
+@pytest.mark.parametrize("path", ["a.py", "a.html.j2"])
+def test_what_a_repaint_had_no_time_for_comes_first(path: str) -> None:
+    buffer = Buffer(path, ("x = 1\n" if path == "a.py" else "<p>{{ x }}</p>\n") * 50_000)
+    colours = BufferColours(buffer)
+    while not colours.loaded:
+        colours.idle(0.0)
+    colours.advance(40_040, 0.0, 40_000)
+    for _ in range(60):
+        colours.idle(0.002)
+    assert all(colours.spans(line) for line in range(40_000, 40_040))
+    assert colours.pending
+
+
 def test_a_paint_never_loads_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
     from tui.ui.highlight.languages import Language
 

@@ -64,6 +64,8 @@ class IncrementalLines:
         self._repair_at_s: float | None = None
         """When to look over the whole text; None: nothing was edited since."""
         self._quiet_at_s = 0.0
+        self._seen: Range = (0, 0)
+        """First and last line of the last repaint."""
 
     @property
     def pending(self) -> bool:
@@ -114,6 +116,7 @@ class IncrementalLines:
         """Colour ``first .. until``: right where that is near, else by a guess."""
         deadline = perf_counter() + budget_s
         until = min(until, len(self._entry) - 1)
+        self._seen = (first, until)
         dirty = self._dirty
         if dirty is not None and dirty <= until:
             if first - dirty <= _REACH_LINES or self._settled <= first:
@@ -126,6 +129,9 @@ class IncrementalLines:
     def idle(self, budget_s: float) -> Range | None:
         """Colour on; when all is coloured and nobody edits, look for what is wrong."""
         deadline = perf_counter() + budget_s
+        if self._dirty is not None:
+            first, until = self._seen
+            self._guess(max(first, self._dirty), min(until, len(self._entry) - 1), deadline)
         if perf_counter() >= self._quiet_at_s:
             self._forward(len(self._entry), deadline)
         if self._dirty is None and perf_counter() < deadline:

@@ -49,8 +49,12 @@ class WholeLines:
         self._size = self._looks = self._looked_at = 0
         self._segments: list[tuple[int, int, int]] = []
         """First line and line behind the last as the pass saw them, and where they are now."""
+        self._seen: Range = (0, 0)
+        """First and last line of the last repaint."""
         self._due_at_s = 0.0
         self._cost_s = 0.0
+        self._edited = False
+        """The text is another one than the pass works on."""
         self.pending = True
         """True while a pass is under way or due."""
 
@@ -91,16 +95,24 @@ class WholeLines:
         store = self._store
         if self.pending and len(store.lines) <= _SMALL_LINES and not self.wait_s:
             self._go_on(deadline)
-        unknown = store.known.find(0, first, until + 1)
-        if unknown >= 0:
-            self._guess(unknown, min(until, len(store.lines) - 1), deadline + budget_s / 2)
+        self._seen = (first, until)
+        self._guess_seen(deadline + budget_s / 2)
         return store.changed()
 
     def idle(self, budget_s: float) -> Range | None:
         """Go on with the pass."""
+        deadline = perf_counter() + budget_s
+        if self.pending:
+            self._guess_seen(deadline)
         if self.pending and not self.wait_s:
-            self._go_on(perf_counter() + budget_s)
+            self._go_on(deadline)
         return self._store.changed()
+
+    def _guess_seen(self, deadline: float) -> None:
+        first, until = self._seen
+        unknown = self._store.known.find(0, first, until + 1)
+        if unknown >= 0:
+            self._guess(unknown, min(until, len(self._store.lines) - 1), deadline)
 
     def _go_on(self, deadline: float) -> None:
         began = perf_counter()
