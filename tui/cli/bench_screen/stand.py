@@ -75,7 +75,7 @@ class Seat:
 
     def ready(self) -> None:
         """Wait until it has started. Raises DuettoError: it ended."""
-        self.terminal.rest(0.8)
+        self.terminal.rest(0.4)
         self.terminal.quiet(self.client.settle_s, START_S)
         self.check()
 
