@@ -21,7 +21,6 @@ from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.finding import Finding, State
 from tui.cli.inert_text import inert
 from tui.cli.options import ModelFlags, ResolvedModels, model_options, resolve, settings_for
-from tui.cli.screen import MIN_COLUMNS, MIN_ROWS
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
@@ -117,11 +116,13 @@ def _terminal() -> Finding:
         return Finding(
             "terminal", "note", "stdin or stdout is not a terminal", "without one: duetto exec"
         )
+    from tui.ui.screens.workbench import SMALLEST  # the whole screen: only doctor needs it here
+
     columns, rows = os.get_terminal_size(sys.stdout.fileno())
     term, depth = os.environ.get("TERM", ""), os.environ.get("COLORTERM", "")
     text = f"{columns}x{rows}, TERM={term or '(not set)'}, colours: {_colours(term, depth)}"
-    if columns < MIN_COLUMNS or rows < MIN_ROWS:
-        return Finding("terminal", "fix", text, f"enlarge it to {MIN_COLUMNS}x{MIN_ROWS} or more")
+    if columns < SMALLEST[0] or rows < SMALLEST[1]:
+        return Finding("terminal", "fix", text, "enlarge it to {}x{} or more".format(*SMALLEST))
     if term in ("", "dumb"):
         return Finding("terminal", "fix", text, "set TERM to what your terminal is")
     return Finding("terminal", "ok", text)

@@ -8,17 +8,16 @@ from typing import TextIO
 
 from tui.errors import UsageError
 
-MIN_COLUMNS = 40
-MIN_ROWS = 12
-
-
 _ERRORS_ELSEWHERE = "duetto draws on stderr too: do not redirect it; the log has what went wrong"
 
 
 def require_screen(
     stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
 ) -> None:
-    """Raise UsageError unless all three streams are a terminal that is large enough."""
+    """Raise UsageError unless all three streams are a terminal that can show something.
+
+    A small one will do: there the app says how small it is, and starts when it is enlarged.
+    """
     stdin, stdout, stderr = stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr
     if not (stdin.isatty() and stdout.isatty()):
         raise UsageError('this needs a terminal; without one use: duetto exec "PROMPT"')
@@ -28,9 +27,4 @@ def require_screen(
     if os.environ.get("TERM") == "dumb":
         raise UsageError(
             "this terminal (TERM=dumb) cannot show duetto; set TERM, or use: duetto exec"
-        )
-    columns, rows = os.get_terminal_size(stdout.fileno())
-    if 0 < columns < MIN_COLUMNS or 0 < rows < MIN_ROWS:
-        raise UsageError(
-            f"the terminal is {columns}x{rows}, duetto needs {MIN_COLUMNS}x{MIN_ROWS}: enlarge it"
         )
