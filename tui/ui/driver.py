@@ -85,6 +85,8 @@ class TerminalDriver(Driver):
         self._overdue: asyncio.TimerHandle | None = None
         self._resizing: asyncio.TimerHandle | None = None
         self._told_size: tuple[int, int] = (0, 0)
+        self._cropped = False
+        """The terminal had another size since it was looked at."""
         self._before: list[Any] | None = None
         self._on = self._reading = self._suspended = self._gone = False
         for number in (*_SIGNALS, *_DEADLY):
@@ -237,6 +239,7 @@ class TerminalDriver(Driver):
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif number == signal.SIGWINCH:
+            self._cropped = True
             if self._resizing is None and self._on:
                 self._resized()
         elif number == signal.SIGTSTP:
@@ -265,6 +268,10 @@ class TerminalDriver(Driver):
         """Tell the app the size now, and once more when a row of changes has ended."""
         self._resizing = None
         size = _terminal_size(self.fileno)
+        cropped, self._cropped = self._cropped, False
+        if size == self._told_size and cropped and self._on:
+            # another size came and went before anybody looked: the terminal lost what was cut off
+            self._app.refresh()
         if size != self._told_size and self._on:
             self._told_size = size
             told = Size(*size)

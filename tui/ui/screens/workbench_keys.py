@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual import events
+
 from tui.core.hunk import Hunk
 from tui.engine.intents import (
     Accept,
@@ -39,6 +41,12 @@ class WorkbenchKeys(WorkbenchPanes):
     def submit(self, intent: Intent) -> None:
         """Hand an intent to the engine."""
         self.session.submit(intent)
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while nothing has the focus (the window was too small) is the prompt's."""
+        if self.focused is None and event.is_printable and event.character:
+            event.stop()
+            self.prompt_box.focus_prompt(event.character)
 
     @property
     def stoppable(self) -> bool:
