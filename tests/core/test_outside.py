@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.patches import disk, patch
 from tui.core.file_read import FileRead
@@ -108,3 +110,41 @@ def test_what_cannot_be_edited_is_not_taken():
     with pytest.raises(EditRefused):
         place.workspace.outside_change("other.txt", THEIRS, theirs=True)
     assert place.text("a.txt") == "a\nmine\nc\nd\ne\n"
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "é", "", "\r", "c\r"]), max_size=6)
+TEXTS = st.builds(
+    lambda bom, lines, end: (bom + "\n".join(lines) + end).encode(),
+    st.sampled_from(["", "\ufeff"]),
+    LINES,
+    st.sampled_from(["", "\n"]),
+)
+
+
+@given(TEXTS, TEXTS, st.lists(TEXTS, max_size=2))
+def test_a_clean_file_is_what_the_disk_says_byte_for_byte(old, new, later):
+    place = disk()
+    place.files["a.txt"] = old
+    buffer = place.workspace.open("a.txt")
+    for data in (new, old + new, new + old, *later):
+        place.workspace.outside_change("a.txt", FileRead(data))
+        assert buffer.encode() == data
+        assert not place.workspace.is_dirty("a.txt")
+        assert place.workspace.disk_plan("a.txt").expected == data
+
+
+def test_what_stays_of_a_changed_file_keeps_its_marks():
+    place = disk(a="one\r\ntwo\nthree\r\nfour")
+    mark = place.workspace.open("a.txt").mark(2, 3)
+    place.workspace.outside_change("a.txt", FileRead(b"zero\r\none\r\n2\nthree\r\nfour\nfive"))
+    assert mark.position == (3, 3)
+
+
+def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones():
+    line = "2026-11-21 12:00:00 something happened in a module and so on\n"
+    place = disk(a=line * 100_000)
+    buffer = place.workspace.open("a.txt")
+    applied = []
+    place.workspace.ledger.rewrite = lambda record, rows, text, author: applied.append((rows, text))
+    place.workspace.outside_change("a.txt", FileRead(buffer.encode() + b"new\n"))
+    assert applied == [((100_000, 100_000), "new\n")]
