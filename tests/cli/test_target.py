@@ -52,13 +52,18 @@ def test_a_relative_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         (["cache.py:12:"], 11, 0),
         (["cache.py:0"], 0, 0),
         (["odd:3"], None, 0),
+        (["odd:3:"], None, 0),
+        (["odd:3:7"], 6, 0),
+        (["odd:3:7:"], 6, 0),
+        (["odd:3:7:5"], 6, 4),
+        (["cache.py:"], None, 0),
     ],
 )
 def test_a_file_opens_its_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], line: int | None, col: int
 ) -> None:
     monkeypatch.chdir(folder)
-    name = "odd:3" if "odd:3" in arguments else "cache.py"
+    name = "odd:3" if arguments[0].startswith("odd") else "cache.py"
     assert target_of(arguments) == Target(folder, (Place(name, line, col),))
 
 

@@ -17,6 +17,8 @@ from tui.core.file_read import checked_path
 from tui.errors import EditRefused, UsageError
 
 _PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?:?$", re.DOTALL)
+_LINE = re.compile(r"^(?P<path>.+):(?P<line>\d*)(?P<col>):?$", re.DOTALL)
+"""The same without a column: the name may end with ``:4``, or with the colon of an error message."""
 _PLUS = re.compile(r"^\+(?P<line>\d+)(?:[:,](?P<col>\d+))?$")
 _MOST = 1_000_000_000
 """No file has more lines; what is behind the end is its end."""
@@ -117,9 +119,14 @@ def _named(arguments: Sequence[str]) -> Iterator[_Named]:
 
 
 def _split(argument: str) -> _Named:
-    """A path with the line and the column behind it; a real name wins."""
+    """A path with the line and the column behind it; the longest name that is real wins."""
     whole = _expanded(argument)
-    if (place := _PLACE.match(argument)) is None or os.path.lexists(whole):
+    if os.path.lexists(whole):
+        return _Named(argument, whole, None, 0)
+    longer = _LINE.match(argument)
+    if longer is not None and os.path.lexists(path := _expanded(longer["path"])):
+        return _Named(argument, path, *(_numbers(longer) if longer["line"] else (None, 0)))
+    if (place := _PLACE.match(argument)) is None:
         return _Named(argument, whole, None, 0)
     return _Named(argument, _expanded(place["path"]), *_numbers(place))
 
