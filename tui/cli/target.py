@@ -16,9 +16,9 @@ from pathlib import Path
 from tui.core.file_read import checked_path
 from tui.errors import EditRefused, UsageError
 
-_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?:?$", re.DOTALL)
-_LINE = re.compile(r"^(?P<path>.+):(?P<line>\d*)(?P<col>):?$", re.DOTALL)
-"""The same without a column: the name may end with ``:4``, or with the colon of an error message."""
+_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?$", re.DOTALL)
+_LINE = re.compile(r"^(?P<path>.+):(?P<line>\d+)(?P<col>)$", re.DOTALL)
+"""The same without a column: the name itself may end with ``:4``."""
 _PLUS = re.compile(r"^\+(?P<line>\d+)(?:[:,](?P<col>\d+))?$")
 _MOST = 1_000_000_000
 """No file has more lines; what is behind the end is its end."""
@@ -120,15 +120,15 @@ def _named(arguments: Sequence[str]) -> Iterator[_Named]:
 
 def _split(argument: str) -> _Named:
     """A path with the line and the column behind it; the longest name that is real wins."""
-    whole = _expanded(argument)
-    if os.path.lexists(whole):
-        return _Named(argument, whole, None, 0)
-    longer = _LINE.match(argument)
-    if longer is not None and os.path.lexists(path := _expanded(longer["path"])):
-        return _Named(argument, path, *(_numbers(longer) if longer["line"] else (None, 0)))
-    if (place := _PLACE.match(argument)) is None:
-        return _Named(argument, whole, None, 0)
-    return _Named(argument, _expanded(place["path"]), *_numbers(place))
+    bare = argument.removesuffix(":")  # of an error message: a.py:3:
+    for name in (argument, bare):
+        if name and os.path.lexists(path := _expanded(name)):
+            return _Named(argument, path, None, 0)
+    for pattern in (_LINE, _PLACE):
+        place = pattern.match(bare)
+        if place is not None and (pattern is _PLACE or os.path.lexists(_expanded(place["path"]))):
+            return _Named(argument, _expanded(place["path"]), *_numbers(place))
+    return _Named(argument, _expanded(argument), None, 0)
 
 
 def _numbers(place: re.Match[str]) -> tuple[int, int]:
