@@ -92,6 +92,20 @@ def test_token_styles_come_from_the_nearest_name() -> None:
     assert palette.syntax_style(Token.Text) == palette.style("syntax-text")
 
 
+def test_what_is_written_strong_or_with_emphasis_looks_so() -> None:
+    palette = theme.read_theme("dusk")
+
+    def face(token: object) -> tuple[bool, bool]:
+        style = palette.syntax_style(token)
+        return bool(style.bold), bool(style.italic)
+
+    assert face(Token.Generic.Strong) == (True, False)
+    assert face(Token.Generic.Emph) == (False, True)
+    assert face(Token.Generic.EmphStrong) == (True, True)
+    assert face(Token.Generic.Heading) == face(Token.Generic.Subheading) == (True, False)
+    assert face(Token.Name.Function) == face(Token.Text) == (False, False)
+
+
 def test_a_style_with_an_unknown_colour_is_a_mistake() -> None:
     with pytest.raises(KeyError):
         theme.active().style("mauve")

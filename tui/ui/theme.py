@@ -129,6 +129,23 @@ _TOKENS: dict[str, str] = {
 }
 """Pygments token names -> ``[syntax]`` names; what is not here has its parent's."""
 
+_FACES: dict[str, str] = {
+    "Comment": "italic",
+    "Generic.Emph": "italic",
+    "Generic.EmphStrong": "bold italic",
+    "Generic.Heading": "bold",
+    "Generic.Strong": "bold",
+    "Generic.Subheading": "bold",
+}
+"""Pygments token names -> Rich attributes; what is not here has its parent's."""
+
+
+def _nearest(name: str, table: dict[str, str]) -> str:
+    """What a table has for a token type or its nearest parent; else nothing."""
+    while name and name not in table:
+        name = name.rpartition(".")[0]
+    return table.get(name, "")
+
 
 class Palette:
     """One theme: every colour by name, and Rich styles made of them."""
@@ -161,11 +178,8 @@ class Palette:
         """The foreground style of a Pygments token type (any object that prints as one)."""
         if (style := self._tokens.get(token)) is None:
             name = str(token).removeprefix("Token.")
-            while name and name not in _TOKENS:
-                name = name.rpartition(".")[0]
-            colour = f"syntax-{_TOKENS.get(name, 'text')}"
-            more = "italic" if name.startswith("Comment") else ""
-            style = self.style(colour, more=more)
+            colour = f"syntax-{_nearest(name, _TOKENS) or 'text'}"
+            style = self.style(colour, more=_nearest(name, _FACES))
             self._tokens[token] = style
         return style
 
