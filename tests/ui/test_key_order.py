@@ -8,10 +8,15 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.engine.intents import Accept
 from tui.ui.app import DuettoApp
+from tui.ui.editor.editor import Editor
+from tui.ui.editor.tree import FileTree
 from tui.ui.input_stream import InputStream
 from tui.ui.key_order import PATIENCE_S, KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
@@ -60,6 +65,66 @@ async def test_what_is_typed_behind_a_change_of_focus_goes_there() -> None:
         post(order, "\x1b[17~x")
         await pilot.pause(PATIENCE_S * 2)
         assert app.bench.prompt_box.prompt.text == "x"
+
+
+@pytest.mark.parametrize(
+    ("sent", "focus", "typed"),
+    [
+        ("\x06", "find-needle", "xyz"),
+        ("\x12", "find-needle", "xyz"),
+        ("\x07", "find-needle", "xyz"),
+        ("\x12q\t", "find-replacement", "xyz"),
+        ("\x06q\x1b[27u", "editor-text", "xyz"),
+        ("\x0f\x1b[27u", "editor-text", "xyz"),
+        ("\x1bOS", "tree", "xyz"),
+        ("\x1bOS\x1b[27u", "editor-text", "xyz"),
+    ],
+)
+async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_key_leads(
+    sent: str, focus: str, typed: str
+) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        app.bench.enter_editor()
+        await pilot.pause()
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, sent + "xyz")
+        focused = None
+        for _ in range(50):
+            await pilot.pause(0.02)
+            focused = app.focused
+            if focused is not None and focused.id == focus and _text_of(focused) == typed:
+                break
+        assert focused is not None
+        assert (focused.id, _text_of(focused)) == (focus, typed)
+
+
+async def test_a_review_key_right_behind_the_way_there_is_no_letter_of_the_prompt() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, "\x1bja")
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if any(isinstance(intent, Accept) for intent in session.intents):
+                break
+        assert any(isinstance(intent, Accept) for intent in session.intents)
+        assert app.bench.prompt_box.prompt.text == ""
+
+
+def _text_of(widget: Widget) -> str:
+    """What was typed into an input, into the tree's filter, or at the start of the editor."""
+    if isinstance(widget, Input):
+        return widget.value
+    if isinstance(widget, FileTree):
+        return widget.words
+    assert isinstance(widget, Editor)
+    assert widget.view is not None
+    return widget.view.buffer.lines[0].removesuffix("import threading")
 
 
 async def test_a_key_that_comes_alone_is_posted_at_once() -> None:

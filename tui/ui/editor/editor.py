@@ -165,7 +165,7 @@ class Editor(EditorCanvas):
         if view is None or event.button != 1:
             return
         event.stop()
-        self.focus()
+        self.screen.set_focus(self)
         self.typist.groups.close()
         self.let_go()
         gutter = event.x < gutter_width(view.digits) - 1

@@ -120,7 +120,7 @@ class FindBar(Vertical):
         self.count("")
         self.add_class("-open")
         self.name_switches()
-        self._input.focus()
+        self.screen.set_focus(self._input)  # at once: the next key is meant for it
         self._input.select_all()
         self._seek()
 
@@ -161,7 +161,7 @@ class FindBar(Vertical):
     def _take_find(self, key: str) -> bool:
         below = self._replacement.has_focus
         if self.mode == "replace" and key in ("tab", "shift+tab"):
-            (self._input if below else self._replacement).focus()
+            self.screen.set_focus(self._input if below else self._replacement)
         elif self.mode == "replace" and key in ("alt+enter", "ctrl+j"):
             self._replace(everything=True)
         elif below and key == "enter":

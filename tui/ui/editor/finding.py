@@ -44,7 +44,7 @@ class EditorFinding(EditorFiles):
         if not self.find_bar.close():
             return False
         self._forget()
-        self.editor.focus()
+        self.screen.set_focus(self.editor)
         self.editor.repaint()
         self.note()
         return True

@@ -50,7 +50,7 @@ class PromptBox(Vertical):
     def draft(self) -> str:
         """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
         aside = self._edit.aside if self._edit is not None else ""
-        return "\n".join(filter(None, (self.prompt.text, aside)))
+        return "\n".join(filter(None, (self.prompt.whole, aside)))
 
     @property
     def in_queue(self) -> bool:
@@ -91,7 +91,7 @@ class PromptBox(Vertical):
     def focus_ask(self) -> bool:
         """Give an open question the focus; False if there is none."""
         if self._asks.waits:
-            self._asks.focus()
+            self.screen.set_focus(self._asks)
         return self._asks.waits
 
     def focus_queue(self) -> bool:
@@ -119,7 +119,7 @@ class PromptBox(Vertical):
         """Leave the queued message as it was; what was typed is in the history. False: no edit."""
         if self._edit is None:
             return False
-        self.prompt.past.add(self.prompt.text)
+        self.prompt.past.add(self.prompt.whole)
         self._end_edit()
         self.post_message(Wanted(HoldQueued(None)))
         return True
@@ -218,8 +218,8 @@ class PromptBox(Vertical):
                 return
             removed = not self.prompt.text.strip() and place is not None and place < index
             index -= removed
-            self._put_back(self.prompt.text.strip(), release=False)
-        self._edit = QueueEdit(index, text, self.prompt.text)
+            self._put_back(self.prompt.whole.strip(), release=False)
+        self._edit = QueueEdit(index, text, self.prompt.whole)
         self.post_message(Wanted(HoldQueued(index)))
         self.prompt.editing = True
         self.prompt.write(text)
@@ -254,7 +254,7 @@ class PromptBox(Vertical):
 
     def _sent_meanwhile(self, edit: QueueEdit) -> None:
         """The message left the queue as it was: what was typed since is a draft now."""
-        changed = self.prompt.text.strip() not in ("", edit.text.strip())
+        changed = self.prompt.whole.strip() not in ("", edit.text.strip())
         draft = self.draft if changed else edit.aside
         self._edit = None
         self.prompt.editing = False

@@ -210,7 +210,7 @@ class Workbench(WorkbenchCommands):
     def on_conversation_wanted(self, message: ConversationWanted) -> None:
         """Up from the prompt: an open question first, else the conversation."""
         if not self.prompt_box.focus_ask():
-            self.transcript.focus()
+            self.set_focus(self.transcript)
 
     def on_scrolled(self, message: Scrolled) -> None:
         """The prompt scrolls the conversation."""

@@ -113,14 +113,14 @@ class WorkbenchKeys(WorkbenchPanes):
             return
         self.submit(Accept((hunk.id,)))
         if self.transcript.select_pending():
-            self.transcript.focus()
+            self.set_focus(self.transcript)
         else:
             self.prompt_box.focus_prompt()
 
     def action_review(self) -> None:
         """Go to the next pending hunk."""
         if self.transcript.select_pending():
-            self.transcript.focus()
+            self.set_focus(self.transcript)
         else:
             self.notify("No hunk waits for a decision.", timeout=3, markup=False)
 
