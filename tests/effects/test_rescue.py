@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -212,6 +213,23 @@ def test_a_write_that_fails_leaves_the_text_before_it(
     assert folders.keep(Unsaved((changed,), ALL.draft))[1] == []
     left(folders, Unsaved((changed,), ALL.draft))
     assert next_one.kept() == [Unsaved((changed,), ALL.draft, (), str(folder))]
+
+
+def test_half_a_text_does_not_fill_the_disk(
+    folders: RescueFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(folders.keep(ALL)[0])
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    changed = UnsavedFile("src/a.py", b"typed more\n" * 1000, b"old\r\n")
+    assert folders.keep(Unsaved((changed,)))[1] == [
+        "files/src/a.py: No space left on device",
+        "workspace.json: No space left on device",
+    ]
+    assert not (folder / "writing").exists()
 
 
 TYPING = """

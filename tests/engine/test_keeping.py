@@ -11,7 +11,7 @@ from tests.engine.test_rescuing import Kept
 from tests.support.fakes import World, settle
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.engine.intents import OpenFile, Prompt, Queue, SaveFile
-from tui.engine.keeping import LONGEST_S, QUIET_S
+from tui.engine.keeping import AGAIN_S, LONGEST_S, QUIET_S
 
 
 class Typist:
@@ -162,6 +162,21 @@ async def test_what_cannot_be_kept_is_told_once_and_tried_again(how: str) -> Non
     assert len(typist.told) == 1
     assert typist.told[0].startswith("What you type is not kept against a crash: ")
     assert "the disk is full" in typist.told[0]
+
+
+async def test_it_is_tried_again_though_nobody_types() -> None:
+    typist = Typist()
+    typist.rescue.refusal = "the disk is full"
+    typist.type("x")
+    await typist.passes(QUIET_S)
+    for _ in range(3):
+        await typist.passes(AGAIN_S)
+        assert await typist.passes(QUIET_S) == []
+    typist.rescue.refusal = ""
+    await typist.passes(AGAIN_S)
+    (kept,) = await typist.passes(QUIET_S)
+    assert kept.files[0].data == b"xold\n"
+    assert await typist.passes(10 * AGAIN_S) == []
 
 
 async def test_where_nobody_can_be_told_nothing_is_kept() -> None:

@@ -118,6 +118,30 @@ async def test_what_cannot_be_restored_stays_where_it_is() -> None:
     assert len(rescue.all) == 1
 
 
+async def test_what_cannot_be_restored_is_not_in_the_way_of_the_others() -> None:
+    older = Unsaved((TYPED,), folder="older")
+    rescue = Kept(Unsaved((UnsavedFile("bin", b"typed", None),), folder=PATH), older)
+    world = await started(rescue, {"a.py": "old\n", "bin": b"\0\0"})
+    world.session.submit(Restore())
+    assert "is kept in older" in said(world)
+    world.session.submit(Restore())
+    assert world.session.workspace.buffers["a.py"].text() == "typed\n"
+    assert [unsaved.folder for unsaved in rescue.all] == [PATH]
+    assert said(world).rindex(f"is kept in {PATH}") > said(world).rindex("is kept in older")
+
+
+async def test_the_kept_copy_stays_until_there_is_another_one() -> None:
+    rescue = Kept(KEPT)
+    world = await started(rescue)
+    rescue.failed = ["files/a.py: the disk is full"]
+    world.session.submit(Restore())
+    assert rescue.all == [KEPT]
+    assert world.session.workspace.buffers["a.py"].text() == "typed\n"
+    trouble = world.session.drain().troubles[-1]
+    assert (trouble.what, trouble.why) == ("The rescued text is still kept", rescue.failed[0])
+    await world.session.close()
+
+
 async def test_a_file_that_changed_since_is_pointed_at() -> None:
     world = await started(Kept(KEPT), {"a.py": "theirs\n"})
     world.session.submit(Restore())

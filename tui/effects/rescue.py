@@ -307,11 +307,16 @@ def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
     """Replace a file below ``top`` whole; it is on the disk then. Raises OSError, ValueError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
     with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
-        with open(os.open(_WRITING, flags, 0o600, dir_fd=above), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(_WRITING, parts[-1], src_dir_fd=above, dst_dir_fd=folder)
+        try:
+            with open(os.open(_WRITING, flags, 0o600, dir_fd=above), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(_WRITING, parts[-1], src_dir_fd=above, dst_dir_fd=folder)
+        except OSError:
+            with suppress(OSError):  # half a text is of no use, and the disk may be full
+                os.unlink(_WRITING, dir_fd=above)
+            raise
         os.fsync(folder)
 
 

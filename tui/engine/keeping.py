@@ -21,6 +21,8 @@ QUIET_S = 0.4
 """After the last key."""
 LONGEST_S = 1.8
 """After the first key, if they go on."""
+AGAIN_S = 10.0
+"""After it could not be written."""
 _SLACK_S = 0.001
 _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
@@ -62,6 +64,7 @@ class Keeping:
         """When the oldest change came that is not kept, on the clock."""
         self._last_s = 0.0
         self._task: asyncio.Task[None] | None = None
+        self._again: asyncio.Task[None] | None = None
         self._kept: _Moment | None = _Moment({}, "", ())
         """What the folder holds; None: it is not known."""
         self._told = False
@@ -77,11 +80,16 @@ class Keeping:
             self._task = self._supervisor.start(self._work(), "keeping what is typed")
 
     def at_once(self, prompts: str) -> None:
-        """Write before something else happens; ``prompts`` are on their way to the prompt box."""
+        """Write before something else happens; ``prompts`` are on their way to the prompt box.
+
+        Raises:
+            FileRefused: not all of it is on the disk.
+        """
         moment = self._moment()
         draft = "\n\n".join(filter(str.strip, (prompts, moment.draft)))
-        self._write(_Moment(moment.files, draft, moment.queued))
         self.changed()
+        if why := self._write(_Moment(moment.files, draft, moment.queued)):
+            raise FileRefused(why)
 
     async def _work(self) -> None:
         try:
@@ -107,6 +115,15 @@ class Keeping:
             what, step = "What you type is not kept against a crash", "Ctrl+S saves a file"
             self._board.trouble(Trouble(what, why, step, severity="warning"))
         self._told = bool(why)
+        if why and self._again is None:
+            self._again = self._supervisor.start(self._try_again(), "keeping what is typed")
+
+    async def _try_again(self) -> None:
+        """There may be room by then, and nobody types any more."""
+        await self._ports.sleep(AGAIN_S)
+        self._again = None
+        if self._kept is None:
+            self.changed()
 
     def _write(self, moment: _Moment) -> str:
         """In a thread: make the bytes and write them; returns what was not written, and why.

@@ -81,6 +81,9 @@ class Rescuing:
             self._board.trouble(
                 Trouble("Not all was brought back", why, f"it is all in {unsaved.folder}")
             )
+            if self._kept[1:]:  # it is not in the way of the others
+                self._kept.append(self._kept.pop(0))
+                self._announce()
             return
         try:
             if restore:
