@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from textual.app import App, ComposeResult
 
-from tui.ui.editor.tabs import titles
+from tui.ui import theme
+from tui.ui.editor.tabs import Tab, Tabs, titles
 
 
 @pytest.mark.parametrize(
@@ -18,3 +20,38 @@ from tui.ui.editor.tabs import titles
 )
 def test_titles_tell_files_apart_and_are_inert(paths: list[str], expected: list[str]) -> None:
     assert titles(paths) == expected
+
+
+class _Row(App[None]):
+    """A row of tabs by itself."""
+
+    def compose(self) -> ComposeResult:
+        theme.activate(theme.DEFAULT_THEME)
+        yield Tabs()
+
+
+@pytest.mark.parametrize(
+    ("width", "paths", "follow", "seen", "unseen"),
+    [
+        (53, ["tabs.go"], "Alt+L follows", ["tabs.go", "12:7", "Alt+L follows"], []),
+        (53, ["tabs.go"], "▸ following", ["tabs.go", "12:7", "▸ following"], []),
+        (44, ["one.go", "two.go", "three.go"], "▸ following", ["three.go", "12:7 ", "▸"], ["foll"]),
+        (44, ["one.go", "two.go", "three.go"], "Alt+L follows", ["one.go", "12:7"], ["Alt"]),
+        (26, ["one.go", "two.go", "three.go"], "Alt+L follows", ["one.go", "12:7"], ["Alt"]),
+        (12, ["one.go", "two.go", "three.go"], "Alt+L follows", ["on"], ["12:7", "Alt"]),
+        (80, ["a" * 20, "b" * 20, "c" * 20], "▸ following", ["aaa", "12:7", "▸ following"], []),
+    ],
+)
+async def test_where_the_cursor_is_stands_in_a_narrow_row_too(
+    width: int, paths: list[str], follow: str, seen: list[str], unseen: list[str]
+) -> None:
+    app = _Row()
+    async with app.run_test(size=(width, 3)) as pilot:
+        row = app.query_one(Tabs)
+        row.show(tuple(Tab(path) for path in paths), paths[0])
+        row.note("12:7", follow)
+        await pilot.pause()
+        text = row.render_line(0).text
+        assert len(text) == width
+        assert all(words in text for words in seen), text
+        assert not any(words in text for words in unseen), text

@@ -18,6 +18,8 @@ from tui.ui import theme
 from tui.ui.rows import one_line
 
 _LONGEST_TITLE = 28
+_ROOMY = 60
+"""A row that is narrower says the follow mode by a sign before it hides a tab."""
 UNSAVED, CLOSE, WRITING, FOLLOWS = "●", "×", "✎", "▸"
 
 
@@ -69,6 +71,8 @@ class Tabs(Widget):
         self._active = ""
         self._place = ""
         self._follow = ""
+        self._follow_cells = 0
+        """How wide the follow mode's words are in the row."""
         self._first = 0
         """The first tab that is shown."""
         self._cells: list[_Cell] = []
@@ -88,9 +92,14 @@ class Tabs(Widget):
     def render_line(self, y: int) -> Strip:
         """The row."""
         width = self.size.width
-        notes = self._notes(width)
+        names = titles([tab.path for tab in self._tabs])
+        widths = [
+            cell_len(name) + 5 + 2 * tab.writing
+            for name, tab in zip(names, self._tabs, strict=True)
+        ]
+        notes = self._notes(width, widths)
         room = width - sum(cell_len(segment.text) for segment in notes)
-        segments = self._row(room)
+        segments = self._row(room, names, widths)
         used = sum(cell_len(segment.text) for segment in segments)
         blank = Segment(" " * (room - used), theme.active().style("", "panel"))
         return Strip([*segments, blank, *notes], width)
@@ -103,28 +112,34 @@ class Tabs(Widget):
                 closing = cell.close or event.button == 2
                 self.post_message((self.Closed if closing else self.Chosen)(cell.path))
                 return
-        if self._follow and event.x >= self.size.width - cell_len(self._follow) - 2:
+        if self._follow_cells and event.x >= self.size.width - self._follow_cells:
             self.post_message(self.FollowWanted())
 
-    def _notes(self, width: int) -> list[Segment]:
-        """What stands at the right; in a narrow row only the follow mode."""
-        style = theme.active().style
-        segments = []
-        if self._place and width >= 60:
-            segments.append(Segment(f" {self._place} ", style("faint", "panel")))
-        if self._follow:
-            on = self._follow.startswith(FOLLOWS)
-            segments.append(
-                Segment(f" {self._follow} ", style("hunk-landing" if on else "muted", "panel"))
-            )
-        return segments
+    def _notes(self, width: int, widths: list[int]) -> list[Segment]:
+        """What stands at the right; where it would hide tabs, the follow mode is one sign.
 
-    def _row(self, room: int) -> list[Segment]:
-        names = titles([tab.path for tab in self._tabs])
-        widths = [
-            cell_len(name) + 5 + 2 * tab.writing
-            for name, tab in zip(names, self._tabs, strict=True)
-        ]
+        Whoever types wants to know where: the place goes last of all.
+        """
+        place, follow = (f" {words} " if words else "" for words in (self._place, self._follow))
+        on = self._follow.startswith(FOLLOWS)
+        active = next((i for i, tab in enumerate(self._tabs) if tab.path == self._active), 0)
+        least = widths[active] + 2 * (len(widths) > 1) if widths else 0
+        all_of_them = sum(widths) if width < _ROOMY else least
+        if all_of_them + cell_len(place + follow) > width:
+            follow = f" {FOLLOWS} " if on else ""
+        if least + cell_len(place + follow) > width:
+            follow = ""
+        if least + cell_len(place) > width:
+            place = ""
+        self._follow_cells = cell_len(follow)
+        style = theme.active().style
+        notes = (
+            Segment(place, style("faint", "panel")),
+            Segment(follow, style("hunk-landing" if on else "muted", "panel")),
+        )
+        return [note for note in notes if note.text]
+
+    def _row(self, room: int, names: list[str], widths: list[int]) -> list[Segment]:
         self._scroll_to_active(widths, room)
         style = theme.active().style
         segments: list[Segment] = []
