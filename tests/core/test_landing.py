@@ -226,6 +226,48 @@ def test_a17_a_second_call_that_ends_while_it_waits_still_lands():
     assert place.text("a.txt") == "A\nB\n"
 
 
+def test_a17_the_first_one_is_told_of_what_a_call_writes_that_ends_while_it_waits():
+    place = disk(a="a\nb\nc\nd\n")
+    first, second = place.start(), place.start()
+    first.feed(BEGIN + "*** Update File: a.txt\n@@\n c\n-d\n+D1\n")
+    second.feed(patch("@@", "-a", "+A1", "+A2", "+A3", " b"))
+    second.finish(cut=False)
+    place.workspace.edit("a.txt", (0, 0), (0, 0), "user\n")
+    first.feed("+D2\n" + END)
+    first.finish(cut=False)
+    assert first.placed_all
+    assert second.placed_all
+    assert place.text("a.txt") == "user\nA1\nA2\nA3\nb\nc\nD1\nD2\n"
+
+
+def test_a17_lines_that_a_call_that_ends_while_it_waits_takes_from_the_first_are_a_conflict():
+    place = disk(a="a\nb\nc\n")
+    first, second = place.start(), place.start()
+    first.feed(BEGIN + "*** Update File: a.txt\n@@\n a\n-b\n+first\n")
+    second.feed(patch("@@", "-b", "+second"))
+    second.finish(cut=False)
+    first.feed(" c\n" + END)
+    first.finish(cut=False)
+    assert second.placed_all
+    assert stages(first) == ["conflict"]
+    assert place.text("a.txt") == "a\nsecond\nc\n"
+
+
+def test_a17_a_third_call_still_waits_when_the_second_one_has_ended():
+    place = disk(a="a\nb\nc\n")
+    first, second, third = place.start(), place.start(), place.start()
+    first.feed(BEGIN + "*** Update File: a.txt\n@@\n-a\n")
+    second.feed(patch("@@", "-b", "+B"))
+    third.feed(patch("@@", "-c", "+C"))
+    second.finish(cut=False)
+    assert third.hunks == []
+    first.feed("+A\n" + END)
+    assert place.text("a.txt") == "A\nB\nC\n"
+    first.finish(cut=False)
+    third.finish(cut=False)
+    assert third.placed_all
+
+
 def test_a18_the_same_call_again_is_told_as_already_applied():
     place = disk(a="a\nb\nc\n")
     again = patch("@@", " a", "-b", "+B", " c")

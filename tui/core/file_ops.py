@@ -249,7 +249,7 @@ class AddWork(Painted, FileWork):
             self._replace(record, closed, why)
         else:
             self._painter.drop_partial()
-            record.landing = None
+            record.sections.remove(self)
             if not closed and not hunk.added:
                 if not record.named:
                     self.ledger.drop(record)
@@ -286,7 +286,7 @@ class AddWork(Painted, FileWork):
         self.record = record or self.ledger.create(path)
         self.path = self._hunk.path = self.record.path
         self._hunk.stage = Stage.READING
-        self.record.landing = self
+        self.record.sections.append(self)
         if blank:
             self.ledger.layers[self._hunk.id].made_file = True
             self.record.synced = self.record.version
@@ -300,7 +300,7 @@ class AddWork(Painted, FileWork):
 
     def _replace(self, record: FileRecord, closed: bool, why: Why) -> None:
         hunk = self._hunk
-        record.landing = None
+        record.sections.remove(self)
         newline = record.buffer.newline
         hunk.agent = "".join(line + newline for line in self._lines)
         if not closed:

@@ -45,6 +45,8 @@ class Landing:
         self._locked = ""
         self._held: list[Ev] | None = None
         """Events that wait until another landing is done with their file."""
+        self._passed: object | None = None
+        """The landing that is at work on the file and that this one, ending, did not wait for."""
 
     @property
     def hunks(self) -> list[Hunk]:
@@ -141,13 +143,22 @@ class Landing:
             return
         held, self._held = self._held, None
         if isinstance(held[0], FileOp):
-            self._ledger.busy.pop(self._key(held[0].path), None)
+            path = self._key(held[0].path)
+            self._passed = self._ledger.busy.pop(path, None)
+            waiters = self._ledger.waiters.get(path, [])
+            if self._go_on in waiters:
+                waiters.remove(self._go_on)
         for event in held:
             self._take(event)
 
     def _unlock(self) -> None:
+        passed, self._passed = self._passed, None
         if self._locked and self._ledger.busy.get(self._locked) is self:
             del self._ledger.busy[self._locked]
+            if passed is not None:
+                self._ledger.busy[self._locked] = passed
+                self._locked = ""
+                return  # who waits, waits for that one
         waiters = self._ledger.waiters.get(self._locked, [])
         self._locked = ""
         if waiters:

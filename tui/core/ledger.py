@@ -82,7 +82,8 @@ class FileRecord:
     """Hunks whose text stands in the buffer, in the order in which they landed."""
     made: list[Hunk] = field(default_factory=list)
     """Hunks that made the file, or all of its text."""
-    landing: OpenSection | None = None
+    sections: list[OpenSection] = field(default_factory=list)
+    """Those that are landing; a later one ends before the earlier ones go on."""
     waiting: list[WaitingSection] = field(default_factory=list)
     deletion: Hunk | None = None
     """The pending deletion of the file."""
@@ -106,6 +107,11 @@ class FileRecord:
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
     _index: LineIndex | None = None
+
+    @property
+    def landing(self) -> OpenSection | None:
+        """The section that is landing; of several the newest."""
+        return self.sections[-1] if self.sections else None
 
     @property
     def version(self) -> tuple[int, int]:
@@ -283,14 +289,15 @@ class Ledger:
         change = record.buffer.replace(*where, text)
         span = touched_span(record.buffer, change)
         record.live.move(span)
-        for section in record.waiting:
-            rows = section.hunks[0].candidates  # all of its hunks have these, in order
+        for waiting in record.waiting:
+            rows = waiting.hunks[0].candidates  # all of its hunks have these, in order
             if rows and rows[-1] >= span.row:
                 rows = tuple(shifted(row, row, span)[0] for row in rows)
-                for hunk in section.hunks:
+                for hunk in waiting.hunks:
                     hunk.candidates = rows
-        if record.landing is not None and record.landing is not own:
-            record.landing.changed(span, author)
+        for section in record.sections:
+            if section is not own:
+                section.changed(span, author)
         if author is Author.USER:
             record.regions.edited(record.buffer, change, span)
         else:

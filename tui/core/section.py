@@ -45,7 +45,7 @@ class Section(Painted):
         self._changes = False
         """A change group has been there: the next one is another hunk."""
         self._partial = ""
-        record.landing = self
+        record.sections.append(self)
 
     def anchor(self, text: str, hint: int | None) -> None:
         """An anchor behind ``@@``, or a line number."""
@@ -97,7 +97,7 @@ class Section(Painted):
             self._cut(why)
         elif closed:
             self._check_context()
-        self.record.landing = None
+        self.record.sections.remove(self)
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
@@ -107,7 +107,6 @@ class Section(Painted):
         for hunk in self.hunks:
             hunk.reason = ""
         self._apply(place)
-        self.record.landing = None
 
     # What a front end reads (OpenSection).
 
