@@ -121,6 +121,21 @@ def test_what_a_repaint_had_no_time_for_comes_first(path: str) -> None:
     assert colours.pending
 
 
+@pytest.mark.parametrize("path", ["a.py", "a.yaml", "a.rs", "a.html"])
+def test_what_is_typed_far_below_where_a_model_writes_has_its_own_colours(path: str) -> None:
+    buffer = Buffer(path, SAMPLES[path] * 200)
+    colours = BufferColours(buffer)
+    settle(colours, buffer)
+    line = buffer.line_count * 3 // 4
+    for number in range(20):
+        far = (line + number, 0)
+        buffer.replace((20, 0), (20, 0), "x\n")  # out of sight, and it goes on
+        buffer.replace(far, buffer.clamp((far[0], 2)), "    ")
+        colours.advance(line + 40, 1.0, line - 10)
+        seen = [colours.spans(row) for row in range(line - 10, line + 40)]
+        assert seen == whole(buffer)[line - 10 : line + 40], number
+
+
 def test_a_paint_never_loads_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
     from tui.ui.highlight.languages import Language
 

@@ -99,6 +99,9 @@ class IncrementalLines:
         now = perf_counter()
         pause_s = _REPAIR_S * max(len(self._entry) / _REPAIR_LINES, 1.0)
         self._repair_at_s, self._quiet_at_s = now + pause_s, now + _QUIET_S
+        if not self._regions.at(row):
+            # Their old colours do not fit them: where the lexer is far, a guess is better.
+            self._store.known[row : row + n_new] = bytes(n_new)
         taken = self._regions.edit(row, old, self._store.lines[row : row + n_new])
         if self._dirty is None:
             if taken:
@@ -212,19 +215,27 @@ class IncrementalLines:
         return "\n".join(lines[context:last]) + "\n", pos, start + (last - start) // 2
 
     def _guess(self, first: int, until: int, deadline: float) -> None:
-        """Colour lines that have no colours yet as if the text began a little above."""
-        unknown = self._store.known.find(0, first, until + 1)
+        """Colour lines that have no colours of their own from the nearest likely state above."""
+        known = self._store.known
+        unknown = known.find(0, first, until + 1)
         if unknown < 0:
             return
-        lines = self._store.lines
-        start = max(unknown - _CONTEXT_LINES, 0)
-        for line in range(start, unknown):
-            if lines[line][:1].strip():
-                start = line
-                break
-        text = "\n".join(lines[start : until + _CONTEXT_LINES]) + "\n"
-        run = Run(self._guesser, (text, 0, until + 1), start, self._usual())
+        start, state = self._likely(unknown)
+        last = known.rfind(0, unknown, until + 1)
+        text = "\n".join(self._store.lines[start : last + _CONTEXT_LINES]) + "\n"
+        run = Run(self._guesser, (text, 0, last + 1), start, state)
         run.guess(self._store, unknown, deadline)
+
+    def _likely(self, line: int) -> tuple[int, State]:
+        """Where to begin a guess: a line that had a state, or as if the text began there."""
+        top = max(line - _CONTEXT_LINES, 0)
+        for start in range(line, top - 1, -1):
+            state = self._entry[start]
+            if state is not None:
+                return start, state
+        lines = self._store.lines
+        start = next((start for start in range(top, line) if lines[start][:1].strip()), top)
+        return start, self._usual()
 
     def _usual(self) -> State:
         """The state in which most lines begin that are not indented, as far as is known."""
