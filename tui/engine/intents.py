@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Role = Literal["fast", "deep"]
 Effort = Literal["low", "medium", "high", "xhigh"]
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """Send this; while something streams it interrupts first and redirects."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Struct, frozen=True):
     """Send this when the engine is idle."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unqueue:
+class Unqueue(Struct, frozen=True):
     """Take a queued message out again (0-based)."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class EditQueued:
+class EditQueued(Struct, frozen=True):
     """Replace the text of a queued message (0-based); empty text takes it out."""
 
     index: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class HoldQueued:
+class HoldQueued(Struct, frozen=True):
     """This queued message (0-based) is being edited: the queue stops in front of it.
 
     None: no more; what waited for it goes now.
@@ -48,74 +44,63 @@ class HoldQueued:
     index: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Steer:
+class Steer(Struct, frozen=True):
     """Add this to the answer that streams, without stopping it; queued where that cannot be."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prewarm:
+class Prewarm(Struct, frozen=True):
     """The user begins to type: connect, and have the endpoint prepare for the first turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Struct, frozen=True):
     """Stop the foreground turn now, keep what has landed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
+class Accept(Struct, frozen=True):
     """Accept these hunks; None means every decidable one."""
 
     hunk_ids: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(Struct, frozen=True):
     """Reject these hunks, telling the model ``words``; None means every decidable one."""
 
     hunk_ids: tuple[int, ...] | None = None
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Put an ambiguous hunk at one of its candidates (a 0-based line)."""
 
     hunk_id: int
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class UndoTurn:
+class UndoTurn(Struct, frozen=True):
     """Take the model's last turn back, byte for byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """Answer with this role from now on; mid-stream: interrupt and hand the instruction over."""
 
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class SetEffort:
+class SetEffort(Struct, frozen=True):
     """Reasoning effort of the current role."""
 
     effort: Effort
 
 
-@dataclass(frozen=True, slots=True)
-class Throttle:
+class Throttle(Struct, frozen=True):
     """Ask the rehearsal model for this many tokens/s; None: the model's own rate."""
 
     tokens_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenFile(Struct, frozen=True):
     """Open a workspace file in the editor and make it the active one."""
 
     path: str
@@ -128,70 +113,59 @@ class OpenFile:
     """Also if there is no such file: it is made when it is saved."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloseFile:
+class CloseFile(Struct, frozen=True):
     """Close the tab; the buffer of a pending edit lives on."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class SaveFile:
+class SaveFile(Struct, frozen=True):
     """Write the user's text and the accepted hunks; ``force`` overwrites a changed file."""
 
     path: str
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reload:
+class Reload(Struct, frozen=True):
     """Take the file as it is on the disk; undo brings the user's text back."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Restore:
+class Restore(Struct, frozen=True):
     """Bring back what was typed and not saved when duetto was ended by force."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dismiss:
+class Dismiss(Struct, frozen=True):
     """Remove what was kept of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verify:
+class Verify(Struct, frozen=True):
     """Run the workspace's test command."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Struct, frozen=True):
     """Run a shell command (``!command``) in the workspace."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class StopCommand:
+class StopCommand(Struct, frozen=True):
     """End the running command or verification."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendFailure:
+class SendFailure(Struct, frozen=True):
     """Send the last failed run's output to the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The user's answer to an `Ask`."""
 
     ask_id: int
     choice: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewConversation:
+class NewConversation(Struct, frozen=True):
     """Forget the conversation (files and hunks stay)."""
 
 

@@ -17,14 +17,14 @@ closes; no `End` follows. In text another patch may begin after a `Failure`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from tui.core.hunk import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class FileOp:
+class FileOp(Struct, frozen=True):
     """A file header: `kind` is EDIT, ADD or DELETE; nothing may happen to the file yet."""
 
     kind: Kind
@@ -32,15 +32,13 @@ class FileOp:
     """As the model wrote it, stripped; not checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTo:
+class MoveTo(Struct, frozen=True):
     """The file goes to this path, once all its sections are placed (at its `FileEnd`)."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class SectionStart:
+class SectionStart(Struct, frozen=True):
     """A ``@@`` chunk begins; it is told with its first line, so a section is never empty."""
 
     number: int
@@ -49,8 +47,7 @@ class SectionStart:
     """It is the first one of its file operation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """The text behind ``@@``; stacked ones come outermost first, before the first `Line`."""
 
     text: str
@@ -59,8 +56,7 @@ class Anchor:
     """0-based first old line of a unified diff's ``@@ -l,n +l,n @@``: a tie-breaker only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One whole line of a section or of a new file."""
 
     op: Literal["=", "-", "+"]
@@ -71,49 +67,42 @@ class Line:
     """What ended it *in the patch* (``""``, ``"\\n"`` or ``"\\r\\n"``): not the file's."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndOfFile:
+class EndOfFile(Struct, frozen=True):
     """``*** End of File``: the section must match at the end of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionEnd:
+class SectionEnd(Struct, frozen=True):
     """The section is over."""
 
     closed: bool
     """False: it was cut or failed, more may have been to come."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEnd:
+class FileEnd(Struct, frozen=True):
     """The file operation is over."""
 
     closed: bool
     """True: the next header or the end was seen; only then delete, move or finish an add."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The patch is over."""
 
     explicit: bool
     """``*** End Patch`` was seen; False: the input was complete without it (a flag)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The stream was cut inside the patch, or before it began on a tool channel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Struct, frozen=True):
     """Text that is no patch, in the pieces in which it came (line endings included)."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The text is no patch: nothing more of it is read, what was closed before stays."""
 
     line: int
@@ -122,8 +111,7 @@ class Failure:
     """The reason in words, without the line number; control characters are escaped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(Struct, frozen=True):
     """The unfinished ``+`` line as it stands: to be painted, never to be acted on."""
 
     text: str
