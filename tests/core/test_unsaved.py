@@ -89,11 +89,14 @@ def test_what_is_kept_is_what_a_save_would_write(stop: int | None, accepted: boo
     live = space.buffers["a.txt"].text()
     end = space.buffers["a.txt"].end
     space.edit("a.txt", end, end, "later")
-    assert text.file() == UnsavedFile("a.txt", text.text.encode(), OLD.encode())
+    kept = text.file()
+    assert kept is not None
+    assert kept.before == OLD.encode()
+    assert text.file() == kept
     assert space.ledger.records["a.txt"].planned == planned
     assert space.undo("a.txt") is not None
     assert space.buffers["a.txt"].text() == live
-    assert text.file().data == space.disk_plan("a.txt").data
+    assert kept.data == space.disk_plan("a.txt").data
 
 
 def test_a_file_that_is_only_looked_at_has_nothing_to_lose() -> None:

@@ -193,12 +193,17 @@ async def test_a_view_is_not_kept() -> None:
     assert [file.path for file in kept.files] == ["b.py"]
 
 
-async def test_a_bug_in_the_plan_does_not_lose_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "where", ["tui.engine.keeping.typed_text", "tui.core.disk_plan.StillText.planned"]
+)
+async def test_a_bug_in_the_plan_does_not_lose_the_text(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
     def broken(*_: object) -> None:
         raise IndexError
 
     typist = Typist()
     typist.type("x")
-    monkeypatch.setattr("tui.engine.keeping.typed_text", broken)
+    monkeypatch.setattr(where, broken)
     (kept,) = await typist.passes(QUIET_S)
     assert kept.files == (UnsavedFile("a.py", b"xold\n", None),)

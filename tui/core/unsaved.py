@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tui.core.buffer import BOM, Buffer
-from tui.core.disk_plan import planned_text
+from tui.core.disk_plan import StillText, still_text
 from tui.core.file_read import ascii_shown, decoded
 from tui.core.ledger import Ledger
 from tui.core.outside import replace_as_user
@@ -67,38 +67,48 @@ class TypedText:
     """A text as it stood at one moment; its bytes are made later, where nobody waits for them."""
 
     path: str
-    text: Buffer
+    text: StillText
     before: bytes | None
 
-    def file(self) -> UnsavedFile:
-        """The bytes, made in pieces, so that the thread that paints gets its turn in between."""
-        text = self.text
-        pieces = [BOM.encode()] if text.bom else []
-        for at in range(0, text.line_count, _PIECE_LINES):
-            lines = text.lines[at : at + _PIECE_LINES]
-            endings = text.endings[at : at + _PIECE_LINES]
-            piece = "".join(chain.from_iterable(zip(lines, endings, strict=True)))
-            pieces.append(piece.encode("utf-8", "surrogatepass"))
-        return UnsavedFile(self.path, b"".join(pieces), self.before)
+    def file(self) -> UnsavedFile | None:
+        """The bytes that a save would have written; None: it would have written nothing.
+
+        Raises whatever a bug raises.
+        """
+        planned = self.text.planned()
+        return None if planned is None else UnsavedFile(self.path, _encoded(planned), self.before)
+
+    def whole(self) -> UnsavedFile:
+        """All that stood there, be it decided or not."""
+        return UnsavedFile(self.path, _encoded(self.text.buffer()), None)
+
+
+def _encoded(text: Buffer) -> bytes:
+    """Made in pieces, so that the thread that paints gets its turn in between."""
+    pieces = [BOM.encode()] if text.bom else []
+    for at in range(0, text.line_count, _PIECE_LINES):
+        lines = text.lines[at : at + _PIECE_LINES]
+        endings = text.endings[at : at + _PIECE_LINES]
+        piece = "".join(chain.from_iterable(zip(lines, endings, strict=True)))
+        pieces.append(piece.encode("utf-8", "surrogatepass"))
+    return b"".join(pieces)
 
 
 def typed_text(ledger: Ledger, path: str) -> TypedText | None:
-    """What would be lost of an open file; None: nothing. Costs a copy of the list of lines.
+    """What would be lost of an open file; None: nothing. Costs a copy of lists.
 
     Raises whatever a bug raises.
     """
     record = ledger.records[path]
-    if record.view or (text := planned_text(ledger, record)) is None:
+    if record.view or record.gone:
         return None
-    return TypedText(path, copied(text) if text is record.buffer else text, record.disk)
+    return TypedText(path, still_text(ledger, record), record.disk)
 
 
-def copied(buffer: Buffer) -> Buffer:
-    """A buffer with the same text, and no marks."""
-    copy = Buffer(buffer.path)
-    copy.bom = buffer.bom
-    copy.lines, copy.endings = list(buffer.lines), list(buffer.endings)
-    return copy
+def all_of(buffer: Buffer) -> TypedText:
+    """A text as it stands, when a bug keeps what belongs on the disk from being found out."""
+    text = StillText(buffer.path, buffer.bom, list(buffer.lines), list(buffer.endings))
+    return TypedText(buffer.path, text, None)
 
 
 def _count(things: Iterable[object], name: str) -> str:

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, copied, typed_text
+from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, typed_text
 from tui.core.workspace import Workspace
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
@@ -27,6 +27,8 @@ _SLACK_S = 0.001
 _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
 
+Text = TypedText | UnsavedFile | None
+"""Not made yet, or made; None: nothing of the file would be lost."""
 Version = tuple[tuple[int, int], int]
 """The user's state and the decisions; and which bytes lie on the disk, by identity."""
 
@@ -35,7 +37,7 @@ Version = tuple[tuple[int, int], int]
 class _Moment:
     """All that would be lost now, each file with its version."""
 
-    files: dict[str, tuple[Version, TypedText | UnsavedFile]]
+    files: dict[str, tuple[Version, Text]]
     draft: str
     queued: tuple[str, ...]
 
@@ -134,12 +136,9 @@ class Keeping:
         if self._ports.rescue is None:
             return ""
         self._kept = None
-        files = {
-            path: (version, text.file() if isinstance(text, TypedText) else text)
-            for path, (version, text) in moment.files.items()
-        }
-        unsaved = Unsaved(tuple(file for _, file in files.values()), moment.draft, moment.queued)
-        _, failed = self._ports.rescue.keep(unsaved)
+        files = {path: (version, _file(text)) for path, (version, text) in moment.files.items()}
+        there = tuple(file for _, file in files.values() if file is not None)
+        _, failed = self._ports.rescue.keep(Unsaved(there, moment.draft, moment.queued))
         if not failed:
             self._kept = _Moment(dict(files), moment.draft, moment.queued)
         return ", ".join(failed)
@@ -147,7 +146,7 @@ class Keeping:
     def _moment(self) -> _Moment:
         """As it stands now; files that did not change since are not copied again."""
         known = self._kept.files if self._kept is not None else {}
-        files: dict[str, tuple[Version, TypedText | UnsavedFile]] = {}
+        files: dict[str, tuple[Version, Text]] = {}
         for path in sorted(self._workspace.buffers):
             if not self._workspace.is_dirty(path):
                 continue
@@ -155,8 +154,8 @@ class Keeping:
             version: Version = (record.version, id(record.disk))
             if path in known and known[path][0] == version:
                 files[path] = known[path]
-            elif (text := self._text(path)) is not None:
-                files[path] = (version, text)
+            else:
+                files[path] = (version, self._text(path))
         return _Moment(files, self.draft(), tuple(self._queued()))
 
     def _text(self, path: str) -> TypedText | None:
@@ -164,4 +163,14 @@ class Keeping:
         try:
             return typed_text(self._workspace.ledger, path)
         except (*_BROKEN, DuettoError):
-            return TypedText(path, copied(self._workspace.buffers[path]), None)
+            return all_of(self._workspace.buffers[path])
+
+
+def _file(text: Text) -> UnsavedFile | None:
+    """In a thread: the bytes to keep, be there a bug in how they are found out."""
+    if not isinstance(text, TypedText):
+        return text
+    try:
+        return text.file()
+    except (*_BROKEN, DuettoError):
+        return text.whole()
