@@ -33,6 +33,12 @@ PROMPTING: tuple[Key, ...] = (
         " if a message waits there",
     ),
     Key("newer", ("down",), "prompt", "On the last line: the next prompt of the history"),
+    Key(
+        "unfold",
+        ("alt+x",),
+        "prompt",
+        "Show the text behind a label like [pasted 200 lines]; Backspace removes it as one",
+    ),
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
     Key("page_down", ("pagedown",), "prompt", "Scroll the conversation down"),

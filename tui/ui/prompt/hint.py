@@ -148,6 +148,8 @@ class Hint(Bar):
             at = prompt.offered.index(prompt.suggestion_shown) + 1
             more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
             return f"Tab takes the suggestion{more}"
+        if prompt.at_fold:
+            return "sent whole · Alt+X shows it · Backspace removes it"
         if prompt.text:
             return "Shift+Enter or Ctrl+J: new line"
         return _TIPS[len(prompt.past.entries) % len(_TIPS)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _LONGEST = 500
+_MOST_CHARS = 20_000_000
+"""Of all entries together, unless the newest alone is longer."""
 
 
 class History:
@@ -19,6 +21,9 @@ class History:
         if text.strip() and (not self.entries or self.entries[-1] != text):
             self.entries.append(text)
             del self.entries[:-_LONGEST]
+            spare = sum(map(len, self.entries)) - _MOST_CHARS
+            while spare > 0 and len(self.entries) > 1:
+                spare -= len(self.entries.pop(0))
         self._at = None
 
     def older(self, shown: str) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from textual import events
 from textual.content import Content
-from textual.widgets import TextArea
 
 from tui.ui.commands import completions
 from tui.ui.keymap import actions
@@ -20,6 +19,7 @@ from tui.ui.messages import (
     Scrolled,
     TakenBack,
 )
+from tui.ui.prompt.folding import FoldingText
 from tui.ui.prompt.history import History
 from tui.ui.rows import inert
 
@@ -28,7 +28,7 @@ _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _MOST_MATCHES = 5
 
 
-class Prompt(TextArea):
+class Prompt(FoldingText):
     """The draft. Keys go through the table of `keymap` before the text sees them."""
 
     def __init__(self, paths: Callable[[], list[str]], *, id: str | None = None) -> None:
@@ -59,6 +59,7 @@ class Prompt(TextArea):
             "older": self._older,
             "newer": self._newer,
             "conversation": self._conversation,
+            "unfold": self._unfold,
             "unqueue": lambda: bool(self.post_message(TakenBack())),
             "page_up": lambda: bool(self.post_message(Scrolled(-1))),
             "page_down": lambda: bool(self.post_message(Scrolled(1))),
@@ -80,18 +81,18 @@ class Prompt(TextArea):
 
     def restore(self, text: str) -> None:
         """Put text back into the prompt; a draft that stands there goes below it."""
-        self.write("\n".join(filter(None, (text, self.text))))
+        self.write("\n".join(filter(None, (text, self.whole))))
 
     def write(self, text: str) -> None:
         """Have this text as the draft, the cursor behind it."""
-        self.replace(text, (0, 0), self.document.end)
+        self.replace(self.folds.fold(text), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     def clear_draft(self) -> bool:
         """Move the draft into the history; False if there was none."""
         if not self.text:
             return False
-        self.past.add(self.text)
+        self.past.add(self.whole)
         self.write("")
         return True
 
@@ -119,10 +120,10 @@ class Prompt(TextArea):
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Pasted text may hold control characters: they are shown, not kept."""
+        """Pasted text may hold control characters: they are shown, not kept; a long one folds."""
         event.stop()
         event.prevent_default()
-        self.insert(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
+        self.take_in(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
 
     def on_text_area_changed(self) -> None:
         """Others need to know whether there is a draft."""
@@ -130,9 +131,10 @@ class Prompt(TextArea):
 
     def send(self, how: How = "send") -> bool:
         """Hand the draft up, if there is one; True: the key is taken."""
-        text = self.text.strip()
+        whole = self.whole
+        text = whole.strip()
         if text or self.editing:
-            self.past.add(self.text)
+            self.past.add(whole)
             self.write("")
             self.post_message(Entered(text, how))
         return True
@@ -163,7 +165,7 @@ class Prompt(TextArea):
         if self.waiting and not self.text and not self.editing:
             self.post_message(QueueWanted())
             return True
-        text = self.past.older(self.text)
+        text = self.past.older(self.whole)
         if text is not None:
             self.write(text)
         return True
@@ -178,6 +180,11 @@ class Prompt(TextArea):
             self._offer += 1
             self._show_offer()
             self.post_message(DraftChanged())
+        return True
+
+    def _unfold(self) -> bool:
+        if why_not := self.unfold():
+            self.notify(why_not, timeout=6, markup=False)
         return True
 
     def _conversation(self) -> bool:
