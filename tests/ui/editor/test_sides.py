@@ -175,7 +175,7 @@ async def test_in_the_same_file_the_user_is_not_moved() -> None:
         assert right is not None
         assert left.top == 0
         assert right.top > 250
-        assert left.pen_line == right.pen_line == 350
+        assert left.pen.line == right.pen.line == 350
 
 
 async def test_scrolling_the_side_that_follows_lets_go_of_it() -> None:

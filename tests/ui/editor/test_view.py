@@ -11,6 +11,10 @@ def plain(path: str, first: int, last: int) -> dict[int, str]:
     return {}
 
 
+def landing(path: str, first: int, last: int) -> dict[int, str]:
+    return dict.fromkeys(range(first, last), "landing")
+
+
 def view_at(top: int, text: str = TEXT) -> View:
     view = View(Buffer("a.txt", text))
     view.scroll_to(top, 20)
@@ -51,6 +55,18 @@ def test_a_new_file_is_shown_from_its_start() -> None:
     view.scroll_to(0, 20)
     view.buffer.replace((0, 0), (0, 0), "a\nb\nc\n")
     assert shown(view, 3) == ["a", "b", "c"]
+
+
+def test_edits_above_take_the_pen_along() -> None:
+    view = view_at(50)
+    view.pen.put(60)
+    view.buffer.replace((10, 0), (10, 0), "new\nnew\n")
+    view.buffer.replace((62, 0), (62, 0), "right above\n")
+    assert view.pen.line == 63
+    pens = [row.text for row in view.rows(30, True, landing) if row.pen]
+    assert pens == ["line 61"]
+    view.buffer.replace((0, 0), view.buffer.end, "")
+    assert view.pen.line == 0
 
 
 def test_revealing_scrolls_as_little_as_possible() -> None:
@@ -113,7 +129,7 @@ def test_a_ghost_lies_over_the_last_rows() -> None:
 
 def test_the_pen_is_at_the_last_landing_line() -> None:
     view = view_at(0)
-    view.pen_line = 1
+    view.pen.put(1)
     rows = view.rows(3, True, lambda path, first, last: {0: "landing", 1: "landing"})
     assert [row.pen for row in rows] == [False, True, False]
 

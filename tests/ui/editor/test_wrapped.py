@@ -73,7 +73,7 @@ def test_rows_of_a_line_share_its_number_and_its_indentation() -> None:
 
 def test_only_the_last_row_has_pen_and_selected_end() -> None:
     view = view_of(TEXT)
-    view.pen_line = 0
+    view.pen.put(0)
     view.cursor.select((0, 4), (1, 2))
     shown = view.rows(4, True, lambda path, first, last: {0: "landing"})
     assert [row.pen for row in shown] == [False, True, False, False]

@@ -191,7 +191,7 @@ class EditorCanvas(Painted, can_focus=True):
         """The model wrote in this line: keep it in sight."""
         self._looked = False
         if self.view is not None:
-            self.view.pen_line = line
+            self.view.pen.put(line)
             if self.following and self.size.height:
                 self.view.reveal(line, self.size.height, ahead=True)
 
@@ -252,8 +252,9 @@ class EditorCanvas(Painted, can_focus=True):
 
     def _settle(self, view: View) -> None:
         """The view had no size when it was told what to show, or has another one now."""
-        if self.following and view.pen_line is not None and not self._looked:
-            view.reveal(view.pen_line, self.size.height, ahead=True)
+        pen = view.pen.line
+        if self.following and pen is not None and not self._looked:
+            view.reveal(pen, self.size.height, ahead=True)
         else:
             view.reveal_cursor(*self.size)
 
@@ -269,7 +270,7 @@ class EditorCanvas(Painted, can_focus=True):
             before = bool(self._frame.width)
             seen = before and view.cursor_spot(len(self._rows)) is not None
             view.fit(self.size.width, wrap=self.wrap)
-            if seen or not before or (self.following and view.pen_line is not None):
+            if seen or not before or (self.following and view.pen.line is not None):
                 self._settle(view)
             view.scroll_rows(0, height)
         self.repaint()

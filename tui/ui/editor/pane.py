@@ -139,9 +139,9 @@ class EditorPane(EditorFinding, EditorTree):
         """Follow the landing edit (again), or let go of it."""
         editor = self.follower.editor
         editor.following, editor.resumes = not editor.following, False
-        view = editor.view
-        if editor.following and view is not None and view.pen_line is not None:
-            editor.follow_to(view.pen_line)
+        line = None if editor.view is None else editor.view.pen.line
+        if editor.following and line is not None:
+            editor.follow_to(line)
             editor.repaint()
         self.note()
 

@@ -65,7 +65,7 @@ def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
         alone and (here or not sight.wrapped),
         overlays,
         touched and part.last and sight.selection is not None and line < sight.last,
-        kind == "landing" and line == view.pen_line and part.last,
+        kind == "landing" and line == view.pen.line and part.last,
         part.cell,
         part.phase,
         sight.wrapped and part.start > 0,

@@ -15,6 +15,7 @@ from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.newlines import Newlines
 from tui.ui.editor.paint import Frame, Row, gutter_width
+from tui.ui.editor.pen import Pen
 from tui.ui.editor.search import Search
 from tui.ui.editor.sight import Decorations, rows_in_sight
 from tui.ui.editor.wrapping import Layout, Place
@@ -47,7 +48,7 @@ class View:
         self.indent = indentation(buffer)
         self.left = 0
         """First cell of the text that is shown."""
-        self.pen_line: int | None = None
+        self.pen = Pen(buffer)
         """Where the model wrote last."""
         self._top = buffer.mark(0, 0)
         self._newlines = Newlines(buffer)
@@ -86,6 +87,7 @@ class View:
     def release(self) -> None:
         """The view is closed."""
         self.cursor.release()
+        self.pen.release()
         self.buffer.release(self._top)
 
     def fit(self, width: int, *, wrap: bool) -> None:
