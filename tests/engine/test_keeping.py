@@ -207,3 +207,18 @@ async def test_a_bug_in_the_plan_does_not_lose_the_text(
     monkeypatch.setattr(where, broken)
     (kept,) = await typist.passes(QUIET_S)
     assert kept.files == (UnsavedFile("a.py", b"xold\n", None),)
+
+
+async def test_a_broken_screen_does_not_lose_the_files() -> None:
+    def broken() -> str:
+        raise AttributeError("whole")
+
+    typist = Typist()
+    typist.session.keeping.draft = lambda: "a thought"
+    typist.type("x")
+    await typist.passes(QUIET_S)
+    typist.session.keeping.draft = broken
+    typist.type("y")
+    (kept,) = await typist.passes(QUIET_S)
+    assert kept == Unsaved((UnsavedFile("a.py", b"yxold\n", b"old\n"),), "a thought")
+    assert typist.told == []

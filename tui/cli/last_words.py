@@ -28,12 +28,17 @@ class LastWords:
     def keep(self) -> None:
         """Write what would be lost to the state folder, or remove what is saved by now.
 
-        The second call does nothing.
+        The second call does nothing. It never raises: it stands between a signal and the end.
         """
         if self._kept:
             return
         self._kept = True
-        unsaved = self._unsaved()
+        try:
+            unsaved = self._unsaved()
+        except Exception:
+            log.exception("what would be lost is not known")
+            self._words = "what was typed last may be lost; /rescue brings back what was kept"
+            return
         try:
             folder, failed = self._folders.keep(unsaved, last=True)
         except FileRefused as error:

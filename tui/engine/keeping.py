@@ -8,6 +8,7 @@ since is neither copied nor written; what was saved, undone or sent is taken out
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from tui.core.workspace import Workspace
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, FileRefused
+
+_log = logging.getLogger(__name__)
 
 QUIET_S = 0.4
 """After the last key."""
@@ -70,6 +73,7 @@ class Keeping:
         self._kept: _Moment | None = _Moment({}, "", ())
         """What the folder holds; None: it is not known."""
         self._told = False
+        self._last_draft = ""
 
     def changed(self) -> None:
         """Something may have been typed, saved, queued or decided; cheap, never waits."""
@@ -156,7 +160,15 @@ class Keeping:
                 files[path] = known[path]
             else:
                 files[path] = (version, self._text(path))
-        return _Moment(files, self.draft(), tuple(self._queued()))
+        return _Moment(files, self._drafted(), tuple(self._queued()))
+
+    def _drafted(self) -> str:
+        """The draft; if the screen is broken, the last one: the files are wanted all the same."""
+        try:
+            self._last_draft = self.draft()
+        except _BROKEN:
+            _log.exception("the draft is not to be had")
+        return self._last_draft
 
     def _text(self, path: str) -> TypedText | None:
         """What would be lost of a file, be there a bug in how that is found out."""
