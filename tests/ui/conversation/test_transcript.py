@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -255,6 +256,34 @@ async def test_a_long_message_is_folded_to_its_beginning() -> None:
         assert any("28 more lines" in row for row in shown(app))
         await pilot.press("shift+tab", "enter")
         assert "  ▌ line 39" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "more"),
+    [
+        ("word = 1\n" * 1_000_000, "999,988 more lines", "998,000 more lines"),
+        ("x" * 9_000_000, "of 9,000,000 characters", "of 9,000,000 characters"),
+        ("é\tx\n" * 10_000, "9,988 more lines", "8,000 more lines"),
+        ("short\n" + "y" * 30_000 + "\nend", "2 more lines", "end"),
+    ],
+    ids=["lines", "one line", "tabs", "one long line"],
+)
+async def test_a_very_long_message_is_wrapped_only_as_far_as_it_is_shown(
+    text: str, says: str, more: str
+) -> None:
+    """Wrapping 10 MB held the loop up for 1.8 s."""
+    session = ScriptedSession()
+    async with running(session, (80, 60)) as (app, pilot):
+        session.say("user", text)
+        started_s = time.process_time()
+        await settled(session, pilot)
+        assert time.process_time() - started_s < 0.3
+        assert any(says in row for row in shown(app))
+        await pilot.press("shift+tab", "enter")
+        await settled(session, pilot)
+        await pilot.press("end")
+        await settled(session, pilot)
+        assert any(more in row for row in shown(app))
 
 
 class CountedHunks(list[Hunk]):

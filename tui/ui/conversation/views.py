@@ -33,6 +33,8 @@ from tui.ui.rows import (
 _FOLDED_ROWS = 12
 """Rows of a command's output, or of a long message, that are shown while it is folded."""
 _UNFOLDED_LINES = 2000
+_LONG_CHARS = 20_000
+"""Of a message: what is longer is wrapped only as far as it is shown."""
 _COMING = 100
 """Newest hunks of a patch that have rows while it comes; all have them at its end."""
 ROLE_GLYPHS = {"fast": "↯", "deep": "◆"}
@@ -179,16 +181,44 @@ class UserView(BlockView):
         if not self._changed():
             return None
         palette = theme.active()
-        text = flat(inert(self.block.text.rstrip()))
-        rows = wrap([(text, palette.style("foreground"))], self.inner - 3)
+        text = self.block.text.rstrip()
         bar = ("▌ ", palette.style("you"))
-        shown = rows if len(rows) <= _FOLDED_ROWS + 1 or not self.folded else rows[:_FOLDED_ROWS]
-        lines = [Line([bar, *row], "panel") for row in shown]
-        if left_out := len(rows) - len(shown):
-            words = f"⋯ {left_out} more lines · Enter shows them"
+        rows, left_out = self._begin(text) if len(text) > _LONG_CHARS else self._fold(text)
+        lines = [Line([bar, *row], "panel") for row in rows]
+        if left_out:
+            what = "Enter shows them" if self.folded else "not shown, but sent"
+            words = f"⋯ {left_out} · {what}"
             target = Target("fold", self.index)
             lines.append(Line([bar, (words, palette.style("muted"))], "panel", target))
         return self._put(lines)
+
+    def _fold(self, text: str) -> tuple[list[list[Piece]], str]:
+        """The rows that are shown, and what is left out."""
+        rows = self._wrapped(text)
+        if not self.folded or len(rows) <= _FOLDED_ROWS + 1:
+            return rows, ""
+        return rows[:_FOLDED_ROWS], f"{len(rows) - _FOLDED_ROWS} more lines"
+
+    def _begin(self, text: str) -> tuple[list[list[Piece]], str]:
+        """The same for a long text: it is wrapped only as far as it is shown."""
+        most, at = _FOLDED_ROWS if self.folded else _UNFOLDED_LINES, 0
+        rows: list[list[Piece]] = []
+        while at < len(text) and len(rows) < most:
+            room = most - len(rows)
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            found = self._wrapped(text[at : min(end, at + room * self.inner)])
+            rows += found[:room]
+            if len(found) > room or end > at + room * self.inner:
+                break
+            at = end + 1
+        if not (left := text.count("\n", at) + (at < len(text))):
+            return rows, ""
+        return rows, f"{left:,} more lines" if left > 1 else f"of {len(text) - at:,} characters"
+
+    def _wrapped(self, text: str) -> list[list[Piece]]:
+        style = theme.active().style("foreground")
+        return wrap([(flat(inert(text)), style)], self.inner - 3)
 
 
 class ReasoningView(BlockView):
