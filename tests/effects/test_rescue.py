@@ -75,6 +75,28 @@ def test_another_workspace_sees_nothing_of_it(folders: RescueFolders, tmp_path: 
     assert RescueFolders(tmp_path / "home" / "state", str(tmp_path / "other")).kept() == []
 
 
+def test_a_file_opened_by_its_name_is_offered_to_the_project_and_the_other_way(
+    folders: RescueFolders, tmp_path: Path
+) -> None:
+    state, work = tmp_path / "home" / "state", tmp_path / "work"
+    inner = UnsavedFile("a.py", b"typed\r\n", b"old\r\n")
+    folder, _ = left(RescueFolders(state, str(work / "src")), Unsaved((inner,), "thought"))
+    outer = UnsavedFile("src/a.py", inner.data, inner.before)
+    assert folders.kept() == [Unsaved((outer,), "thought", (), folder)]
+    folders.dismiss(folder)
+    folder, _ = left(folders, Unsaved((outer,)))
+    assert RescueFolders(state, str(work / "src")).kept() == [Unsaved((inner,), folder=folder)]
+    assert RescueFolders(state, str(work / "sr")).kept() == []
+
+
+def test_what_lies_in_part_elsewhere_is_not_offered(tmp_path: Path) -> None:
+    state = tmp_path / "home" / "state"
+    both = Unsaved((UnsavedFile("src/a.py", b"a", None), UnsavedFile("b.py", b"b", None)))
+    left(RescueFolders(state, str(tmp_path)), both)
+    left(RescueFolders(state, str(tmp_path)), Unsaved(draft="of the project"))
+    assert RescueFolders(state, str(tmp_path / "src")).kept() == []
+
+
 def test_a_link_is_not_followed(folders: RescueFolders, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "home/state").mkdir(parents=True)

@@ -26,6 +26,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tui.core.file_read import checked_path
@@ -88,7 +89,7 @@ class RescueFolders:
         return str(own.folder), own.take(unsaved)
 
     def kept(self) -> list[Unsaved]:
-        """What others left for this workspace, newest first; never raises.
+        """What others left for this workspace or a part of it, newest first; never raises.
 
         What a duetto keeps that still lives is its own business.
         """
@@ -115,17 +116,30 @@ class RescueFolders:
             raise FileRefused(f"{folder} is not removed: {error.strerror}") from error
 
     def _read(self, name: str) -> Unsaved:
-        """One folder; empty if it belongs to another workspace."""
+        """One folder; empty if it belongs to another workspace.
+
+        A file that was opened by its name had its own folder as the workspace; whoever opens the
+        project then, or the other way round, is offered it too if all of it lies there.
+        """
         folder = self._state_dir / _NAME / name
         manifest = json.loads(_bytes(folder, [_MANIFEST]) or b"{}")
-        if not isinstance(manifest, dict) or manifest.get("root") != self._root:
+        if not isinstance(manifest, dict) or not isinstance(root := manifest.get("root"), str):
+            return Unsaved()
+        if os.path.commonpath((root, self._root)) not in (root, self._root):
             return Unsaved()
         paths = manifest.get("files", [])
+        files = [
+            replace(file, path=os.path.relpath(os.path.join(root, file.path), self._root))
+            for file in _files(folder, paths if isinstance(paths, list) else [], manifest)
+        ]
+        elsewhere = any(file.path.startswith("../") for file in files)
+        if root != self._root and (elsewhere or not files):
+            return Unsaved()
         queued: list[str] = []
         while text := _bytes(folder, [f"queued-{len(queued) + 1}.txt"]):
             queued.append(text.decode("utf-8", "replace"))
         return Unsaved(
-            tuple(_files(folder, paths if isinstance(paths, list) else [], manifest)),
+            tuple(files),
             (_bytes(folder, [_DRAFT]) or b"").decode("utf-8", "replace"),
             tuple(queued),
             str(folder),
