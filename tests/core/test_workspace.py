@@ -197,3 +197,16 @@ def test_there_is_no_plan_for_a_file_that_is_not_open() -> None:
     place = disk(**{"a.txt": "a\n"})
     with pytest.raises(EditRefused, match="not open"):
         place.workspace.disk_plan("b/../a.txt")
+
+
+@pytest.mark.parametrize("pasted", ["caf\udce9", "a\0b", "\ud83d", "\udfff\ud800"])
+def test_what_no_text_file_can_hold_is_not_taken_in(pasted):
+    """From a picture of bytes, say: saved, it would lock the user out of the file."""
+    space = disk(a="one\n").workspace
+    change = space.edit("a.txt", (0, 0), (0, 0), pasted)
+    assert change.new_end == (0, len(pasted))
+    data = space.disk_plan("a.txt").data
+    assert "\ufffd" in decoded("a.txt", data)
+    assert space.undo("a.txt") == (0, 0)
+    assert space.redo("a.txt")
+    assert space.disk_plan("a.txt").data == data

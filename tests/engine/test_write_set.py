@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.fakes import MemoryFiles
 from tui.core.disk_plan import DiskPlan
+from tui.core.file_read import MAX_BYTES
 from tui.engine.write_set import bring
 from tui.errors import FileRefused
 
@@ -36,6 +37,15 @@ def test_nothing_is_begun_if_a_file_is_not_what_it_was() -> None:
         assert list(bring(disk, {**PLANS, path: plan})) == [path]
         assert disk.data == files().data
         assert disk.writes == []
+
+
+def test_a_file_is_not_made_one_that_nobody_may_edit() -> None:
+    for data, words in ((b"a\0b", "hold a NUL byte"), (b"a" * (MAX_BYTES + 1), "larger than 8 MB")):
+        disk = files()
+        refusals = bring(disk, {**PLANS, "last": DiskPlan(b"old", data)})
+        assert list(refusals) == ["last"]
+        assert words in refusals["last"]
+        assert disk.data == files().data
 
 
 def test_what_was_written_before_a_failure_is_taken_back() -> None:

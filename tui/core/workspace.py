@@ -6,6 +6,7 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from tui.core import review
@@ -21,6 +22,8 @@ from tui.core.user_regions import UserChange
 from tui.errors import EditRefused
 
 __all__ = ["DiskPlan", "FileRead", "UserChange", "Workspace"]
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class Workspace:
@@ -78,13 +81,17 @@ class Workspace:
     def edit(self, path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
         """The user replaces a range.
 
-        Edits with the same non-empty ``group`` that adjoin are undone together.
+        Edits with the same non-empty ``group`` that adjoin are undone together. What no text file
+        can hold (halves of characters, as a picture of bytes has them, and NUL) becomes U+FFFD:
+        saved, it would make the file one that can only be looked at.
 
         Raises:
             ValueError: there is no such range.
             EditRefused: there is no such file, or it is read-only.
         """
         record = self.ledger.open(path)
+        if not text.isascii() or "\0" in text:
+            text = _NO_TEXT.sub("\ufffd", text)
         change = self.ledger.apply(record, start, end, text, Author.USER)
         record.history.record(change, group)
         return change

@@ -49,6 +49,8 @@ def _obstacle(files: Files, path: str, plan: DiskPlan) -> str:
         return f"'{path}' was changed on the disk by somebody else"
     if plan.data is not None and len(plan.data) > MAX_BYTES:
         return f"'{path}' would be larger than 8 MB, and could not be opened again"
+    if plan.data is not None and b"\0" in plan.data:
+        return f"'{path}' would hold a NUL byte, and could not be edited any more"
     return ""
 
 
