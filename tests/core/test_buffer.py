@@ -70,6 +70,27 @@ def test_marks_inside_a_replaced_range_go_to_its_ends() -> None:
     assert (left.col, right.col) == (1, 3)
 
 
+@pytest.mark.parametrize("right", [False, True])
+def test_marks_inside_a_replaced_range_stay_with_text_that_comes_back(right: bool) -> None:
+    """A cursor in a line that only gets another end, or another start, stands still."""
+    buffer = Buffer("f", "one\ntwo\nthree")
+    middle, last = buffer.mark(1, 2, right=right), buffer.mark(2, 3, right=right)
+    buffer.replace((2, 0), (2, 5), "three\nfour\n")
+    assert last.position == (2, 3)
+    buffer.replace((0, 0), (2, 0), "and two\n")
+    assert (middle.position, last.position) == ((0, 6), (1, 3))
+
+
+def test_lines_put_behind_a_line_do_not_take_along_who_is_at_its_end() -> None:
+    """A model that goes on at the end of the file leaves the user where they type."""
+    buffer = Buffer("f", "one\ntwo")
+    cursor = buffer.mark(1, 3, right=True)
+    buffer.replace((1, 3), (1, 3), "\nthree\n")
+    assert cursor.position == (1, 3)
+    buffer.replace((1, 3), (1, 3), "!")
+    assert cursor.position == (1, 4)
+
+
 def test_a_released_mark_stays_where_it_was() -> None:
     """Releasing is by identity, not by place."""
     buffer = Buffer("f", "ab")

@@ -180,3 +180,16 @@ def test_the_user_deletes_the_unfinished_line():
     place.workspace.edit("a.txt", (3, 0), (4, 0), "")
     ended(landing, "lo", " d")
     assert place.text("a.txt") == "a\nb\nhello\nd\ne\n"
+
+
+def test_g02_a_merge_leaves_who_is_in_its_lines_where_they_are():
+    place, landing = started("@@", " a", " b", "-c", "+one", "+two", "+three")
+    buffer = place.workspace.open("a.txt")
+    cursor, top = buffer.mark(5, 3, right=True), buffer.mark(3, 0, right=True)
+    before = [buffer.lines[mark.line] for mark in (cursor, top)]
+    place.workspace.edit("a.txt", (0, 1), (0, 1), "!")
+    hunk = ended(landing, " d")
+    assert hunk.flags == ["merged with what was changed meanwhile"]
+    assert place.text("a.txt") == "a!\nb\none\ntwo\nthree\nd\ne\n"
+    assert before == ["three", "one"]
+    assert [buffer.lines[mark.line] for mark in (cursor, top)] == before

@@ -43,9 +43,10 @@ class Change:
 class Mark:
     """A position that moves with edits.
 
-    An edit that starts exactly at a ``right`` mark pushes it behind the inserted text; other
-    marks stay before it. A mark inside a replaced range goes to its start, or to its end if
-    it is a ``right`` mark.
+    An edit that starts exactly at a ``right`` mark pushes it behind the inserted text, but at the
+    end of a line that others are put behind; other marks stay before it. A mark inside a replaced
+    range stays with the text before or behind it, where that comes back; else it goes to the
+    range's start, or to its end if it is a ``right`` mark.
     """
 
     __slots__ = ("col", "line", "right")
@@ -147,12 +148,14 @@ class Buffer:
         else:
             lines[0], lines[-1] = head + lines[0], lines[-1] + tail
         endings[-1] = self.endings[last]
+        stay = start == end and col > 0 and len(lines) > 1 and lines[0] == head and not tail
         self.lines[row : last + 1] = lines
         self.endings[row : last + 1] = endings
         self.revision += 1
         self._log.append(LineChange(row, last - row + 1, len(lines)))
-        self._move_marks(start, end, new_end)
-        return Change(start, end, new_end, old_text, text)
+        change = Change(start, end, new_end, old_text, text)
+        self._move_marks(change, stay=stay)
+        return change
 
     def mark(self, line: int, col: int = 0, *, right: bool = False) -> Mark:
         """A new mark, moved with every edit until it is released."""
@@ -185,19 +188,39 @@ class Buffer:
             start, text = (start[0], start[1] - 1), "\r" + text
         return start, end, text
 
-    def _move_marks(self, start: Position, end: Position, new_end: Position) -> None:
+    def _move_marks(self, change: Change, *, stay: bool) -> None:
+        """``stay``: lines were put behind a line; who is at its end stays in it."""
+        start, end, new_end = change.start, change.old_end, change.new_end
         down = new_end[0] - end[0]
         across = new_end[1] - end[1]
         for mark in self._marks:
             here = (mark.line, mark.col)
-            if here < start or (here == start and not mark.right):
+            if here < start or (here == start and (stay or not mark.right)):
                 continue
             if here > end or (here == end and (mark.right or start < end)):
                 if mark.line == end[0]:
                     mark.col += across
                 mark.line += down
             else:
-                mark.line, mark.col = new_end if mark.right else start
+                mark.line, mark.col = _kept(change, here) or (new_end if mark.right else start)
+
+
+def _kept(change: Change, here: Position) -> Position | None:
+    """Where a position inside of what was replaced is, if the text beside it is there again."""
+    old, new = change.old_text, change.new_text
+    if not old or not new:
+        return None
+    row, col = here[0] - change.start[0], here[1]
+    rest = old.split("\n", row)[row] if row else old
+    at = len(old) - len(rest) + (col if row else col - change.start[1])
+    if new.startswith(old[:at]):
+        return here
+    if not new.endswith(old[at:]):
+        return None
+    before = new[: len(new) - len(old) + at]
+    rows = before.count("\n")
+    col = len(before) - before.rfind("\n") - 1
+    return (change.start[0] + rows, col if rows else change.start[1] + col)
 
 
 def split_text(text: str) -> tuple[list[str], list[str]]:

@@ -20,16 +20,16 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
     What the user wrote is never lost: either both changes are there, as one flagged hunk over
     the user's text, or the text stays the user's and the hunks say what the model wanted.
     """
-    painter.take_back()
     buffer = section.record.buffer
-    first, last = painter.row, painter.end
     merged = None
+    first = painter.row
     base, agent, last = _sides(section, painter)
-    user = rows_text(buffer, first, last)
+    user = painter.without() + rows_text(buffer, painter.end, last)
     if base and painter.trouble != SWALLOWED:
         merged = merge3("".join(base), user, "".join(agent))
     keep_text(section, *section.hunks)
     if merged is None:
+        painter.take_back()
         for hunk in section.hunks:
             hunk.stage, hunk.reason = Stage.CONFLICT, painter.trouble
             hunk.start = hunk.end = None

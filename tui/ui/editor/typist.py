@@ -39,8 +39,8 @@ class Typist:
             cursor.place(head, select=True)
         elif not typing.keep_selection:
             cursor.place(done.new_end)
-        elif selection is not None and selection[0][1] == 0:
-            cursor.select((selection[0][0], 0), cursor.selection[1] if cursor.selection else (0, 0))
+        elif selection is not None and selection[0][1] == 0 and (now := cursor.selection):
+            cursor.select((selection[0][0], 0), now[1])
 
     def is_news(self, path: str, refusal: str) -> bool:
         """True the first time that this is to be said: a held key complains once."""
