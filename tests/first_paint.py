@@ -22,7 +22,7 @@ REASONS = {
     "tui.core": "buffers, hunks and the conversation, which the screen shows",
     "tui.engine": "the session that the screen shows; it starts after the first paint",
     "tui.effects": "what the composition root plugs in; sockets and watchers come later",
-    "tui.bridge": "the exercises of the practice workspace are offered in the prompt",
+    "tui.bridge": "whether this is the practice workspace, whose exercises the prompt offers",
     "tui.cli": "the command line and the composition root",
     "tui.ui.conversation": "the conversation, with its welcome",
     "tui.ui.editor": "the editor, its tabs and bars",

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.support.rehearsed import fresh_files
+from tui.bridge.rehearsal import RECORD
 from tui.cli import open_app, practice
 from tui.cli.options import ModelFlags
 from tui.errors import UsageError
@@ -31,7 +32,7 @@ def test_it_is_made_once_and_left_alone(tmp_path: Path) -> None:
     assert tree(root) == fresh_files()
     assert (root / "ledger" / "cache.py").is_file()
     assert (root / "README.md").is_file()
-    assert practice.is_practice(root)
+    assert (root / RECORD).is_file()
     (root / "ledger" / "cache.py").write_text("mine")
     (root / "README.md").unlink()
     assert practice.ensure(tmp_path / "data") == root
@@ -56,7 +57,7 @@ def test_starting_over_keeps_the_old_one(tmp_path: Path) -> None:
 def test_starting_over_with_nothing_there(tmp_path: Path) -> None:
     root, kept = practice.start_over(tmp_path, NOW)
     assert kept is None
-    assert practice.is_practice(root)
+    assert (root / RECORD).is_file()
 
 
 def test_a_file_in_its_place_is_one_sentence(tmp_path: Path) -> None:

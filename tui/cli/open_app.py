@@ -112,13 +112,15 @@ def with_known_theme(
 
 def options_for(workplace: Workplace) -> Options:
     """How the session behaves; in the practice workspace its exercises are offered."""
-    from tui.cli import practice
+    from tui.bridge.rehearsal import RECORD
     from tui.engine.session import Options
 
     save, first_role = workplace.settings.editor.save, workplace.models.first_role
     root = workplace.root
-    if not practice.is_practice(root):
+    if not (root / RECORD).is_file():
         return Options(save=save, first_role=first_role, ask=True)
+    from tui.cli import practice
+
     return Options(
         save=save,
         first_role=first_role,

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import click
 
-from tui.bridge.rehearsal.exercises import RECORD, fingerprint, workspace_files
+from tui.bridge.rehearsal import RECORD
+from tui.bridge.rehearsal.exercises import fingerprint, workspace_files
 from tui.bridge.rehearsal.script import load_scripts
 from tui.cli.options import ModelFlags, model_options, record_option, trace_option
 from tui.cli.screen import require_screen
@@ -86,11 +87,6 @@ def start_over(data_dir: Path, now: datetime) -> tuple[Path, Path | None]:
         except OSError as error:
             raise UsageError(f"cannot rename {root} to {kept}: {error.strerror}") from error
     return ensure(data_dir), kept
-
-
-def is_practice(root: Path) -> bool:
-    """Whether a folder is a practice workspace."""
-    return (root / RECORD).is_file()
 
 
 def begun(root: Path) -> list[ExercisePrompt]:

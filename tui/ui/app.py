@@ -23,7 +23,6 @@ from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme, warming
-from tui.ui.commands import COMMANDS
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
@@ -88,6 +87,14 @@ class DuettoApp(App[int]):
         """Nothing slides, and the meter counts calmly; called before the app runs."""
         self.animation_level = "none"
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Textual's; before there is a screen without parsing the rules twice."""
+        if self.bench.is_attached:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+            self.stylesheet.update(self, animate=animate)
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """No cursor blinks: while nothing happens nothing is painted."""
         if isinstance(event.widget, Input | TextArea):
@@ -115,24 +122,17 @@ class DuettoApp(App[int]):
         self.call_after_refresh(self._start)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: slash commands and themes."""
-        for command in COMMANDS:
-            if not command.argument:
-                yield SystemCommand(
-                    f"/{command.name}", command.help, lambda name=command.name: self._slash(name)
-                )
-        for name in theme.theme_names():
-            title = theme.cached_theme(name).title
-            yield SystemCommand(
-                f"Theme: {title}", "Change the colours", lambda name=name: self._set_theme(name)
-            )
+        """The command palette: slash commands, what has a key, themes."""
+        from tui.ui.palette import offers
+
+        yield from offers(self.bench)
 
     def action_help(self) -> None:
         """Show all keys."""
         from tui.ui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen())
+            self.push_screen(HelpScreen(self.bench.scopes))
 
     def action_status(self) -> None:
         """Show models and sockets."""
@@ -231,12 +231,6 @@ class DuettoApp(App[int]):
             theme.activate(self.theme)
             if self.bench.is_mounted:
                 self.bench.recolour()
-
-    def _set_theme(self, name: str) -> None:
-        self.theme = name
-
-    def _slash(self, name: str) -> None:
-        self.bench.run_slash(f"/{name}")
 
     def _left(self, choice: Choice | None) -> None:
         """The question was answered; what cannot be saved is a reason to stay."""

@@ -4,3 +4,6 @@
 to answer, `patch_writer` turns the wanted change into a patch against the text in the request,
 and `player` gives it out at an exact number of tokens a second. Seed and clock are arguments.
 """
+
+RECORD = ".practice.json"
+"""A practice workspace has this file: which files belong to an exercise, and how they came."""

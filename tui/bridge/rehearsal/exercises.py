@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.script import load_scripts
 
 SUFFIX = ".txt"
 """Of the files as they are shipped: they are data, not code of ours."""
-RECORD = ".practice.json"
-"""Written beside them: which files belong to an exercise, and how they came."""
 
 
 def workspace_files() -> dict[str, bytes]:

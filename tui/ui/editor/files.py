@@ -38,6 +38,7 @@ class EditorFiles(EditorSides):
 
     def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
         super().__init__(session, id=id)
+        self.add_class("-notice", update=False)
         self.tabs = Tabs(id="tabs")
         self.find_bar = FindBar(id="find-bar")
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")

@@ -6,7 +6,6 @@ import re
 from typing import Literal
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -77,21 +76,18 @@ class FindBar(Vertical):
         self._replacement = Input(compact=True, select_on_focus=True, id="find-replacement")
         self._below = Static(_REPLACE_HINT, markup=False, classes="hint")
 
-    def compose(self) -> ComposeResult:
-        """Label, input, count, hint; below the replacement and its keys."""
-        with Horizontal():
-            yield self._label
-            yield self._input
-            yield self._count
-            yield self._hint
-        with Horizontal(id="find-below"):
-            yield Static(" With", markup=False, classes="label")
-            yield self._replacement
-            yield self._below
+    def _fill(self) -> None:
+        """Label, input, count, hint; below the replacement and its keys: when first opened."""
+        rows = Horizontal(), Horizontal(id="find-below")
+        self.mount(*rows)
+        rows[0].mount(self._label, self._input, self._count, self._hint)
+        with_ = Static(" With", markup=False, classes="label")
+        rows[1].mount(with_, self._replacement, self._below)
 
     def on_resize(self, event: events.Resize) -> None:
         """What is looked for needs the room more than what the keys do."""
         self._hint.display = event.size.width >= _ROOMY
+        self._name_keys()
         self._below.display = event.size.width >= _ROOMY_BELOW
 
     @property
@@ -111,11 +107,14 @@ class FindBar(Vertical):
 
         ``line`` is where the cursor is, 0-based, for lines counted from there.
         """
+        if not self.children:
+            self._fill()
         seeks = mode != "line"
         if seeks != (self.mode != "line") or text:
             self._input.value = text
         self.mode, self._line = mode, line
         self._hint.update(_HINTS[mode])
+        self._name_keys()
         self.set_class(mode == "replace", "-replace")
         self.count("")
         self.add_class("-open")
@@ -145,6 +144,10 @@ class FindBar(Vertical):
         on = [_SIGNS[name] for name in _SIGNS if name in self.switches]
         words = " ".join([_LABELS[self.mode], *on, *([self._scope] if self._scope else [])])
         self._label.update(_LABELS["line"] if self.mode == "line" else words)
+
+    def _name_keys(self) -> None:
+        """Where the hint has no room, what the keys do is said until something is typed."""
+        self._input.placeholder = "" if self._hint.display else _HINTS[self.mode].strip()
 
     def on_key(self, event: events.Key) -> None:
         """Step through the matches, turn a switch, go to the other input, or accept the line."""

@@ -28,6 +28,7 @@ class EditorSides(Vertical):
         """The left one, and once there were two the right one."""
         self.split = False
         """There are two."""
+        self.sides[0].add_class("-used", update=False)
         self._used = 0
         """The side that the user is in, or was in last."""
 
