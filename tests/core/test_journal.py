@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.core.buffer import Buffer, Position
+from tui.core.buffer import Buffer, Change, Position
 from tui.core.journal import Foreign, History, Step, crossed, end_of
 
 
@@ -156,3 +156,46 @@ def test_crossing():
     assert pair == (Foreign((1, 4), (1, 4), (2, 1)), step)
     assert end_of((3, 4), "ab") == (3, 6)
     assert end_of((3, 4), "ab\nc") == (4, 1)
+
+
+def moved_down() -> Typist:
+    """``b`` was moved below ``c``: one edit takes a line out, the other puts it in."""
+    user = Typist("a\nb\nc\nd\n")
+    user.deletes((1, 1), (2, 1), "move::1")
+    user.types((1, 0), "c\n", "move::1")
+    return user
+
+
+def test_what_makes_sense_together_only_is_undone_as_a_whole():
+    user = moved_down()
+    assert user.text == "a\nc\nb\nd\n"
+    user.undo()
+    assert user.text == "a\nb\nc\nd\n"
+    user.redo()
+    assert user.text == "a\nc\nb\nd\n"
+
+
+def test_a_move_that_others_wrote_into_is_passed_over_as_a_whole():
+    """Half of it would leave a line twice."""
+    user = Typist("a\nb\nc\nd\n")
+    user.types((0, 0), "!", "older")
+    user.deletes((1, 1), (2, 1), "move::1")
+    user.types((1, 0), "c\n", "move::1")
+    user.other((1, 0), (1, 1), "CC")
+    user.undo()
+    assert user.text == "a\nCC\nb\nd\n"
+    assert user.undo() is None
+    user.redo()
+    assert user.text == "!a\nCC\nb\nd\n"
+
+
+def test_a_move_of_which_a_part_must_not_be_undone_now_stays_whole():
+    user = moved_down()
+
+    def careful(start: Position, end: Position, text: str) -> Change | None:
+        return None if text.endswith("c") else user.buffer.replace(start, end, text)
+
+    assert user.history.undo(careful) is None
+    assert user.text == "a\nc\nb\nd\n"
+    user.undo()
+    assert user.text == "a\nb\nc\nd\n"

@@ -93,6 +93,17 @@ class _Stack:
             self.items.pop()
         return taken[::-1]
 
+    def carries(self, group: int, others: list[Foreign]) -> bool:
+        """True if none of a group's steps, the newest ones, is in what others wrote."""
+        for step in reversed(self.items):
+            if not isinstance(step, Step) or step.group != group:
+                break
+            over = _carry(others, step)
+            if over is None:
+                return False
+            others = over[0]
+        return True
+
     def top_group(self) -> int | None:
         """The group of the newest step."""
         return next((i.group for i in reversed(self.items) if isinstance(i, Step)), None)
@@ -110,6 +121,8 @@ class History:
         self._groups = 0
         self._apart: set[int] = set()
         """Groups of edits in several places: undone, they lead to the topmost one."""
+        self._whole: set[int] = set()
+        """Groups of edits that make sense together only."""
         self._name = ""
         self._tip: tuple[Position, Position] | None = None
         """The last edit's start and end: where the next one joins its group."""
@@ -117,11 +130,14 @@ class History:
     def record(self, change: Change, group: str = "") -> None:
         """The user did this; edits of one non-empty group join while they adjoin.
 
-        A name with a colon is one action (``indent:7``): its edits join wherever they are.
+        A name with a colon is one action (``indent:7``): its edits join wherever they are. One
+        with two (``move-lines::8``) is taken back as a whole or not at all.
         """
         adjoins = self._adjoins(change)
         joins = bool(group) and group == self._name and (":" in group or adjoins)
         self._groups += not joins
+        if "::" in group:
+            self._whole.add(self._groups)
         if joins and not adjoins:
             self._apart.add(self._groups)
         self._name = group
@@ -169,18 +185,23 @@ class History:
         self.end_group()
         where: Position | None = None
         carried: list[Foreign] = []
-        group = source.top_group()
+        group: int | None = None
+        passed = False
         while True:
             carried = source.pending() + carried
             if group is None or source.top_group() != group:
-                if where is not None or source.top_group() is None:
+                if where is not None or (group := source.top_group()) is None:
                     break
-                group = source.top_group()
+                before = carried
+                passed = group in self._whole and not source.carries(group, carried)
             step = source.items[-1]
             assert isinstance(step, Step)
-            over = _carry(carried, step)
+            over = None if passed else _carry(carried, step)
             change = apply(over[1].start, over[1].end, over[1].text) if over else None
             if over and change is None:
+                if where is not None and group in self._whole:
+                    self._put_back(source, sink, apply)
+                    where, carried = None, before
                 break
             source.items.pop()
             if over and change is not None:
@@ -196,6 +217,19 @@ class History:
                 carried = [undone, *carried]
         source.items += carried
         return where
+
+    def _put_back(self, source: _Stack, sink: _Stack, apply: Apply) -> None:
+        """The newest group cannot be taken back as a whole: do again what was taken back of it."""
+        group = sink.top_group()
+        while sink.items and isinstance(step := sink.items[-1], Step) and step.group == group:
+            change = apply(step.start, step.end, step.text)
+            if change is None:
+                break
+            sink.items.pop()
+            source.items.append(
+                Step(change.start, change.new_end, change.old_text, step.group, self.state)
+            )
+            self.state = step.state
 
 
 def _carry(others: list[Foreign], step: Step) -> tuple[list[Foreign], Step] | None:

@@ -13,6 +13,8 @@ PAUSE_S = 1.5
 """Who stopped for so long begins something new."""
 _JOINING = frozenset({"type", "backspace", "delete", "word-left", "word-right", "line", "indent"})
 """Kinds of which several keys are one step; all others are a step each."""
+_WHOLE = frozenset({"move-lines"})
+"""Kinds whose edits make sense together only: one puts in what another took out."""
 
 
 class UndoGroups:
@@ -34,6 +36,8 @@ class UndoGroups:
         self._after_blank = text[-1:].isspace()
         # With a colon the edits of one action join wherever they are (`History.record`).
         between = ":" if len(typing.replacements) > 1 else " "
+        if typing.group in _WHOLE:
+            between = "::"
         return f"{typing.group}{between}{self._count}"
 
     def close(self) -> None:
