@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from tui.core.wire.mending import mended_json
+
 _encode = msgspec.json.encode
 
 
@@ -16,3 +18,11 @@ def frame(event: dict[str, Any]) -> str:
         return _encode(event).decode()
     except UnicodeEncodeError:
         return json.dumps(event)
+
+
+def request(event: dict[str, Any]) -> str:
+    """The same of what is asked: a user may paste half a character, which no server takes."""
+    try:
+        return _encode(event).decode()
+    except UnicodeEncodeError:
+        return _encode(mended_json(event)).decode()

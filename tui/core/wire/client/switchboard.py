@@ -12,7 +12,7 @@ from tui.core.wire.client.lane_book import LaneBook
 from tui.core.wire.client.lessons import Lessons
 from tui.core.wire.client.steers import Stage
 from tui.core.wire.events import Event, Incomplete
-from tui.core.wire.frames import frame
+from tui.core.wire.frames import request
 
 _E = TypeVar("_E", bound=Event)
 
@@ -85,7 +85,7 @@ class Switchboard:
         event.pop("stream", None)
         if self.book.bears_name(lane):
             event["stream_id"] = lane.name
-        self.frames.append(frame(event))
+        self.frames.append(request(event))
 
     def send_steers(self, lane: Lane, now: float) -> None:
         """Write the texts that have waited for the response's id."""
@@ -94,13 +94,13 @@ class Switchboard:
         elif lane.response_id:
             target = lane.response_id
             for number, event in lane.steers.send(target, now).items():
-                self.frames.append(frame(event))
+                self.frames.append(request(event))
                 self.controls.sent(Control("steer", lane, target, now, number))
 
     def send_interrupt(self, lane: Lane, now: float) -> None:
         """Ask the server to stop the lane's response."""
         event = {"type": "response.interrupt", "response_id": lane.response_id}
-        self.frames.append(frame({**event, "mode": "discard_partial_items"}))
+        self.frames.append(request({**event, "mode": "discard_partial_items"}))
         self.controls.sent(Control("interrupt", lane, lane.response_id, now))
 
 
