@@ -67,3 +67,17 @@ def test_help_names_every_key_and_command() -> None:
             assert key_name(key) in text, key
     for command in COMMANDS:
         assert f"/{command.name}" in text
+
+
+def test_no_key_touches_its_words_in_the_help() -> None:
+    for width in (40, 60, 76):
+        text = help_content(width).plain
+        for key in KEYMAP:
+            assert key_name(key.keys[-1]) + key.help.split()[0] not in text
+
+
+def test_the_help_begins_with_the_keys_that_work_now() -> None:
+    text = help_content(76, ("editor", "global")).plain
+    assert text.startswith("In the editor\n")
+    assert text.count("In the editor\n") == 1
+    assert text.index("Everywhere") < text.index("In the prompt")

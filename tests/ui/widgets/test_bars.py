@@ -94,3 +94,22 @@ async def test_the_label_says_what_enter_does(draft: str, label: str) -> None:
         app.bench.prompt_box.prompt.restore(draft)
         await pilot.pause()
         assert label in row(app, "hint")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("busy", [False, True])
+async def test_the_footer_names_the_help_where_other_keys_need_the_room_too(
+    size: tuple[int, int], busy: bool
+) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    session.status.busy = busy
+    async with running(session, size) as (app, pilot):
+        for pane in ("conversation", "editor"):
+            app.bench.action_pane("conversation" if pane == "conversation" else "editor")
+            app.bench.action_pane("conversation" if pane == "conversation" else "editor")
+            await pilot.pause()
+            shown = row(app, "keys")
+            assert "F1 help" in shown
+            assert len(shown) == size[0]
+            assert ("Esc stop" in shown) is busy

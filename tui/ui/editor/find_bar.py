@@ -73,6 +73,7 @@ class FindBar(Vertical):
         self._input = Input(compact=True, select_on_focus=True, id="find-needle")
         self._count = Static("", markup=False, classes="count")
         self._hint = Static(_HINTS["find"], markup=False, classes="hint")
+        self._hint.display = False  # until there is known to be room for it
         self._replacement = Input(compact=True, select_on_focus=True, id="find-replacement")
         self._below = Static(_REPLACE_HINT, markup=False, classes="hint")
 

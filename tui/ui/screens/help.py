@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,7 +14,7 @@ from textual.widgets import Static
 
 from tui.ui.commands import COMMANDS
 from tui.ui.keymap import key_name, rows
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
 
 _KEYS_WIDTH = 22
@@ -28,15 +29,20 @@ class HelpScreen(ModalScreen[None]):
         Binding("down,j", "scroll(1)", show=False),
     ]
 
+    def __init__(self, first: Sequence[Scope] = ()) -> None:
+        """``first``: the scopes whose keys work now, the nearest first."""
+        super().__init__()
+        self._first = tuple(first)
+
     def compose(self) -> ComposeResult:
         """A box that scrolls."""
         with VerticalScroll(id="help-box"):
             yield Static(id="help-text")
-            yield Static("Esc closes", id="help-close", markup=False)
 
     def on_mount(self) -> None:
         """Wrapping needs the width."""
-        self.query_one("#help-box").border_title = "duetto help"
+        box = self.query_one("#help-box")
+        box.border_title, box.border_subtitle = "duetto help", "↑↓ PgUp PgDn scroll · Esc closes"
         self.call_after_refresh(self._fill)
 
     def on_resize(self) -> None:
@@ -49,13 +55,13 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         text = self.query_one("#help-text", Static)
-        text.update(help_content(max(text.size.width - 2, 30)))
+        text.update(help_content(max(text.size.width - 2, 30), self._first))
 
 
-def help_content(width: int) -> Content:
-    """The help text, wrapped to ``width`` cells."""
+def help_content(width: int, first: Sequence[Scope] = ()) -> Content:
+    """The help text, wrapped to ``width`` cells; the scopes of ``first`` come first."""
     parts: list[Content | str | tuple[str, str]] = []
-    for scope in SCOPES:
+    for scope in dict.fromkeys((*first, *SCOPES)):
         parts.append((f"{SCOPE_TITLES[scope]}\n", "bold $accent"))
         for key in rows(scope):
             names = "  ".join(key_name(name) for name in key.keys)
@@ -72,7 +78,7 @@ def help_content(width: int) -> Content:
 def _entry(left: str, words: str, width: int) -> list[Content | str | tuple[str, str]]:
     """Keys left, words right, both wrapped."""
     column = min(_KEYS_WIDTH, width // 2)
-    lefts = [left[a:b] for a, b in breaks(left.strip(), column - 2)]
+    lefts = [left[a:b] for a, b in breaks(left.strip(), column - 3)]
     rights = [words[a:b] for a, b in breaks(words, width - column)]
     parts: list[Content | str | tuple[str, str]] = []
     for row in range(max(len(lefts), len(rights))):

@@ -78,6 +78,8 @@ class Workbench(WorkbenchCommands):
         self._given_back = ""
         """The unsent prompt that the prompt box has taken back."""
         self._had_focus: Widget | None = None
+        self.scopes: tuple[Scope, ...] = ("global",)
+        """Whose keys work now, the nearest first."""
 
     def compose(self) -> ComposeResult:
         """Everything at once: first paint needs no socket."""
@@ -173,6 +175,7 @@ class Workbench(WorkbenchCommands):
         elif self.prompt_box.in_queue:
             scopes.insert(0, "queue")
             states.discard("queued")
+        self.scopes = tuple(scopes)
         self._keys.show(states, scopes, {"next_pane": self.where_next()})
 
     # -- messages of the widgets

@@ -42,6 +42,8 @@ class WorkbenchCommands(WorkbenchKeys):
             "undo": self.action_undo_turn,
             "verify": self.action_verify,
             "review": self.action_review,
+            "wrap": self.action_wrap,
+            "follow": self.action_follow,
         }
         if name in simple:
             simple[name]()
@@ -63,7 +65,8 @@ class WorkbenchCommands(WorkbenchKeys):
         elif name == "rescue":
             return self._rescue(argument)
         else:
-            self.app.call_later(self.app.run_action, name)
+            owner = self if name in ("tree", "split") else self.app
+            self.app.call_later(owner.run_action, name)
         return ""
 
     def _set_effort(self, argument: str) -> str:

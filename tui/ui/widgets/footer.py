@@ -12,6 +12,14 @@ from tui.ui.keys.key import Scope, When
 from tui.ui.rows import Piece
 from tui.ui.widgets.bar import Bar
 
+_ROOMY = 70
+"""A row that is narrower has only what works now."""
+
+
+def _cells(hint: tuple[str, str]) -> int:
+    """How wide a key and its word are, with the blanks around them."""
+    return cell_len(hint[0]) + cell_len(hint[1]) + 3
+
 
 class KeysLine(Bar):
     """Shows keys for a set of states and the scopes that have the focus."""
@@ -34,16 +42,29 @@ class KeysLine(Bar):
         """As many keys as fit."""
         palette = theme.active()
         pieces: list[Piece] = []
-        room = width - 1
-        for key, label in self._hints():
-            room -= cell_len(key) + cell_len(label) + 3
-            if room < 0:
-                break
+        for key, label in self._fitting(width - 1):
             pieces += [
                 (f" {key}", palette.style("accent")),
                 (f" {label} ", palette.style("muted")),
             ]
         return pieces
+
+    def _fitting(self, room: int) -> list[tuple[str, str]]:
+        """The first ones that fit; where the help has no place among them it is the last one."""
+        shown: list[tuple[str, str]] = []
+        found = self._hints()
+        if sum(map(_cells, found)) <= room:
+            return found
+        last = [hint for hint in found if hint[1] == "help" and room >= _ROOMY]
+        room -= sum(map(_cells, last))
+        for hint in found:
+            if hint in last:
+                continue
+            room -= _cells(hint)
+            if room < 0:
+                break
+            shown.append(hint)
+        return shown + last
 
     def _hints(self) -> list[tuple[str, str]]:
         return hints(set(self._states), *self._scopes, labels=self._labels)
