@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.patches import disk, patch
-from tui.core.file_read import FileRead
+from tui.core.file_read import MAX_LINES, FileRead
 from tui.core.hunk import Decision, Stage
 from tui.errors import EditRefused
 
@@ -148,3 +148,16 @@ def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones():
     place.workspace.ledger.rewrite = lambda record, rows, text, author: applied.append((rows, text))
     place.workspace.outside_change("a.txt", FileRead(buffer.encode() + b"new\n"))
     assert applied == [((100_000, 100_000), "new\n")]
+
+
+def test_a_file_that_the_user_made_too_long_is_still_theirs():
+    place = disk(a="one\n")
+    space = place.workspace
+    buffer = space.open("a.txt")
+    space.edit("a.txt", (0, 0), (0, 0), "x\n" * (MAX_LINES + 5))
+    place.write(["a.txt"])
+    space.outside_change("a.txt", FileRead(place.files["a.txt"]))  # the echo of the write
+    assert space.read_only("a.txt") == ""
+    assert buffer.line_count == MAX_LINES + 7
+    assert space.undo("a.txt") is not None
+    assert buffer.text() == "one\n"

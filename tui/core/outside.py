@@ -123,7 +123,12 @@ def _as_on_disk(ledger: Ledger, record: FileRecord) -> bool:
 
 
 def _is_view_now(record: FileRecord, read: FileRead) -> bool:
-    """True for a file without edits that became one that can only be looked at."""
+    """True for a file without edits that became one that can only be looked at.
+
+    What was written from here is no such one, be it long: its history stays.
+    """
+    if read.data is not None and read.data == record.disk:
+        return False
     clean = record.version == record.synced and record.disk is not None and not record.gone
     if not clean or record.live or record.landing or record.waiting:
         return False
