@@ -27,8 +27,8 @@ def test_any_part_is_that_of_the_whole(pieces: list[str], data: st.DataObject) -
 
 def test_small_pieces_are_joined_and_still_read() -> None:
     block = grown(["ab"] * 100_000)
-    assert len(block._chunks) < 10
-    assert len(block._tail) < 256
+    assert len(block._said._chunks) < 10
+    assert len(block._said._tail) < 256
     assert block.text_since(199_990) == "ab" * 5
     assert block.text_between(65_530, 65_540) == "ab" * 5
 

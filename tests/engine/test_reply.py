@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from tests.support.fakes import World
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
 from tui.core.turn import BlockKind
@@ -119,3 +121,24 @@ async def test_the_smallest_stream_is_enough() -> None:
         events.ItemDone(0, {**item, "input": PATCH}), events.Completed({"id": "resp_1"})
     )
     assert "pending review" in outputs(await world.wire.request(2))["c"]
+
+
+async def test_a_long_answer_is_not_kept_in_pieces_of_a_token() -> None:
+    """A token as an object of its own costs sixty bytes; the text is kept twice, in few pieces."""
+    world = World({})
+    model = await begun(world)
+    text = "".join(f"{number:04} word " for number in range(10_000))
+    tracemalloc.start()
+    try:
+        model.text(text, chunk=4)
+        world.session.drain()
+        world.wire.requests.clear()
+        found = tracemalloc.take_snapshot()
+        held = sum(
+            trace.size
+            for trace in found.traces
+            if "tui" in trace.traceback[0].filename and "support" not in trace.traceback[0].filename
+        )
+    finally:
+        tracemalloc.stop()
+    assert held < 5 * len(text), f"{held / len(text):.1f} bytes a character"

@@ -28,7 +28,7 @@ class Landing:
         self.turn = turn
         self.call_id = call_id
         self.prose: list[str] = []
-        """Text channel: the text that is no patch, in the pieces in which it came."""
+        """Text channel: the text that is no patch, in pieces as they came; who reads them takes them."""
         self.failure = ""
         """What is wrong with the patch itself, with the line; empty if nothing is."""
         self.was_cut = False

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
 from typing import Literal
 
-_MOST_PIECES = 256
-_CHUNK_CHARS = 1 << 16
+from tui.core.pieces import Pieces
 
 
 class BlockKind(StrEnum):
@@ -47,55 +45,33 @@ class Block:
     """``fast`` or ``deep`` for what a model said."""
     call_id: str = ""
     state: BlockState = "open"
-    length: int = 0
-    """Characters so far."""
-    _chunks: list[str] = field(default_factory=list, repr=False)
-    """Text that came long ago, in pieces of about `_CHUNK_CHARS`."""
-    _tail: list[str] = field(default_factory=list, repr=False)
-    """The newest pieces, as they came: joining each would cost what the text is long."""
+    _said: Pieces = field(default_factory=Pieces, repr=False)
+
+    @property
+    def length(self) -> int:
+        """Characters so far."""
+        return self._said.length
 
     @property
     def text(self) -> str:
         """The whole text so far."""
-        return "".join((*self._chunks, *self._tail))
+        return self._said.text
 
     def append(self, text: str) -> None:
         """Add a piece."""
-        self._tail.append(text)
-        self.length += len(text)
-        if len(self._tail) >= _MOST_PIECES:
-            self._join()
+        self._said.append(text)
 
     def say(self, text: str) -> None:
         """Have this text instead, however much was said before."""
-        self._chunks.clear()
-        self._tail[:] = [text]
-        self.length = len(text)
+        self._said.say(text)
 
     def text_since(self, start: int) -> str:
         """What came behind the first ``start`` characters; costs what that is long."""
-        return self.text_between(start, self.length)
+        return self._said.between(start, self.length)
 
     def text_between(self, start: int, end: int) -> str:
         """The characters from ``start`` to before ``end``."""
-        found: list[str] = []
-        at = self.length
-        for piece in chain(reversed(self._tail), reversed(self._chunks)):
-            at -= len(piece)
-            if at < end:
-                found.append(piece[max(start - at, 0) : end - at])
-            if at <= start:
-                break
-        return "".join(reversed(found))
-
-    def _join(self) -> None:
-        """Small pieces cost more memory than what they say."""
-        text = "".join(self._tail)
-        self._tail.clear()
-        if self._chunks and len(self._chunks[-1]) < _CHUNK_CHARS:
-            self._chunks[-1] += text
-        else:
-            self._chunks.append(text)
+        return self._said.between(start, end)
 
 
 @dataclass(eq=False, slots=True)

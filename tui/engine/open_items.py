@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui.core.history import Item
+from tui.core.pieces import Pieces
 from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
 from tui.engine.items import PATCH_TOOL
@@ -40,9 +41,7 @@ class Prose:
     landing: Landing
     block: Block | None = None
     patch: Block | None = None
-    shown: int = 0
-    """Pieces of the landing's prose that were shown."""
-    said: list[str] = field(default_factory=list)
+    said: Pieces = field(default_factory=Pieces)
     ended: bool = False
     """The server finished the item."""
 
@@ -59,11 +58,11 @@ class Prose:
                 page.board.close(self.block)
                 self.block = None
             self.patch = page.block(BlockKind.PATCH, PATCH_TOOL, landing.hunks[0].call_id)
-        for text in landing.prose[self.shown :]:
+        told, landing.prose = landing.prose, []
+        for text in told:
             if self.block is None:
                 self.block = page.block(BlockKind.TEXT)
             page.board.append(self.block, text)
-        self.shown = len(landing.prose)
 
     def end(self, page: Page, *, cut: bool) -> None:
         """Nothing more comes."""
@@ -84,7 +83,7 @@ class Call:
     item: Item
     block: Block
     landing: Landing | None = None
-    parts: list[str] = field(default_factory=list)
+    parts: Pieces = field(default_factory=Pieces)
     done: bool = False
     output: str | None = None
     report: Callable[[], str] | None = None
@@ -99,4 +98,4 @@ class Call:
     @property
     def text(self) -> str:
         """The input or arguments as far as they came."""
-        return "".join(self.parts)
+        return self.parts.text

@@ -174,7 +174,7 @@ class Reply:
             return
         for prose in self._prose.values():
             if not prose.ended and prose.said:
-                self.items.append(message_item("".join(prose.said)))
+                self.items.append(message_item(prose.said.text))
         for call in self.calls:
             if not call.done and call.parts:
                 self.slots.mended = True
@@ -266,7 +266,7 @@ class Reply:
         prose.ended = True
         if self._closed:
             return
-        said = "".join(prose.said)
+        said = prose.said.text
         if not text.startswith(said) and text.strip() not in said and not prose.landing.hunks:
             # a piece was lost on the way: the whole text is said again
             prose.end(self._page, cut=True)
