@@ -194,6 +194,22 @@ async def test_scrolling_the_side_that_follows_lets_go_of_it() -> None:
         assert right.top > 340
 
 
+async def test_who_goes_where_the_model_writes_finds_their_own_file_again() -> None:
+    s = session()
+    async with running(s, ROOMY) as (app, pilot):
+        pane = await divided(app, pilot)
+        await land(s, pilot, LONG, 300)
+        assert paths(pane) == [CACHE, LONG]
+        await pilot.press("alt+3")
+        await land(s, pilot, LONG, 301)
+        await land(s, pilot, TEST, 1)
+        assert paths(pane) == [CACHE, LONG]
+        assert not pane.following
+        await pilot.press("alt+3", "alt+l")
+        await land(s, pilot, TEST, 2)
+        assert paths(pane) == [CACHE, TEST]
+
+
 async def test_who_does_not_follow_does_not_begin_to_by_dividing() -> None:
     s = session()
     async with running(s, ROOMY) as (app, pilot):

@@ -128,7 +128,12 @@ class EditorSides(Vertical):
         self.settled()
 
     def enter(self, side: Side) -> None:
-        """The user goes to this side; the focus, if it is in the other one, goes along."""
+        """The user goes to this side; the focus, if it is in the other one, goes along.
+
+        Whoever goes where the model writes has let go of it: what they left stays as it was.
+        """
+        if self.beside and side.editor.following and self.session.status.busy:
+            side.editor.let_go()
         at, focused = self.sides.index(side), self.screen.focused
         before, self._used = self._used, at
         self._mark()
