@@ -28,7 +28,7 @@ class Landing:
         self.turn = turn
         self.call_id = call_id
         self.prose: list[str] = []
-        """Text channel: the text that is no patch, in pieces as they came; who reads them takes them."""
+        """Text channel: the text that is no patch, in pieces; who reads it takes it."""
         self.failure = ""
         """What is wrong with the patch itself, with the line; empty if nothing is."""
         self.was_cut = False
