@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import pytest
 from pygments.lexer import Lexer, RegexLexer, bygroups, default
-from pygments.token import Name, Text
+from pygments.token import Error, Name, Text, Whitespace
 
+from tests.support.colour_samples import without_pauses
 from tui.core.buffer import Buffer
 from tui.ui.highlight import guard as guard_module
 from tui.ui.highlight.colours import BufferColours
@@ -206,6 +207,48 @@ def test_one_slow_step_is_forgiven_many_are_not(monkeypatch: pytest.MonkeyPatch)
         calls += 1
     assert 5 < calls < 40
     assert colours.failed
+
+
+class Far(RegexLexer):
+    """The end of what is quoted is looked for in all of the text."""
+
+    tokens: ClassVar = {
+        "root": [
+            (r'"(""|[^"])*"', Name),
+            (r"\w+", Name.Function),
+            (r"\s+", Whitespace),
+        ]
+    }
+
+
+@pytest.mark.parametrize("edit_first", [False, True])
+def test_a_lexer_that_is_slow_with_a_long_text_is_shown_less_of_it(
+    edit_first: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    without_pauses(monkeypatch)
+    monkeypatch.setattr(guard_module, "WIDE_CPU_S", 0.03)
+    buffer = Buffer("notes.zzz", "one two three four five six seven eight\n" * 30_000)
+    colours = colours_by(Far, buffer, monkeypatch)
+    while colours.pending and not (edit_first and colours.loaded):
+        colours.idle(0.1)
+    buffer.replace((5, 0), (5, 0), '"')
+    began = process_time()
+    colours.advance(40, 0.005, 0)
+    assert process_time() - began < 0.2
+    while colours.pending:
+        began = process_time()
+        colours.idle(0.004)
+        assert process_time() - began < 0.2
+    assert not colours.failed
+    assert not caplog.records
+    assert colours.spans(5)[0] == (0, 1, Error)
+    assert all(colours.spans(line)[0] == (0, 3, Name.Function) for line in range(6, 30_000))
+    buffer.replace((7, 3), (7, 3), '"')
+    colours.advance(40, 0.005, 0)
+    while colours.pending:
+        colours.idle(0.004)
+    assert colours.spans(6) == ((0, 39, Name),)
+    assert colours.spans(29_000)[0] == (0, 3, Name.Function)
 
 
 def test_the_guard_leaves_no_alarm_behind() -> None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from tui.core.buffer import Buffer
 from tui.ui.highlight.batches import hunks
-from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
+from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, Troubles, step_cpu_s
 from tui.ui.highlight.languages import Language, by_first_line, candidates, choice, language
 from tui.ui.highlight.lines import Lines, NoLines, Range, Spans
 
@@ -157,11 +157,15 @@ class BufferColours:
             return None
         done = None
         began = process_time()
-        with Guard() as guard:
+        lines = self._lines
+        with Guard(STEP_CPU_S if lines is None else step_cpu_s(lines)) as guard:
             done = call(*arguments)
         late_s = process_time() - began - arguments[-1]
         failure = self._troubles.verdict("", guard, late_s)
-        if failure:
+        if failure and lines is not None and lines.wide:
+            self._troubles.forgive("")
+            lines.narrow()
+        elif failure:
             self._drop(failure)
             return (0, self._buffer.line_count)
         return done

@@ -15,12 +15,18 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui.ui.highlight.lines import Lines
 
 _GREEDY = "it takes too much memory"
 _log = logging.getLogger("tui.highlight")
 
 STEP_CPU_S = 0.25
 """No lexer may go so long without a sign of life: the screen stands still meanwhile."""
+WIDE_CPU_S = 0.1
+"""Nor so long while it can be shown less of the text at once (`Lines.narrow`)."""
 BUILD_CPU_S = 2.0
 """Loading a language, piece by piece, once a process."""
 STEP_BYTES = 192 * 2**20
@@ -42,6 +48,8 @@ class Guard:
     _depth = 0
     _ceiling = 0
     """Bytes that the process may have come to; 0: nobody looks."""
+    _step_s = STEP_CPU_S
+    """What the lexer that runs may take until its next sign of life."""
 
     def __init__(self, limit_s: float = STEP_CPU_S) -> None:
         self.failure = ""
@@ -53,11 +61,13 @@ class Guard:
         self.took_bytes = 0
         """By so much the process's peak grew."""
         self._before = self._outer_ceiling = 0
+        self._outer_step_s = STEP_CPU_S
 
     def __enter__(self) -> Guard:
         self._before = _most_bytes()
         self._outer_ceiling, Guard._ceiling = Guard._ceiling, self._before + STEP_BYTES
         if self._alarmed:
+            self._outer_step_s, Guard._step_s = Guard._step_s, self._limit_s
             if not Guard._depth:
                 self._handler = signal.signal(signal.SIGVTALRM, _ring)
             Guard._depth += 1
@@ -72,6 +82,7 @@ class Guard:
     ) -> bool:
         if self._alarmed:
             Guard._depth -= 1
+            Guard._step_s = self._outer_step_s
             signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s)
             if not Guard._depth:
                 signal.signal(signal.SIGVTALRM, self._handler or signal.SIG_DFL)
@@ -96,7 +107,7 @@ def look() -> None:
     if Guard._ceiling and _most_bytes() > Guard._ceiling:
         raise LexerUnfit(_GREEDY)
     if Guard._depth:
-        signal.setitimer(signal.ITIMER_VIRTUAL, STEP_CPU_S)
+        signal.setitimer(signal.ITIMER_VIRTUAL, Guard._step_s)
 
 
 class Troubles:
@@ -118,6 +129,11 @@ class Troubles:
             text = "%s: text in %s is shown without colours, its lexer failed (%s)"
             _log.warning(text, self.path, language, failure)
 
+    def forgive(self, language: str) -> None:
+        """It is tried in another way now."""
+        self._late_s.pop(language, None)
+        self._took_bytes.pop(language, None)
+
     def verdict(self, language: str, guard: Guard, late_s: float) -> str:
         """What is wrong with a lexer after a step; empty: nothing.
 
@@ -134,6 +150,11 @@ class Troubles:
         # The whole file is judged after its regions.
         most_s = MOST_SLOW_S if language else 2 * MOST_SLOW_S
         return "it is too slow" if self._late_s.get(language, 0.0) > most_s else ""
+
+
+def step_cpu_s(lines: Lines) -> float:
+    """How long these may go without a sign of life."""
+    return WIDE_CPU_S if lines.wide else STEP_CPU_S
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

@@ -11,8 +11,10 @@ as if the text began near them, until the lexer really gets there.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from time import perf_counter
 from typing import cast
 
@@ -29,6 +31,7 @@ _LOOKAHEAD_LINES = 20
 _FENCES = ('"""', "'''", "```", "~~~")
 _WINDOW_LINES = 2_000
 """Lines that the lexer is shown after an edit; what looks further ahead is left to the repair."""
+_WINDOW_CHARACTERS = 200_000
 _REACH_LINES = 400
 """Lines above the view that may be worth a wait."""
 _CONTEXT_LINES = 30
@@ -58,6 +61,7 @@ class IncrementalLines:
         self._settled = len(lines)
         """From this line on the entry states are those of before the edit."""
         self._back = 0
+        self._narrow = False
         self._run: Run | None = None
         """The lexer on its way down; it goes on where it stopped unless there is an edit."""
         self._repair: Run | None = None
@@ -82,6 +86,17 @@ class IncrementalLines:
         if self._repair_at_s is not None:
             waits.append(max(self._repair_at_s - now, 0.0))
         return min(waits, default=0.0)
+
+    @property
+    def wide(self) -> bool:
+        """The lexer is shown all of a long text at once."""
+        return not self._narrow and len(self._entry) > _WINDOW_LINES
+
+    def narrow(self) -> None:
+        """From now on show it a window at a time."""
+        self._narrow = True
+        self._lexer, self._guesser = (type(self._lexer)(), type(self._lexer)())
+        self._run = self._repair = None
 
     def spans(self, line: int) -> Spans:
         """The spans of a line."""
@@ -154,10 +169,13 @@ class IncrementalLines:
             if outcome is Outcome.PAUSED:
                 return
             self._run = None
-            if outcome is Outcome.WINDOW and self._dirty == dirty:
-                self._run = self._begin(whole=True)
-            elif outcome is not Outcome.WINDOW:
+            if outcome is not Outcome.WINDOW:
                 self._dirty = None
+            elif self._dirty == dirty and not self._narrow:
+                self._run = self._begin(whole=True)
+            elif self._dirty == dirty:
+                self._dirty = self._leap(run)
+                self._settled = max(self._settled, run.limit + 1)
 
     def reached(self, run: Run, line: int, state: State) -> bool:
         """A run came to the start of a line; true if from here on all is as before."""
@@ -195,11 +213,25 @@ class IncrementalLines:
         while self._entry[start] is None:
             start -= 1
         self._back = 0
-        lines = self._store.lines
-        last = start + _WINDOW_LINES
-        if whole or self._settled - start > _WINDOW_LINES // 2:
-            last = len(lines)
+        # What was edited is looked over in the end; a first pass must be right by itself.
+        first_pass = self._repair_at_s is None and self._settled - start > _WINDOW_LINES // 2
+        last = self._window(start, wide=whole or first_pass)
         return Run(self._lexer, self._text(start, last), start, self._entry[start] or ROOT)
+
+    def _window(self, start: int, *, wide: bool) -> int:
+        """The line behind the last that the lexer is shown from ``start`` on."""
+        lines = self._store.lines
+        if wide and not self._narrow:
+            return len(lines)
+        sizes = [*map(len, lines[start : start + _WINDOW_LINES])]
+        if sum(sizes) > _WINDOW_CHARACTERS:
+            sizes = sizes[: max(bisect_left([*accumulate(sizes)], _WINDOW_CHARACTERS), 2)]
+        return start + len(sizes)
+
+    def _leap(self, run: Run) -> int:
+        """All of a window was one match: where to go on, although the state is not known there."""
+        self._entry[run.limit] = ROOT
+        return run.limit
 
     def _text(self, start: int, last: int) -> tuple[str, int, int]:
         """Text from the line above ``start``, the position of ``start``, and the last line.
@@ -251,8 +283,18 @@ class IncrementalLines:
 
     def _look_over(self, deadline: float) -> None:
         """A pass over the whole text, whose findings count."""
-        if self._repair is None:
-            self._repair = Run(self._lexer, self._text(0, len(self._entry)), 0, ROOT)
-        if self._repair.drive(self, len(self._entry), deadline) is not Outcome.PAUSED:
+        line = 0
+        while True:
+            run = self._repair
+            if run is None:
+                text = self._text(line, self._window(line, wide=True))
+                run = self._repair = Run(self._lexer, text, line, self._entry[line] or ROOT)
+            begun = run.line
+            outcome = run.drive(self, len(self._entry), deadline)
+            if outcome is Outcome.PAUSED:
+                return
             self._repair = None
-            self._repair_at_s = None
+            if outcome is not Outcome.WINDOW:
+                break
+            line = run.line if run.line > begun else self._leap(run)
+        self._repair_at_s = None

@@ -34,6 +34,16 @@ class Lines(Protocol):
     """Spans of every line of a text that changes."""
 
     @property
+    def wide(self) -> bool:
+        """The lexer is shown a long text at once; `narrow` can change that."""
+
+    def narrow(self) -> None:
+        """From now on show the lexer a part of the text at a time: a step took too long.
+
+        What it would see only in all of the text stays unknown then.
+        """
+
+    @property
     def pending(self) -> bool:
         """True while lines may still be coloured as before the last edit."""
 
@@ -59,6 +69,10 @@ class NoLines:
 
     pending = False
     wait_s = 0.0
+    wide = False
+
+    def narrow(self) -> None:
+        """Nothing to do."""
 
     def spans(self, line: int) -> Spans:
         """No spans."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, process_time
 
 from tui.ui.highlight.embedded import Embedded
-from tui.ui.highlight.guard import Guard, Troubles
+from tui.ui.highlight.guard import Guard, Troubles, step_cpu_s
 from tui.ui.highlight.lines import FlatLines, Lines, NoLines, Range, Span, Spans, Store
 
 Place = tuple[int, int]
@@ -226,11 +226,15 @@ class Regions:
         changed = None
         name = region.mark.maker.name if region.mark.maker else ""
         began = process_time()
-        with Guard() as guard:
+        inner = region.inner or NoLines()
+        with Guard(step_cpu_s(inner)) as guard:
             changed = call(*arguments)
         late_s = process_time() - began - arguments[-1]
         failure = self._troubles.verdict(name, guard, late_s)
-        if failure:
+        if failure and inner.wide:
+            self._troubles.forgive(name)
+            inner.narrow()
+        elif failure:
             region.inner = NoLines()
             self._troubles.add(name, failure)
             changed = (0, region.last - region.first + 1)

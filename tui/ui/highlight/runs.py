@@ -45,11 +45,12 @@ class Run:
         self, lexer: CheckpointLexer, text: tuple[str, int, int], line: int, state: State
     ) -> None:
         """``text``: the text, the position of ``line`` in it, and where to stop in a window."""
-        whole, pos, self._limit = text
+        whole, pos, self.limit = text
         self._items = iter(Pass(lexer, whole, pos, state))
         self._size = len(whole)
         self._writer = SpanWriter(line, pos, whole)
-        self._start = self._written = line
+        self._start = self.line = line
+        """Where the last line begins whose state is known."""
         self._met: set[int] = set()
         self._looks = self._looked_at = 0
         self._tokens = 0
@@ -69,22 +70,22 @@ class Run:
             line = self._writer.line
             if line >= count:
                 break
-            owner.passed(self._written + 1, line)
-            self._written = line
+            owner.passed(self.line + 1, line)
+            self.line = line
             if owner.reached(self, line, item[1]):
                 self._sweep(owner, line)
                 return Outcome.SETTLED
-            if line >= self._limit and self._limit < count:
+            if line >= self.limit and self.limit < count:
                 self._sweep(owner, line)
                 return Outcome.WINDOW
             if line > until or perf_counter() > deadline:
                 self._sweep(owner, line)
                 return Outcome.PAUSED
-        if self._limit < count:
-            self._sweep(owner, self._written)
+        if self.limit < count:
+            self._sweep(owner, self.line)
             return Outcome.WINDOW
         owner.store.put(*self._writer.rest())
-        owner.passed(self._written + 1, count)
+        owner.passed(self.line + 1, count)
         self._sweep(owner, count)
         return Outcome.END
 
@@ -96,7 +97,7 @@ class Run:
             if len(item) != 3:
                 continue
             for line, spans in self._writer.write(*item):
-                if line >= self._limit:
+                if line >= self.limit:
                     return
                 if line >= first and not store.known[line]:
                     store.put(line, spans)

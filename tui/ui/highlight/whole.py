@@ -35,6 +35,8 @@ _SMALL_LINES = 300
 class WholeLines:
     """Spans by any lexer."""
 
+    wide = False
+
     def __init__(
         self, make: Callable[[], Lexer], lines: Sequence[str], tail: str, context_lines: int | None
     ) -> None:
@@ -57,6 +59,9 @@ class WholeLines:
         """The text is another one than the pass works on."""
         self.pending = True
         """True while a pass is under way or due."""
+
+    def narrow(self) -> None:
+        """These need the whole text."""
 
     @property
     def wait_s(self) -> float:
