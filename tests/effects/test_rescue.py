@@ -135,7 +135,8 @@ def test_a_paths_way_out_is_not_taken(folders: RescueFolders) -> None:
     assert [file.path for file in folders.kept()[0].files] == [FILES[1].path]
     for broken in ("{", "[" * 100_000, "[]", '{"files": 3}', "\udcff"):
         manifest.write_text(broken, errors="surrogateescape")
-        assert folders.kept() == []
+        (kept,) = folders.kept()
+        assert {file.path for file in kept.files} == {file.path for file in FILES}
     assert folder.is_dir()
 
 
@@ -220,6 +221,21 @@ def test_a_power_cut_between_a_text_and_what_it_belongs_to_is_noticed(
     folder = Path(left(folders, ALL)[0])
     (folder / "before/src/a.py").write_bytes(b"of another time\n")
     assert next_one.kept()[0].files[0] == UnsavedFile("src/a.py", b"typed\r\n", None)
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b'{"root": 5}', b"\0" * 4096])
+def test_a_broken_list_of_what_is_kept_loses_none_of_it(
+    folders: RescueFolders, next_one: RescueFolders, tmp_path: Path, damage: bytes
+) -> None:
+    folder = Path(left(folders, ALL)[0])
+    (folder / "workspace.json").write_bytes(damage)
+    (kept,) = next_one.kept()
+    assert {file.path: file.data for file in kept.files} == {f.path: f.data for f in FILES}
+    assert {file.before for file in kept.files} == {None}  # it may be of another time
+    assert (kept.draft, kept.queued) == (ALL.draft, ALL.queued)
+    assert RescueFolders(tmp_path / "home" / "state", str(tmp_path / "other")).kept() == []
+    next_one.dismiss(str(folder))
+    assert next_one.kept() == []
 
 
 def test_a_write_that_fails_leaves_the_text_before_it(

@@ -3,7 +3,7 @@
 ::
 
     rescue/2026-11-21-114613/        0700
-        owner.lock                   locked while the duetto lives whose folder it is
+        owner.lock                   whose it is; locked while the duetto lives that writes here
         workspace.json               whose it is, and which files are in it
         files/src/a.py               0600, as a save would have written it
         before/src/a.py              what lay on the disk
@@ -122,9 +122,8 @@ class RescueFolders:
         project then, or the other way round, is offered it too if all of it lies there.
         """
         folder = self._state_dir / _NAME / name
-        manifest = json.loads(_bytes(folder, [_MANIFEST]) or b"{}")
-        if not isinstance(manifest, dict) or not isinstance(root := manifest.get("root"), str):
-            return Unsaved()
+        manifest = _manifest(folder)
+        root = str(manifest.get("root", ""))
         if os.path.commonpath((root, self._root)) not in (root, self._root):
             return Unsaved()
         paths = manifest.get("files", [])
@@ -161,6 +160,7 @@ class _OwnFolder:
         self._small: dict[str, bytes] = {}
         """Name -> what was written of the manifest, the draft and the queue."""
         self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(self._lock, os.fsencode(root))
         with suppress(OSError):  # a file system without locks: others may offer it meanwhile
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -268,6 +268,26 @@ def _is_held(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def _manifest(folder: Path) -> dict[str, object]:
+    """What a folder says of itself; where that is broken, what can be seen of it.
+
+    A folder without any is one that was about to be removed.
+    """
+    data = _bytes(folder, [_MANIFEST])
+    if data is None:
+        return {}
+    with suppress(ValueError, RecursionError):
+        found = json.loads(data)
+        if isinstance(found, dict) and isinstance(found.get("root"), str):
+            return found
+    top = folder / _FILES
+    paths = [
+        os.path.relpath(os.path.join(at, name), top) for at, _, ns in os.walk(top) for name in ns
+    ]
+    root = os.fsdecode(_bytes(folder, [_LOCK]) or b"")
+    return {"root": root, "files": sorted(paths), "before": {}}
 
 
 def _files(folder: Path, paths: list[object], manifest: dict[str, object]) -> Iterator[UnsavedFile]:
