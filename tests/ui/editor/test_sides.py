@@ -275,6 +275,22 @@ async def test_where_two_do_not_fit_the_one_of_the_user_is_seen(size: tuple[int,
         assert shown.path == LONG
 
 
+async def test_the_cursors_place_is_said_when_the_window_changes_too() -> None:
+    s = session()
+    async with running(s, (200, 36)) as (app, pilot):
+        pane = await divided(app, pilot)
+        await pilot.press("down")
+        await pilot.pause()
+        assert "2:1" not in pane.tabs.render_line(0).text
+        assert "2:1" in pane.side.title.render_line(0).text
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause(0.1)
+        assert "2:1" in pane.tabs.render_line(0).text
+        await pilot.resize_terminal(200, 36)
+        await pilot.pause(0.1)
+        assert "2:1" not in pane.tabs.render_line(0).text
+
+
 async def test_beside_the_conversation_there_is_room_on_a_wide_screen_only() -> None:
     s = session()
     async with running(s, (180, 40)) as (app, pilot):
@@ -317,3 +333,15 @@ async def test_find_goes_on_in_the_other_side() -> None:
         await pilot.pause(0.1)
         assert pane.editor.selected_text == "class"
         assert pane.side is pane.sides[1]
+
+
+async def test_the_title_says_which_side_was_gone_to_while_only_one_fitted() -> None:
+    s = session()
+    async with running(s, ROOMY) as (app, pilot):
+        pane = await divided(app, pilot)
+        await pilot.resize_terminal(70, 30)
+        await pilot.press("alt+3")
+        await pilot.resize_terminal(*ROOMY)
+        await pilot.pause(0.1)
+        assert pane.side is pane.sides[1]
+        assert [side.title.render_line(0).text[0] for side in pane.sides] == [" ", "▎"]

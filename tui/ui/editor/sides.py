@@ -155,7 +155,10 @@ class EditorSides(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         """Two, if they fit."""
+        before = self.beside
         self.fit()
+        if self.beside != before:
+            self.settled()
 
     def fit(self) -> None:
         """Two sides, if the pane is wide enough for them."""
