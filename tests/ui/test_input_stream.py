@@ -209,6 +209,32 @@ def test_a_sequence_that_never_ends_is_dropped() -> None:
     assert found == [Token("text", "ab")]
 
 
+@pytest.mark.parametrize("begin", ["\x1b[", "\x1bP>|", "\x1b]11;", "\x1bO"])
+def test_a_megabyte_without_an_end_is_not_typed(begin: str) -> None:
+    data = begin + "1;" * 500_000
+    steps = [(data[at : at + 4095], 0.001) for at in range(0, len(data), 4095)]
+    assert played([*steps, ("typed", 0.2)]) == [Token("text", "typed")]
+    end = "m" if begin in ("\x1b[", "\x1bO") else "\x1b\\"
+    assert joined(played([*steps, (end + "typed", 0.001)])) == [Token("text", "typed")]
+    started_s = time.process_time()
+    played(steps)
+    assert time.process_time() - started_s < 0.5
+
+
+def test_what_comes_while_a_sequence_is_let_pass_slowly_is_typed() -> None:
+    steps = [("\x1bP>|" + "x" * 70_000, 0.0), ("a", 0.06), ("b", 0.01), ("c", 0.06)]
+    assert joined(played(steps)) == [Token("text", "abc")]
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+@pytest.mark.parametrize("gap_s", [0.025, 0.1, 0.3, 0.9])
+def test_an_answer_whose_esc_came_alone_is_not_typed(reply: str, gap_s: float) -> None:
+    assert played([(ESC, 0.0), (reply[1:], gap_s)]) == [
+        Token("escape", ESC),
+        Token("sequence", reply),
+    ]
+
+
 def test_a_broken_sequence_is_dropped_and_what_follows_is_not() -> None:
     assert played([("\x1b[1;\rx", 0.0)]) == [Token("text", "\rx")]
     assert played([("\x1b[1;\x1b[A", 0.0)]) == [Token("sequence", "\x1b[A")]

@@ -150,13 +150,13 @@ def test_reports_of_the_terminal() -> None:
     words, heard = KeyWords(), []
     words.on_kitty = heard.append
     tokens = [
-        Token("sequence", s) for s in ("\x1b[I", "\x1b[O", "\x1b[?2026;2$y", "\x1b[?5u", "\x1b[?0u")
+        Token("sequence", s) for s in ("\x1b[I", "\x1b[?2026;2$y", "\x1b[O", "\x1b[?5u", "\x1b[?0u")
     ]
     found = words.messages(tokens)
     assert [type(m) for m in found] == [
         events.AppFocus,
-        events.AppBlur,
         TerminalSupportsSynchronizedOutput,
+        events.AppBlur,
     ]
     assert heard == [True, False]
     assert words.messages([Token("sequence", "\x1b[?2026;0$y")]) == []
@@ -194,3 +194,24 @@ def test_a_family_that_an_input_method_types_is_not_taken_apart() -> None:
     assert isinstance(paste, events.Paste)
     assert paste.text == family
     assert prompt.inert(family) == family
+
+
+def test_so_much_text_in_one_read_is_a_paste() -> None:
+    """By a terminal that marks none: a key each took minutes a megabyte, and Esc came behind."""
+    words = "words of a line that nobody can type within one read, surely not " * 100
+    found = KeyWords().messages([Token("text", f"{words}\r{words}\rab")])
+    assert [type(message) for message in found] == [events.Paste, events.Key] * 2 + [events.Key] * 2
+    assert isinstance(found[0], events.Paste)
+    assert found[0].text == words
+
+
+def test_a_key_that_is_held_down_stays_a_key() -> None:
+    assert keys("j" * 63) == ["j"] * 63
+    assert keys("j" * 255) == ["j"] * 64
+    assert keys(*["\x1b[A"] * 5000, "\x1b[B") == ["up"] * 64 + ["down"]
+    assert keys(*["\x1b[A", "\x1b[B"] * 100) == ["up", "down"] * 100
+
+
+def test_of_a_flickering_focus_the_last_word_counts() -> None:
+    found = KeyWords().messages([Token("sequence", "\x1b[I"), Token("sequence", "\x1b[O")] * 999)
+    assert [type(message) for message in found] == [events.AppBlur]

@@ -5,7 +5,8 @@ An ESC byte is the Esc key or the beginning of a sequence; only what comes next 
 Whatever has begun, ESC and one more byte, nobody types by hand: it is waited for much longer, and
 when the rest does not come it is dropped, never typed. And when the rest of a sequence comes after
 its ESC was taken for the key, as over a slow line, it is put together again: ``[A`` in one read
-just behind an Esc is the Up key, not text. A terminal that speaks the Kitty protocol never sends
+just behind an Esc is the Up key, not text. What is longer than any sequence is let pass unread, to
+its end or to the first pause. A terminal that speaks the Kitty protocol never sends
 ESC for Esc: there the byte waits for its sequence.
 
 A paste ends at its end marker, unless more of it lies behind: a clipboard may hold an end marker
@@ -34,6 +35,8 @@ PASTE_S = 5.0
 """A paste of which nothing came for so long is over."""
 TAIL_S, LONGEST_TAIL_S = 0.02, 0.5
 """So long the end of a paste is doubted, since the last byte and since the marker."""
+SKIP_S = 0.05
+"""So long a pause ends what is too long for a sequence and is let pass."""
 MAX_CHARS = 256
 MAX_REPLY_CHARS = 65536
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
@@ -59,8 +62,12 @@ _OPEN_CSI = r"\[(?:\[|M[^\x1b]{0,2}|[0-?]*[ -/]*)|O[0-9;]*"
 _OPEN_REPLY = r"\](?:[0-9][^\x07\x1b]*\x1b?)?|[PX^_](?:[0-9!$+<=>?|][^\x1b]*\x1b?)?"
 _OPEN = re.compile(rf"\x1b(?:{_OPEN_CSI}|{_OPEN_REPLY})?\Z", re.DOTALL)
 _BROKEN = re.compile(r"\x1b(?:\[\[?[0-?]*[ -/]*|O[0-9;]*|\][0-9][^\x07\x1b]*)")
+_END_CSI = re.compile(r"[@-~]|(?=[\x00-\x1f\x7f])")
+_END_REPLY = re.compile(r"\x07|\x1b\\|(?=\x1b)")
+_LATE_REPLY = r"\][0-9]+;[^\x07\x1b]*(?:\x07|\x1b\\)|P[!$+>|0-9][^\x1b]*\x1b\\"
 _LATE = re.compile(
-    r"\[(?:[A-FHIOP-SZ]|\[[A-E]|M...|[0-?]+\$?[A-FHP-SZ~umMtycnR])|O[A-DFHP-S]\Z", re.DOTALL
+    r"\[(?:[A-FHIOP-SZ]|\[[A-E]|M...|[0-?]+\$?[A-FHP-SZ~umMtycnR])|O[A-DFHP-S]\Z|" + _LATE_REPLY,
+    re.DOTALL,
 )
 """The rest of what keyboards, mice and terminals send, without its ESC."""
 _LATE_OPEN = re.compile(r"(?:\[(?:\[|M.{0,2}|[0-?]*[ -/]*)|O)\Z", re.DOTALL)
@@ -84,10 +91,16 @@ class InputStream:
         self._tail: str | None = None
         """What came behind an end marker, which may not be the end."""
         self._tail_until = 0.0
+        self._skip: re.Pattern[str] | None = None
+        """What ends the sequence that is let pass."""
 
     def feed(self, data: str, now: float) -> list[Token]:
         """Take what was read."""
         tokens: list[Token] = []
+        if self._skip is not None:
+            data = self._skipped(data, now)
+            if self._skip is not None:
+                return tokens
         self.deadline = None
         if self._tail is not None:
             data = self._doubt(data, now, tokens)
@@ -117,6 +130,7 @@ class InputStream:
 
     def _give_up(self, now: float, tokens: list[Token]) -> None:
         """What began did not go on."""
+        self._skip = None
         given, self._open = self._open, ""
         if given == ESC:
             self.sure = False  # another terminal may have taken the session over
@@ -161,16 +175,29 @@ class InputStream:
                     at, end = 0, len(data)
                 elif found[0] != PASTE_END:  # one without a start ends nothing
                     tokens.append(Token("sequence", found[0]))
-            elif _OPEN.match(data, at) and end - at < self._longest(data, at):
+            elif _OPEN.match(data, at):
                 self._wait(data[at:], now)
                 return
             else:
                 at = self._broken(data, at, tokens)
 
-    def _longest(self, data: str, at: int) -> int:
-        return MAX_CHARS if data[at + 1 : at + 2] in ("[", "O") else MAX_REPLY_CHARS
+    def _skipped(self, data: str, now: float) -> str:
+        """What lies behind the sequence that is let pass."""
+        assert self._skip is not None
+        if self.deadline is None or now >= self.deadline:
+            self._skip = None
+            return data
+        if found := self._skip.search(data):
+            self._skip = None
+            return data[found.end() :]
+        self.deadline = now + SKIP_S
+        return ""
 
     def _wait(self, begun: str, now: float) -> None:
+        short = begun[1:2] in ("[", "O")
+        if len(begun) >= (MAX_CHARS if short else MAX_REPLY_CHARS):
+            self._skip, self.deadline = _END_CSI if short else _END_REPLY, now + SKIP_S
+            return
         self._open = begun
         if begun == ESC:
             self.deadline = now + (SURE_ESC_S if self.sure else ESC_S)

@@ -46,6 +46,12 @@ _SYNC_REPORT = re.compile(r"\x1b\[\?2026;([1-4])\$y")
 _KITTY_REPORT = re.compile(r"\x1b\[\?(\d+)u")
 _KITTY_ESC = "\x1b[27u"
 _RELEASED = "3"
+_RUN_CHARS, _SAME_CHARS = 64, 256
+"""Nobody types so many characters between two reads, nor so many by a key that is held down: that
+is a paste of a terminal that does not mark it. As keys a megabyte would take minutes."""
+_MOST_SAME_KEYS = 64
+"""Of one key on end in one read: what was held down while the app was busy is not made up for."""
+_RUN = re.compile(r"[^\x00-\x1f\x7f]+|.", re.DOTALL)
 _SHIFT, _ALT, _REAL = 1, 2, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""
 
@@ -59,13 +65,18 @@ class KeyWords:
         self._parser = _new_parser()
 
     def messages(self, tokens: Iterable[Token]) -> list[Message]:
-        """The events of these tokens, in order; of mouse moves on end, the last one."""
+        """The events of these tokens, in order.
+
+        Of mouse moves on end, the last one; of the focus coming and going on end, too.
+        """
         found: list[Message] = []
+        same = 0
         for token in tokens:
             for message in self._of(token):
-                if _is_same_move(found, message):
+                same = same + 1 if _is_same_key(found, message) else 0
+                if _is_same_move(found, message) or _is_focus_again(found, message):
                     found[-1] = message
-                else:
+                elif same < _MOST_SAME_KEYS:
                     found.append(message)
         return found
 
@@ -83,8 +94,12 @@ class KeyWords:
         elif _is_joined(text):
             yield events.Paste(text)
         else:
-            for character in text:
-                yield from self._named(character)
+            for run in _RUN.findall(text):
+                if _is_long(run):
+                    yield events.Paste(run)
+                    continue
+                for character in run:
+                    yield from self._named(character)
 
     def _sequence(self, sequence: str) -> Iterator[Message]:
         if sequence == "\x1b[I":
@@ -164,6 +179,27 @@ def _pasted(text: str) -> events.Paste:
 def _is_joined(text: str) -> bool:
     """Whether an input method typed what must not be taken apart: a family, a flag, a joiner."""
     return not text.isascii() and any(unicodedata.category(c) == "Cf" for c in text)
+
+
+def _is_long(run: str) -> bool:
+    """Whether so many characters cannot have been typed one by one."""
+    return len(run) >= (_RUN_CHARS if run.count(run[0]) < len(run) else _SAME_CHARS)
+
+
+def _is_same_key(found: list[Message], message: Message) -> bool:
+    """Whether the key before was this one."""
+    last = found[-1] if found else None
+    return (
+        isinstance(last, events.Key)
+        and isinstance(message, events.Key)
+        and (last.key == message.key)
+    )
+
+
+def _is_focus_again(found: list[Message], message: Message) -> bool:
+    """Whether the window's focus has just changed, and changes again."""
+    focus = (events.AppFocus, events.AppBlur)
+    return bool(found) and isinstance(found[-1], focus) and isinstance(message, focus)
 
 
 def _is_same_move(found: list[Message], message: Message) -> bool:
