@@ -64,6 +64,29 @@ def test_old_colours_stay_until_the_new_ones_are_there() -> None:
     assert colours.spans(0) == before != ()
 
 
+def test_a_script_gets_its_language_when_its_first_line_is_written() -> None:
+    buffer = Buffer("run", "\nif x:\n    pass\n")
+    colours = BufferColours(buffer)
+    assert not colours.pending
+    buffer.replace((0, 0), (0, 0), "#!/usr/bin/env pytho")
+    assert not colours.pending or colours.advance(3, 1.0) is None
+    buffer.replace((0, 20), (0, 20), "n3")
+    assert colours.pending
+    settle(colours, buffer)
+    assert colours.spans(1)[0] == (0, 2, Keyword)
+    buffer.replace((1, 0), (1, 0), "x\n")
+    settle(colours, buffer)
+    assert colours.spans(2)[0] == (0, 2, Keyword)
+    buffer.replace((0, 2), buffer.clamp((0, 99)), "/bin/sh")
+    settle(colours, buffer)
+    assert colours.spans(2)[0] == (0, 2, Keyword)
+    assert (4, 8, Keyword) not in colours.spans(3)
+    buffer.replace((0, 0), buffer.clamp((0, 99)), "")
+    colours.advance(3, 1.0)
+    assert colours.spans(2) == ()
+    assert not colours.pending
+
+
 def test_an_unknown_language_is_plain() -> None:
     buffer = Buffer("notes.zzz", "def f(): pass\n")
     colours = BufferColours(buffer)

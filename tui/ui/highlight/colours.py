@@ -39,6 +39,8 @@ class BufferColours:
         self._choice: Iterator[Language | None] = iter(())
         self._lines: Lines | None = None
         """None until the language is loaded."""
+        self._first_line: str | None = None
+        """What the language was known by; None: by the file's name."""
         self._choose()
 
     @property
@@ -107,13 +109,14 @@ class BufferColours:
     def _choose(self) -> None:
         """Which language it is, as far as the name tells."""
         self._lines = None
-        self._language = None
+        self._language = self._first_line = None
         if _too_long(self._buffer):
             self._lines = NoLines()
             return
         found = candidates(self._buffer.path)
         if not found:
-            self._language = by_first_line(self._buffer.lines[0])
+            self._first_line = self._buffer.lines[0]
+            self._language = by_first_line(self._first_line)
             self._lines = NoLines() if self._language is None else None
         elif len(found) == 1:
             self._language = language(found[0][0])
@@ -180,6 +183,10 @@ class BufferColours:
             return
         changes = buffer.changes_since(self._revision)
         self._revision = buffer.revision
+        renamed = self._first_line not in (None, buffer.lines[0])
+        if renamed and by_first_line(buffer.lines[0]) is not self._language:
+            self._choose()
+            return
         if isinstance(self._lines, NoLines):
             return
         if changes is None:
