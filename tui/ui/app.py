@@ -27,6 +27,7 @@ from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
+from tui.ui.widgets.field import Pictures
 
 if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
@@ -96,9 +97,14 @@ class DuettoApp(App[int]):
             self.stylesheet.update(self, animate=animate)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """No cursor blinks: while nothing happens nothing is painted."""
+        """No cursor blinks: while nothing happens nothing is painted.
+
+        The command palette's field comes from Textual: it is made inert here.
+        """
         if isinstance(event.widget, Input | TextArea):
             event.widget.cursor_blink = False
+        if isinstance(event.widget, Input) and event.widget.highlighter is None:
+            event.widget.highlighter = Pictures()
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the bottom screen."""

@@ -44,6 +44,7 @@ _REPLACED |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2060, 0x2070)], 0xF
 _REPLACED |= dict.fromkeys([0xAD, 0x200B, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)], 0xFFFD)
 """C0 as control pictures; C1, line separators, bidirectional overrides and what has no width (but
 the joiners of emoji) as U+FFFD."""
+_BREAKS = {code: 0x2400 + code for code in b"\t\n\r"}
 
 
 def inert(text: str) -> str:
@@ -54,6 +55,13 @@ def inert(text: str) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     return text
+
+
+def pictures(text: str) -> str:
+    """`inert`, one character for one: columns stay, and newlines and tabs are pictures too."""
+    if text.isascii() and text.isprintable():
+        return text
+    return inert(text.translate(_BREAKS))
 
 
 def one_line(text: str) -> str:
@@ -215,10 +223,15 @@ class Line(NamedTuple):
     target: Target | None = None
 
 
+def waits(pieces: Iterable[Piece]) -> bool:
+    """True if these will have other colours soon."""
+    return bool(getattr(pieces, "waits", False))
+
+
 class Row:
     """A line with its margins; the strip is made when the row is first painted."""
 
-    __slots__ = ("_line", "_strip", "_width", "target")
+    __slots__ = ("_line", "_strip", "_waits", "_width", "target")
 
     def __init__(self, line: Line, width: int) -> None:
         """``width`` of the pane in cells, margins included."""
@@ -226,12 +239,19 @@ class Row:
         self._line = line
         self._width = width
         self._strip: Strip | None = None
+        self._waits = False
+
+    @property
+    def waits(self) -> bool:
+        """It was painted, but some of its colours are still to be made."""
+        return self._waits
 
     @property
     def strip(self) -> Strip:
         """The painted row; its colours are those of the theme at the first paint."""
-        if self._strip is None:
+        if self._strip is None or self._waits:
             self._strip = self._paint()
+            self._waits = waits(self._line.pieces)
         return self._strip
 
     def _paint(self) -> Strip:

@@ -21,6 +21,7 @@ from textual.widgets import Input, Static
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.editor.find_bar import parse_place
+from tui.ui.widgets.field import Field
 
 _MOST_SCORED = 400
 """Candidates that are ranked; a longer list is cut to the paths that have the letters in one
@@ -164,7 +165,7 @@ class FileFinder(ModalScreen[Wish | None]):
         """Input above, matches below."""
         with Vertical(id="file-finder"):
             yield Static("Open a file", markup=False, id="file-finder-title")
-            yield Input(placeholder="a few letters of its path, or name:line", compact=True)
+            yield Field(placeholder="a few letters of its path, or name:line")
             yield self._list
             yield self._status
 

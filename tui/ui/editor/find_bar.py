@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui.ui.editor.pattern import Query
+from tui.ui.widgets.field import Field
 
 Mode = Literal["find", "replace", "line"]
 
@@ -70,11 +71,11 @@ class FindBar(Vertical):
         self._scope = ""
         self._line = 0
         self._label = Static(_LABELS["find"], markup=False, classes="label")
-        self._input = Input(compact=True, select_on_focus=True, id="find-needle")
+        self._input = Field(id="find-needle")
         self._count = Static("", markup=False, classes="count")
         self._hint = Static(_HINTS["find"], markup=False, classes="hint")
         self._hint.display = False  # until there is known to be room for it
-        self._replacement = Input(compact=True, select_on_focus=True, id="find-replacement")
+        self._replacement = Field(id="find-replacement")
         self._below = Static(_REPLACE_HINT, markup=False, classes="hint")
 
     def _fill(self) -> None:

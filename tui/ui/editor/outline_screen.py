@@ -22,6 +22,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import part_cells
 from tui.ui.editor.outline import MOST_SYMBOLS, Symbol, needs_colours, ranked, symbols
 from tui.ui.editor.view import View
+from tui.ui.widgets.field import Field
 
 _SLICE_S, _PAUSE_S = 0.006, 0.015
 _DEEPEST = 12
@@ -141,7 +142,7 @@ class OutlineScreen(ModalScreen[Symbol | None]):
     def compose(self) -> ComposeResult:
         """Input above, symbols below."""
         with Vertical(id="outline"):
-            yield Input(placeholder="a few letters of a symbol", compact=True)
+            yield Field(placeholder="a few letters of a symbol")
             yield self._list
             yield self._status
 

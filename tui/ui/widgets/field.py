@@ -1,0 +1,48 @@
+"""A field of one line to type into, whose text is inert on the screen and true in its value.
+
+Textual paints the value of an `Input` as it is: an escape sequence of a file that is looked for,
+or of the clipboard, would act on the terminal. So no other `Input` is made in this package.
+"""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.highlighter import Highlighter
+from rich.text import Text
+from textual.widgets import Input
+
+from tui.ui.rows import pictures
+
+
+class Pictures(Highlighter):
+    """For Textual's own `Input` (the command palette's), which duetto does not make."""
+
+    def highlight(self, text: Text) -> None:
+        """Show pictures for control characters."""
+        text.plain = pictures(text.plain)
+
+
+class Field(Input):
+    """An `Input` in which control characters can be typed, pasted, looked for and seen."""
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, compact=True, id=id)
+
+    @property
+    def _value(self) -> Text:
+        """What is shown; Textual's loses some control characters, and columns with them."""
+        return Text(pictures(self.value), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        """The cell in which a character begins, as it is shown."""
+        return cell_len(pictures(self.value[:position]))
+
+    def _cell_offset_to_index(self, offset: int) -> int:
+        """The character in a cell of the widget, as it is shown."""
+        cell = offset + self.scroll_offset.x
+        used = 0
+        for index, character in enumerate(pictures(self.value)):
+            used += cell_len(character)
+            if cell < used:
+                return index
+        return len(self.value)
