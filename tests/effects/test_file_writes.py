@@ -241,3 +241,13 @@ def test_without_hard_links_a_file_that_came_meanwhile_is_not_replaced(files, ro
         files.write("new.py", b"mine", None)
     assert (root / "new.py").read_bytes() == b"theirs"
     assert [path.name for path in root.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_a_workspace_that_is_gone_is_named(files, root):
+    (root / "a.txt").unlink()
+    root.rmdir()
+    with pytest.raises(FileRefused, match=f"the folder {root} is gone: make it again, then save"):
+        files.write("new.txt", b"typed", None)
+    root.mkdir()
+    files.write("new.txt", b"typed", None)
+    assert (root / "new.txt").read_bytes() == b"typed"

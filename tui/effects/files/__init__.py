@@ -92,7 +92,9 @@ class Files:
             self._unmake(made)
             raise
         except FileNotFoundError:
-            raise FileRefused(f"'{path}' is gone from the disk") from None
+            if os.path.isdir(self.root):
+                raise FileRefused(f"'{path}' is gone from the disk") from None
+            raise FileRefused(f"the folder {self.root} is gone: make it again, then save") from None
         except OSError as error:
             self._unmake(made)
             raise FileRefused(f"'{path}' is not written: {words_of(error)}") from error
