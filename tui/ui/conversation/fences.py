@@ -1,9 +1,20 @@
-"""Coloured code for the conversation's fences: Pygments, line by line or as a whole."""
+"""Coloured code for the conversation's fences: Pygments, line by line or as a whole.
+
+A model may write anything, and some of Pygments' lexers take minutes over some texts. So a
+frame gives them a few milliseconds, what is left goes on in later ones and is shown as it was
+until then, a single match that takes long is stopped, and a language that does so again and again
+is not tried any more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tui.ui import theme
@@ -12,91 +23,192 @@ from tui.ui.rows import Line, Piece, breaks, cut, flat, inert
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-_LONGEST_LINE = 2000
+FRAME_S = 0.008
+"""What a frame gives to colours."""
+LONGEST_LINE = 1000
 """Characters; a longer line is shown without colours."""
+MOST_CHARS = 20_000
+"""Of code that is coloured as a whole."""
+MOST_S = 0.5
+"""For one code, in all frames together."""
+MATCH_CPU_S = 0.03
+"""A match that takes longer is stopped: several lexers are quadratic in a line's length."""
+MOST_STOPPED = 5
+"""So often a language may be stopped."""
+
+_log = logging.getLogger("tui.conversation")
+_stopped: Counter[str] = Counter()
+"""Language -> how often one of its matches was stopped."""
+
+
+class _Turn:
+    """How long colours may be made now."""
+
+    until = inf
+
+
+@contextmanager
+def colours_for(seconds: float) -> Iterator[None]:
+    """What is painted in this context makes colours for so long at most, all rows together."""
+    before, _Turn.until = _Turn.until, perf_counter() + seconds
+    try:
+        yield
+    finally:
+        _Turn.until = before
 
 
 @lru_cache(maxsize=64)
 def lexer_for(language: str) -> Lexer | None:
     """The lexer of a fence's info string; None for one that Pygments does not know."""
     from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
+
+    from tui.ui.highlight.guard import BUILD_CPU_S, Guard
 
     if not language:
         return None
-    try:
+    with Guard(BUILD_CPU_S):  # most often ClassNotFound
         return get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
+    return None
 
 
 def code_rows(code: str, language: str) -> list[list[Piece]]:
     """Highlight code; one list of pieces a line, a trailing newline does not count."""
-    return _coloured(_shown(code), language)
+    return _Code(_shown(code), language).rows
 
 
-def code_lines(code: str, language: str, width: int) -> list[Line]:
+def code_lines(
+    code: str, language: str, width: int, before: Sequence[Iterable[Piece]] = ()
+) -> list[Line]:
     """Highlighted code on a panel, wrapped to ``width`` cells with one cell of padding.
 
-    The colours are made when a row is painted: most of a quick answer never is.
+    The colours are made when a row is painted: most of a quick answer never is. ``before``: what
+    the rows show until then, if it is as many rows.
     """
     text = _shown(code)
     whole = _Code(text, language)
-    return [
-        Line(CodeRow(whole, number, span), "panel")
+    rows = [
+        CodeRow(whole, number, span)
         for number, line in enumerate(text.split("\n"))
         for span in breaks(line, width - 2)
     ]
+    if len(rows) == len(before):
+        for row, old in zip(rows, before, strict=True):
+            row.before = old
+    return [Line(row, "panel") for row in rows]
 
 
 class CodeRow:
     """The styled text of one row of code, looked up when somebody wants it."""
 
-    __slots__ = ("_code", "_line", "_span")
+    __slots__ = ("_code", "_line", "_span", "before", "lead")
 
     def __init__(self, code: _Code, line: int, span: tuple[int, int]) -> None:
         self._code = code
         self._line = line
         self._span = span
+        self.lead: tuple[Piece, ...] = ()
+        """What stands before it: the bar of a quote, the indent of a list."""
+        self.before: Iterable[Piece] | None = None
+        """What is shown until the code has its colours."""
+
+    @property
+    def waits(self) -> bool:
+        """Its colours are not all made."""
+        return not self._code.done
 
     def __iter__(self) -> Iterator[Piece]:
         pieces = self._code.rows[self._line]
-        return iter([(" ", theme.active().style("syntax-text")), *cut(pieces, *self._span)])
+        if self.before is not None:
+            if not self._code.done:
+                return iter([*self.lead, *self.before])
+            self.before = None
+        padding = (" ", theme.active().style("syntax-text"))
+        return iter([*self.lead, padding, *cut(pieces, *self._span)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Iterable) and list(self) == list(other)
 
 
+def led(lead: Piece, pieces: Iterable[Piece]) -> Iterable[Piece]:
+    """The pieces behind another one; code makes its colours later all the same."""
+    if not isinstance(pieces, CodeRow):
+        return [lead, *pieces]
+    pieces.lead = (lead, *pieces.lead)
+    return pieces
+
+
 class _Code:
-    """Code whose lines are coloured together, once."""
+    """Code whose lines are coloured together, once; plain until then."""
 
     def __init__(self, text: str, language: str) -> None:
+        self.done = False
+        """It has its colours, or never will."""
         self._text = text
         self._language = language
+        self._rows: list[list[Piece]] | None = None
+        self._new: list[list[Piece]] = [[]]
+        self._tokens: Iterator[tuple[object, str]] | None = None
+        self._took_s = 0.0
 
-    @cached_property
+    @property
     def rows(self) -> list[list[Piece]]:
-        """A list of pieces a line."""
-        return _coloured(self._text, self._language)
+        """A list of pieces a line; what can be coloured now is coloured first."""
+        if not self.done and perf_counter() < _Turn.until:
+            self._colour()
+        if self._rows is None:
+            plain = theme.active().style("syntax-text")
+            self._rows = [[(line, plain)] for line in self._text.split("\n")]
+        return self._rows
+
+    def _colour(self) -> None:
+        """Go on with the colours until they are made or the time is over."""
+        from tui.ui.highlight.guard import Guard
+
+        if self._tokens is None:
+            lexer = None if _stopped[self._language] >= MOST_STOPPED else lexer_for(self._language)
+            if lexer is None or _is_long(self._text):
+                self._end()
+                return
+            self._tokens = lexer.get_tokens(self._text)
+        began = perf_counter()
+        with Guard(MATCH_CPU_S) as guard:
+            self._go_on(self._tokens, min(_Turn.until, began + MOST_S - self._took_s))
+        self._took_s += perf_counter() - began
+        if guard.failure:
+            _stopped[self._language] += 1
+            if _stopped[self._language] == MOST_STOPPED:
+                text = "%s: fences are shown without colours, the lexer failed (%s)"
+                _log.warning(text, self._language, guard.failure)
+        if guard.failure or self._took_s >= MOST_S:
+            self._end()
+
+    def _go_on(self, tokens: Iterator[tuple[object, str]], until: float) -> None:
+        """Take tokens; the alarm that ends a match is set anew by each of some."""
+        from tui.ui.highlight.guard import look
+
+        new, missing = self._new, self._text.count("\n") + 1
+        for count, (token, text) in enumerate(tokens):
+            style = theme.syntax_style(token)
+            if "\n" not in text:
+                new[-1].append((text, style))
+            else:
+                head, *rest = text.split("\n")
+                new[-1].append((head, style))
+                new += [[(line, style)] for line in rest]
+            if perf_counter() > until:
+                return
+            if count % 32 == 31:
+                look()
+        self._rows = [*new[:missing], *([] for _ in range(missing - len(new)))]
+        self._end()
+
+    def _end(self) -> None:
+        self.done, self._tokens, self._new = True, None, []
 
 
 def _shown(code: str) -> str:
     return flat(inert(code.removesuffix("\n")))
 
 
-def _coloured(code: str, language: str) -> list[list[Piece]]:
-    lexer = lexer_for(language)
-    if lexer is None or any(len(line) > _LONGEST_LINE for line in code.split("\n")):
-        plain = theme.active().style("syntax-text")
-        return [[(line, plain)] for line in code.split("\n")]
-    rows: list[list[Piece]] = [[]]
-    for token, text in lexer.get_tokens(code):
-        style = theme.syntax_style(token)
-        if "\n" not in text:
-            rows[-1].append((text, style))
-            continue
-        head, *rest = text.split("\n")
-        rows[-1].append((head, style))
-        rows += [[(line, style)] for line in rest]
-    missing = code.count("\n") + 1 - len(rows)
-    return rows + [[] for _ in range(missing)] if missing > 0 else rows[: code.count("\n") + 1]
+def _is_long(text: str) -> bool:
+    return len(text) > MOST_CHARS or any(len(line) > LONGEST_LINE for line in text.split("\n"))

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.ui import theme
-from tui.ui.conversation.fences import code_lines
+from tui.ui.conversation.fences import code_lines, led
 from tui.ui.rows import Line, Piece, flat, inert, wrap
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _block(node: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
     if kind == "blockquote":
         bar = ("▎ ", palette.style("faint"))
         inner = _blocks(node.children, max(width - 2, 8), depth + 1)
-        return [Line([bar, *line.pieces], line.back) for line in inner]
+        return [Line(led(bar, line.pieces), line.back) for line in inner]
     if kind == "table":
         return _table(node, width)
     if kind == "heading":
@@ -94,7 +94,7 @@ def _list(node: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
             lines.append(Line([]))
         for index, line in enumerate(inner or [Line([])]):
             lead = (bullet if index == 0 else " " * indent, style)
-            lines.append(Line([lead, *line.pieces], line.back))
+            lines.append(Line(led(lead, line.pieces), line.back))
     return lines
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tui.ui.conversation.fences import code_lines
+from tui.ui.conversation.fences import MOST_CHARS, code_lines
 from tui.ui.conversation.markdown import markdown_lines
 from tui.ui.rows import Line
 
@@ -142,7 +142,8 @@ class MarkdownStream:
             return len(self._done)
         if language and _spans_lines(self._fence_code):
             code = "\n".join(self._fence_code)
-            self._done[self._fence_from :] = code_lines(code, language, self._width)
+            before = [line.pieces for line in self._done[self._fence_from :]]
+            self._done[self._fence_from :] = code_lines(code, language, self._width, before)
         return self._fence_from
 
     def _begin(self) -> None:
@@ -186,7 +187,7 @@ class MarkdownStream:
 
 def _spans_lines(code: list[str]) -> bool:
     """True if a string or comment of this code may go over several lines."""
-    if len(code) > _LONGEST_RELEXED:
+    if len(code) > _LONGEST_RELEXED or sum(map(len, code)) + len(code) > MOST_CHARS:
         return False
     return any(
         line.count('"""') % 2

@@ -15,12 +15,15 @@ from textual.strip import Strip
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
+from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import Layout
 from tui.ui.conversation.views import Scene
 from tui.ui.rows import Target
 from tui.ui.widgets.painted import Painted
 
 _WHEEL_ROWS = 3
+_COLOUR_S = 0.016
+"""How soon code that could not be coloured in a frame is gone on with."""
 _MOST_PAINTED = 512
 
 
@@ -41,6 +44,9 @@ class TranscriptPane(Painted):
         """Width and height: Textual looks its own up in the layout each time."""
         self._unseen = False
         """Something came while the user was reading further up."""
+        self._colouring = False
+        self._late: set[int] = set()
+        """Rows in sight whose colours are not all made: they are painted once more."""
 
     @property
     def top(self) -> int:
@@ -82,6 +88,20 @@ class TranscriptPane(Painted):
 
     # -- painting
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a region; code gets colours for as long as a frame has time for them."""
+        with colours_for(FRAME_S):
+            strips = super().render_lines(crop)
+        if self._late and not self._colouring:
+            self._colouring = True
+            self.set_timer(_COLOUR_S, self._colour_on)
+        return strips
+
+    def _colour_on(self) -> None:
+        late, self._late, self._colouring = self._late, set(), False
+        if late:
+            self.refresh(*(Region(0, y, self._extent[0], 1) for y in late))
+
     def render_line(self, y: int) -> Strip:
         """One row of the screen: content, the selection, the scroll bar."""
         row = self.rows.row(self.top + y)
@@ -90,10 +110,13 @@ class TranscriptPane(Painted):
         width -= 1
         marked = row is not None and row.target is not None and row.target == self.marked
         hint = self._unseen and y == height - 1
+        strip = row.strip if row else None
+        if row is not None and row.waits:
+            self._late.add(y)
         if not (hint or (marked and self.has_focus)):
-            return self._painted(row.strip if row else None, y in self._thumb)
+            return self._painted(strip, y in self._thumb)
         base = palette.style("foreground", "background")
-        segments = list(row.strip) if row else [Segment(" " * max(width, 0), base)]
+        segments = list(strip) if strip else [Segment(" " * max(width, 0), base)]
         if marked and self.has_focus:
             back = Style(bgcolor=palette.colours["selection"])
             segments = [Segment(s.text, (s.style or base) + back) for s in segments]
