@@ -193,6 +193,7 @@ async def test_a_file_deleted_on_disk_is_made_again_only_when_the_user_says_so()
     del world.files.data["a.py"]
     session.submit(intents.SaveFile("a.py"))
     assert "a.py" not in world.files.data
+    assert "was deleted on disk" in session.drain().troubles[-1].why
     (ask,) = session.status.asks
     assert ask.question == "a.py was deleted on disk: keep mine?"
     session.submit(intents.Answer(ask.id, ask.choices[0]))

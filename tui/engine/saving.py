@@ -21,6 +21,7 @@ KEEP_MINE = "Keep mine: write it over the file"
 TAKE_THEIRS = "Take theirs: undo brings mine back"
 DECIDE_LATER = "Decide later: it is not saved until then"
 _CHANGED = "Your text (or a hunk) and the new text on disk change the same lines."
+_GONE = "it was deleted on disk, and is not made again without being asked"
 _DELETED = "Your text is still here, unsaved."
 _STILL_HERE = "your text is still here, and is not saved until the file can be read"
 
@@ -217,8 +218,10 @@ class Saving:
         """Nothing is written while a file on the disk contradicts its buffer."""
         self._reopen(paths)
         for path in conflicts:
-            if not self._files.read(path).refusal:
-                why = "it changed on disk and does not fit your changes"
+            read = self._files.read(path)
+            if not read.refusal:
+                gone = read.data is None
+                why = _GONE if gone else "it changed on disk and does not fit your changes"
                 self._board.trouble(Trouble(f"{path} was not saved", why))
             self._conflict(path)
 
