@@ -53,4 +53,5 @@ def test_a_picture_writes_rows_and_parts_of_rows_so() -> None:
     row[2] = Segment(" tall")
     assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;12H tall"
     row[1] = Segment("👍🏽")
-    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;10H👍🏽\x1b[12G"
+    # where it is drawn over more cells it has covered what did not change
+    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;10H👍🏽\x1b[12G tall"

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tui.ui.painting.steady import steady_bytes
+from tui.ui.painting.steady import is_unsure, steady_bytes
 
 
 class Picture:
@@ -52,6 +52,8 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
     tail = 0
     while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
         tail += 1
+    if tail and is_unsure(after[-1 - tail].text):
+        tail = 0  # it may be drawn over what stands behind it
     if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
         return f"{_move(x, y)}{steady_bytes(new, x, console)}"
     skipped = sum(cell_len(segment.text) for segment in after[:head])

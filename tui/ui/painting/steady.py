@@ -29,19 +29,20 @@ def steady_bytes(strip: Strip, x: int, console: Console) -> str:
     """The strip as it is written from column ``x`` of the screen on."""
     if strip._render_cache is not None or all(segment.text.isascii() for segment in strip):
         return strip.render(console)
-    if not any(_is_unsure(segment.text) for segment in strip):
+    if not any(is_unsure(segment.text) for segment in strip):
         return strip.render(console)
     parts: list[str] = []
     piece: list[Segment] = []
     for segment in strip:
         piece.append(segment)
         x += cell_len(segment.text)
-        if _is_unsure(segment.text):
+        if is_unsure(segment.text):
             parts.append(f"{Strip(piece).render(console)}\x1b[{x + 1}G")
             piece = []
     parts.append(Strip(piece).render(console))
     return "".join(parts)
 
 
-def _is_unsure(text: str) -> bool:
+def is_unsure(text: str) -> bool:
+    """Terminals may disagree about its width."""
     return not text.isascii() and _unsure().search(text) is not None
