@@ -52,12 +52,13 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
     tail = 0
     while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
         tail += 1
-    if tail and is_unsure(after[-1 - tail].text):
-        tail = 0  # it may be drawn over what stands behind it
     if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
         return f"{_move(x, y)}{steady_bytes(new, x, console)}"
+    changed = after[head : len(after) - tail]
+    if changed and is_unsure(changed[-1].text):
+        changed = after[head:]  # it may be drawn over what stands behind it
     skipped = sum(cell_len(segment.text) for segment in after[:head])
-    rest = Strip(after[head : len(after) - tail])
+    rest = Strip(changed)
     return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped, console)}"
 
 
