@@ -287,6 +287,29 @@ async def test_the_way_out_does_not_wait_for_a_stuck_terminal(
         assert time.monotonic() - start < 1.0
 
 
+@pytest.mark.parametrize("waiting", [30_000, MOST_BYTES + 200_000])
+async def test_a_stuck_terminal_is_given_back_all_the_same(
+    waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_module, "LAST_S", 0.1)
+    async with driving(monkeypatch) as (host, driver, master):
+        driver.write("x" * waiting)
+        driver.flush()
+        assert driver.behind
+        driver.stop_application_mode()
+        await asyncio.sleep(0.1)  # it reads again when nobody is there any more
+        assert not any(on for mode, on in modes(written(master)).items() if mode not in (7, 25))
+        driver.suspend_application_mode()
+        driver.resume_application_mode()
+        host.stamps.clear()
+        for number in range(20):
+            driver.write(f"frame {number}")
+            driver.flush()
+            await until(lambda number=number: f"frame {number}".encode() in written(master))
+        assert len(host.stamps) >= 20  # and its frames count again
+        assert len(driver._pipe._marks) <= 1
+
+
 async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     hung_up: list[int] = []
     loop = asyncio.get_running_loop()

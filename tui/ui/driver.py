@@ -25,6 +25,7 @@ from textual.driver import Driver
 from textual.geometry import Size
 
 from tui.core.stamping import Stamp, no_stamp
+from tui.ui.ending_signals import ENDING
 from tui.ui.input_stream import InputStream, Token
 from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
@@ -56,8 +57,6 @@ _LEAVE = (
 )
 """Textual sets the shape of the mouse's pointer (22): empty is the terminal's own again."""
 _SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
-_DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-"""The app sees to these once it is mounted."""
 
 
 class TerminalDriver(Driver):
@@ -89,7 +88,7 @@ class TerminalDriver(Driver):
         """The terminal had another size since it was looked at."""
         self._before: list[Any] | None = None
         self._on = self._reading = self._suspended = self._gone = False
-        for number in (*_SIGNALS, *_DEADLY):
+        for number in (*_SIGNALS, *ENDING):
             with contextlib.suppress(ValueError, RuntimeError):
                 self._loop.add_signal_handler(number, self._signalled, number)
 
@@ -125,7 +124,7 @@ class TerminalDriver(Driver):
             return  # SIGCONT comes when it is ours
         self._before = _raw(self.fileno)
         atexit.register(self._last_resort)
-        self._pipe.write(_entering())
+        self._pipe.write(_entering(), must=True)
         self._pipe.flush()
         self._told_size = (0, 0)
         self._resized()
@@ -144,8 +143,7 @@ class TerminalDriver(Driver):
             return
         self._stop_reading()
         self._on = False
-        self._pipe.write(_LEAVE)
-        self._pipe.finish(LAST_S)
+        self._pipe.finish(LAST_S, _LEAVE)
         self.disable_input()
         if self._before is not None:
             with contextlib.suppress(termios.error, OSError):
@@ -155,7 +153,7 @@ class TerminalDriver(Driver):
     def close(self) -> None:
         """The app has ended."""
         self._stop_reading()
-        for number in (*_SIGNALS, *_DEADLY):
+        for number in (*_SIGNALS, *ENDING):
             with contextlib.suppress(ValueError, RuntimeError):
                 self._loop.remove_signal_handler(number)
         self._pipe.close()
@@ -233,7 +231,7 @@ class TerminalDriver(Driver):
     # -- signals
 
     def _signalled(self, number: int) -> None:
-        if number in _DEADLY:
+        if number in ENDING:  # the app sees to these once it is mounted
             self.stop_application_mode()
             self._loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
@@ -261,7 +259,7 @@ class TerminalDriver(Driver):
                 self.send_message(self.SignalResume())
         elif self._on:
             _raw(self.fileno)
-            self._pipe.write("\x1b[<u" + _entering())
+            self._pipe.write("\x1b[<u" + _entering(), must=True)
             self._repaint()
 
     def _resized(self) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import select
+import termios
 import time
 from collections.abc import Callable
 
@@ -18,6 +19,9 @@ from tui.core.stamping import Stamp, no_stamp
 
 MOST_BYTES = 2**20
 """More than this is not kept for a terminal that takes nothing; it is painted anew later."""
+_CANCEL = "\x18"
+"""Ends a sequence of which the terminal has got the beginning only."""
+_LAST_S = 0.1
 _CHUNK_BYTES = 65536
 _SHY_BYTES = 256
 """For a terminal that could only be had in the waiting way: so much it always has room for."""
@@ -48,11 +52,14 @@ class OutputPipe:
         """The terminal has not taken all yet: a frame painted now would only wait."""
         return self._listening
 
-    def write(self, text: str) -> None:
-        """Queue text; it goes out with the next `flush`, or at the end of this turn of the loop."""
+    def write(self, text: str, *, must: bool = False) -> None:
+        """Queue text; it goes out with the next `flush`, or at the end of this turn of the loop.
+
+        ``must``: it is no picture, which is painted anew later where there is no room for it now.
+        """
         if self.gone or self._fd < 0:
             return
-        if len(self._waiting) > MOST_BYTES:
+        if len(self._waiting) > MOST_BYTES and not must:
             self._missed = True
             return
         data = text.encode("utf-8", "replace")
@@ -70,16 +77,30 @@ class OutputPipe:
         if not self._listening:
             self._pump()
 
-    def finish(self, deadline_s: float) -> None:
-        """Write the rest, waiting so many seconds at most; then nothing is queued any more."""
+    def finish(self, deadline_s: float, last: str = "") -> None:
+        """Write the rest and ``last``, waiting so many seconds at most; then nothing is queued.
+
+        What the terminal has not taken by then is dropped, wherever it waits; ``last`` is not.
+        """
+        self.write(last, must=True)
+        self._drain(deadline_s)
+        if self._waiting and not self.gone:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcflush(self._fd, termios.TCOFLUSH)
+            self._waiting[:] = (_CANCEL + last).encode()
+            self._drain(_LAST_S)
+        self._waiting.clear()
+        self._marks.clear()
+        self._written = self._taken
+        self._missed = False
+        self._listen(False)
+
+    def _drain(self, deadline_s: float) -> None:
         until = time.monotonic() + deadline_s
         while self._waiting and not self.gone and (left_s := until - time.monotonic()) > 0:
             with contextlib.suppress(OSError, ValueError):
                 select.select([], [self._fd], [], min(left_s, 0.1))
             self._pump()
-        self._waiting.clear()
-        self._marks.clear()
-        self._listen(False)
 
     def close(self) -> None:
         """Give the file back."""
