@@ -166,3 +166,29 @@ async def test_a_far_partner_is_jumped_to_without_a_wait() -> None:
                 break
             await d.pilot.pause(0.02)
         assert d.cursor == (60_001, 0)
+
+
+async def test_who_goes_elsewhere_is_not_taken_to_a_far_partner() -> None:
+    async with desk("(\n" + "f()\n" * 60_000 + ")\n") as d:
+        assert d.editor.jump_to_partner()
+        assert "jump" in d.editor._repeats
+        d.editor.go((5, 1))
+        for _ in range(100):
+            if "jump" not in d.editor._repeats:
+                break
+            await d.pilot.pause(0.02)
+        assert d.cursor == (5, 1)
+
+
+async def test_the_last_key_says_whose_partner_is_gone_to() -> None:
+    async with desk("(\n" + "f()\n" * 60_000 + ")\n") as d:
+        assert d.editor.jump_to_partner()
+        assert "jump" in d.editor._repeats
+        d.editor.go((5, 1))
+        assert d.editor.jump_to_partner()
+        assert d.cursor == (5, 2)
+        for _ in range(100):
+            if "jump" not in d.editor._repeats:
+                break
+            await d.pilot.pause(0.02)
+        assert d.cursor == (5, 2)

@@ -13,6 +13,8 @@ from tui.ui.editor.pane import EditorPane
 LINES = "one two\nTwo twofold\n\nthree two\n"
 FILES["find.py"] = LINES
 FILES["big.py"] = "value = 1\n" * 20_000 + "needle\n"
+FAR = 150_000
+FILES["far.py"] = "value = 1\n" * FAR + "needle\n"
 
 
 def text_of(p: EditorPane) -> str:
@@ -188,3 +190,37 @@ async def test_every_size(size: tuple[int, int]) -> None:
         await pilot.press("alt+g", "2", "enter", "ctrl+t", "down", "escape")
         assert text_of(p) == LINES.replace("two", "x", 1)
         assert cursor_of(p) == (1, 0)
+
+
+async def test_a_late_match_takes_the_cursor_of_nobody_who_went_on_in_the_text() -> None:
+    async with pane("far.py") as (p, pilot):
+        await pilot.press("ctrl+f", "alt+x")
+        p.find_bar.query_one("#find-needle", Input).value = "n..dle"
+        p._sought(p.find_bar.Sought(p.find_bar.query_wanted))
+        assert count_of(p).endswith("…")
+        p.editor.focus()
+        p.editor.go((3, 0))
+        await pilot.press("x")
+        await until(pilot, "1 found", p)
+        await pilot.press("x")
+        lines = session_of(p).workspace.buffers["far.py"].lines
+        assert (lines[3], lines[-2], cursor_of(p)) == ("xxvalue = 1", "needle", (3, 2))
+
+
+async def test_a_late_match_is_gone_to_by_who_waits_in_the_bar() -> None:
+    async with pane("far.py") as (p, pilot):
+        await pilot.press("ctrl+f", "alt+x", *"n..dle")
+        await until(pilot, "1 of 1", p)
+        assert cursor_of(p) == (FAR, 6)
+
+
+async def test_a_key_that_comes_while_all_are_replaced_has_the_last_word() -> None:
+    async with pane("far.py") as (p, pilot):
+        await pilot.press("ctrl+r", *"value", "tab")
+        bar = p.find_bar
+        for text in ("OLD", "NEW"):
+            p._replace_wanted(bar.ReplaceWanted(text, everything=True))
+            assert count_of(p) == "replacing…"
+        await until(pilot, f"{FAR} replaced in {FAR} lines · Ctrl+Z takes it back", p)
+        lines = session_of(p).workspace.buffers["far.py"].lines
+        assert {lines[0], lines[FAR - 1]} == {"NEW = 1"}

@@ -24,6 +24,8 @@ class Cursor:
         self._anchor = buffer.mark(0, 0)
         self._goal: int | None = None
         """The cell that moving up and down aims for."""
+        self.moves = 0
+        """How often the user put it somewhere: what is done later sees that they went on."""
 
     @property
     def position(self) -> Position:
@@ -56,6 +58,7 @@ class Cursor:
     def place(self, position: Position, *, select: bool = False) -> None:
         """Go to the nearest position that exists; ``select`` keeps the anchor."""
         self._goal = None
+        self.moves += 1
         line, col = self.buffer.clamp(position)
         self._head.line = line
         self._head.col = line_cells(self.buffer.lines[line]).snap(col)

@@ -112,12 +112,17 @@ class Editor(EditorCanvas):
             self.let_go()
             self.go(pair.pair[1])
         elif pair.pending:
-            self.every("jump", _JUMP_PAUSE_S, partial(self._jump_on, view, pair))
+            self.stop("jump")  # one that is still looked for for an earlier key
+            step = partial(self._jump_on, view, pair, view.cursor.moves)
+            self.every("jump", _JUMP_PAUSE_S, step)
         return pair.pair is not None or pair.pending
 
-    def _jump_on(self, view: View, pair: Brackets) -> None:
+    def _jump_on(self, view: View, pair: Brackets, moves: int) -> None:
         """The partner is far away: look on, and go there unless the user went elsewhere."""
-        if pair.advance(_JUMP_BUDGET_S) and pair.pair is not None and view is self.view:
+        if view is not self.view or view.cursor.moves != moves:
+            self.stop("jump")
+            return
+        if pair.advance(_JUMP_BUDGET_S) and pair.pair is not None:
             self.let_go()
             self.go(pair.pair[1])
         if not pair.pending:

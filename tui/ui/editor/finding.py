@@ -34,6 +34,8 @@ class EditorFinding(EditorFiles):
 
     _searched: View | None = None
     """The view in which is looked; its matches are shown."""
+    _asked_at = 0
+    """What the cursor's moves were when a match was asked for."""
     _counted: tuple[object, ...] = ()
     """What the bar says now."""
     _done: tuple[object, ...] = ()
@@ -173,6 +175,7 @@ class EditorFinding(EditorFiles):
         """To the next match from a position on, or to the one before it."""
         if view.search.go(position, backwards=backwards) is not None:
             self._select(self.editor, view.search)
+        self._asked_at = view.cursor.moves
         self.editor.repaint()
         self.note()
 
@@ -193,6 +196,8 @@ class EditorFinding(EditorFiles):
         if view is None or not view.search.pending:
             editor.stop("search")
             return
+        if editor.has_focus or view.cursor.moves != self._asked_at:
+            view.search.stay()  # the user went on in the text: what is typed belongs there
         if view.search.advance(_SLICE_S):
             self._select(editor, view.search)
             editor.repaint()
@@ -248,6 +253,7 @@ class EditorFinding(EditorFiles):
         from tui.ui.editor.replacing import replace_all
 
         editor, search = self.editor, view.search
+        editor.stop("replace")  # an earlier wish
         plan = replace_all(search, view.buffer, text, self._marked_lines(view).__contains__)
         until = perf_counter() + _SLICE_S
         for done in plan:

@@ -128,6 +128,10 @@ class Search:
             self._scan(until)
         return self.now
 
+    def stay(self) -> None:
+        """Go nowhere any more; the matches are still counted."""
+        self._seek = None
+
     def advance(self, budget_s: float) -> bool:
         """Look on for at most so long; True if the match that was gone for is there now."""
         until = perf_counter() + budget_s

@@ -33,6 +33,7 @@ class Typist:
         for item in typing.replacements:
             done = workspace.edit(view.path, item.start, item.end, item.text, group)
         self._said = None
+        cursor.moves += 1  # wherever it stays
         if typing.goes_to is not None:
             anchor, head = typing.goes_to
             cursor.place(anchor)
