@@ -302,3 +302,18 @@ def test_whatever_comes_nothing_stays_open(noise: str, places: list[int]) -> Non
     played([*cut(noise, places, 0.03), ("x", 9.0)])
     found = played([*cut(noise, places, 0.03), (f"{PASTE_END}\r\r", 20.0)])
     assert found[-1].text.endswith("\r\r")
+
+
+@pytest.mark.parametrize("typed", ["[", "O", "[1", "[<", "[?", "[ ", "[12", "[["])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_typed_just_behind_an_esc_is_never_lost(typed: str, at_once: bool) -> None:
+    pieces = [typed] if at_once else list(typed)
+    first, *rest = played([(ESC, 0.0), ("", 0.1), *((piece, 0.1) for piece in pieces)])
+    assert first == Token("escape", ESC)
+    assert "".join(token.text for token in rest) == typed
+    assert {token.kind for token in rest} == {"text"}
+
+
+@pytest.mark.parametrize("rest", ["[<35;4", "[1;"])
+def test_the_beginning_of_a_late_report_is_not_typed(rest: str) -> None:
+    assert played([(ESC, 0.0), (rest, 0.2)]) == [Token("escape", ESC)]

@@ -70,6 +70,8 @@ _LATE = re.compile(
     re.DOTALL,
 )
 """The rest of what keyboards, mice and terminals send, without its ESC."""
+_CUT = re.compile(r"\[(?:<[0-9]|[0-9]+;)")
+"""Nobody types this just behind an Esc: the rest of a sequence, of which the end is missing."""
 _LATE_OPEN = re.compile(r"(?:\[(?:\[|M.{0,2}|[0-?]*[ -/]*)|O)\Z", re.DOTALL)
 
 
@@ -136,9 +138,10 @@ class InputStream:
             self.sure = False  # another terminal may have taken the session over
             tokens.append(Token("escape", ESC))
             self._late_until, self._near_until = now + LATE_S, now + NEAR_S
-        elif given in ("[", "O"):
-            tokens.append(Token("text", given))
-        elif given.startswith(ESC) and len(given) == 2:
+        elif not given.startswith(ESC):
+            if given and not _CUT.match(given):
+                tokens.append(Token("text", given))
+        elif len(given) == 2:
             tokens.append(Token("sequence", given))  # Alt with a bracket, or with O or P
 
     def _joined(self, data: str, now: float) -> str:
