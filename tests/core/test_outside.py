@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.support.patches import disk, patch
 from tui.core.file_read import MAX_LINES, FileRead
 from tui.core.hunk import Decision, Stage
+from tui.core.patch import merge3
 from tui.errors import EditRefused
 
 THEIRS = FileRead(b"a\nTHEIRS\nc\nd\ne\n")
@@ -140,14 +141,37 @@ def test_what_stays_of_a_changed_file_keeps_its_marks():
     assert mark.position == (3, 3)
 
 
-def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones():
+@given(TEXTS, TEXTS, TEXTS)
+def test_a_changed_file_is_merged_as_its_three_texts_are(base, mine, theirs):
+    place = disk()
+    place.files["a.txt"] = base
+    buffer = place.workspace.open("a.txt")
+    ours = mine.decode().removeprefix("\ufeff")
+    place.workspace.edit("a.txt", (0, 0), buffer.end, ours)
+    merged = merge3(base.decode().removeprefix("\ufeff"), ours, theirs.decode().lstrip("\ufeff"))
+    place.workspace.outside_change("a.txt", FileRead(theirs))
+    if base == theirs:
+        assert buffer.text() == ours
+    elif merged is None:
+        assert place.workspace.conflicts == {"a.txt"}
+        assert buffer.text() == ours
+    else:
+        assert buffer.text() == merged
+        assert place.workspace.conflicts == set()
+        assert place.workspace.disk_plan("a.txt").expected == theirs
+
+
+@pytest.mark.parametrize("typed", ["", "X"])
+def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones(monkeypatch, typed):
     line = "2026-11-21 12:00:00 something happened in a module and so on\n"
     place = disk(a=line * 100_000)
     buffer = place.workspace.open("a.txt")
-    applied = []
-    place.workspace.ledger.rewrite = lambda record, rows, text, author: applied.append((rows, text))
-    place.workspace.outside_change("a.txt", FileRead(buffer.encode() + b"new\n"))
-    assert applied == [((100_000, 100_000), "new\n")]
+    place.workspace.edit("a.txt", (0, 0), (0, 0), typed)
+    split = []
+    monkeypatch.setattr("tui.core.patch.keep_ends", lambda text: split.append(text) or [text])
+    place.workspace.outside_change("a.txt", FileRead((line * 100_000).encode() + b"new\n"))
+    assert buffer.lines[-3:] == [line[:-1], "new", ""]
+    assert max(map(len, split)) < 100
 
 
 def test_a_file_that_the_user_made_too_long_is_still_theirs():

@@ -7,13 +7,12 @@ from tui.core.disk_plan import backed_out
 from tui.core.file_read import FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.journal import History
 from tui.core.ledger import Author, FileRecord, Ledger
-from tui.core.patch import merge3, replacements
+from tui.core.patch import changes, fitted, merge3, replacements
 from tui.core.review import reject
-from tui.core.rows import file_rows, keep_ends, row_count, rows_range, whole_text
+from tui.core.rows import keep_ends, rows_range, whole_text
 from tui.core.user_regions import UserRegions
 from tui.errors import EditRefused
 
-_BOM = BOM.encode()
 _REPLACED = "the file on the disk was taken instead"
 
 
@@ -55,66 +54,27 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
 
 
 def _merge(ledger: Ledger, record: FileRecord, data: bytes, new: str) -> None:
-    """Bring the disk's bytes, which are this text, into the buffer; or note a conflict."""
-    if record.disk is not None and record.buffer.encode() == record.disk:
-        _take_over(ledger, record, record.disk, data)
-        return
-    base = "" if record.disk is None else record.disk.decode("utf-8", "replace")
-    text = whole_text(record.buffer)
-    merged = merge3(base.removeprefix(BOM), text, new.removeprefix(BOM))
+    """Bring the disk's bytes, which are this text, into the buffer; or note a conflict.
+
+    Only what differs is made into lines: a log that grows may be open all day.
+    """
+    base = "" if record.disk is None else record.disk.decode("utf-8", "replace").removeprefix(BOM)
+    mine = changes(base, record.buffer.text())
+    others = changes(base, new.removeprefix(BOM))
+    fit = fitted(mine, others)
     clean = record.version == record.synced
-    if merged is None:
+    if fit is None:
         ledger.conflicts.add(record.path)
         return
     record.disk = data
-    ledger.rewrite(record, (0, file_rows(record.buffer)), merged, Author.DISK)
+    for change in reversed(fit):
+        where = rows_range(record.buffer, change.first, change.last)
+        ledger.apply(record, *where, "".join(change.lines), Author.DISK)
     record.buffer.bom = new.startswith(BOM)
     record.history.end_group()
     ledger.conflicts.discard(record.path)
-    if clean or merged == new.removeprefix(BOM):
+    if clean or set(mine) <= set(others):
         record.synced = record.version
-
-
-def _take_over(ledger: Ledger, record: FileRecord, old: bytes, new: bytes) -> None:
-    """Bring the disk's bytes into a buffer that is as the disk was.
-
-    Bytes are compared before lines are made of the few that differ: a log that grows is open
-    all day.
-    """
-    old_text, new_text = old.removeprefix(_BOM), new.removeprefix(_BOM)
-    head = old_text.rfind(b"\n", 0, _alike(old_text, new_text)) + 1
-    old_rest, new_rest = old_text[head:], new_text[head:]
-    tail = _whole_lines_behind(old_rest, new_rest)
-    before = old_rest[: len(old_rest) - tail].decode("utf-8", "replace")
-    after = new_rest[: len(new_rest) - tail].decode("utf-8", "replace")
-    first = old_text.count(b"\n", 0, head)
-    ledger.rewrite(record, (first, first + row_count(before)), after, Author.DISK)
-    record.buffer.bom = new.startswith(_BOM)
-    record.disk = new
-    record.history.end_group()
-    ledger.conflicts.discard(record.path)
-    record.synced = record.version
-
-
-def _whole_lines_behind(old: bytes, new: bytes) -> int:
-    """How many bytes the whole lines have with which both end."""
-    same = _alike(old[::-1], new[::-1])
-    starts = (text[-same - 1 : -same] if same else b"" for text in (old, new))
-    if same and all(before in (b"", b"\n") for before in starts):
-        return same
-    cut = old.find(b"\n", len(old) - same) + 1
-    return len(old) - cut if cut else 0
-
-
-def _alike(one: bytes, other: bytes) -> int:
-    """With how many equal bytes both begin."""
-    limit = min(len(one), len(other))
-    step, at = 1 << 16, 0
-    while step:
-        while at < limit and one[at : at + step] == other[at : at + step] and at + step <= limit:
-            at += step
-        step >>= 1
-    return at
 
 
 def _as_on_disk(ledger: Ledger, record: FileRecord) -> bool:

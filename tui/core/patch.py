@@ -38,6 +38,36 @@ def replacements(old: Sequence[str], new: Sequence[str]) -> list[Replacement]:
     ]
 
 
+def changes(old: str, new: str) -> list[Replacement]:
+    """The same for two texts; of long ones that differ little only the difference is looked at."""
+    head = old.rfind("\n", 0, _alike(old, new)) + 1
+    old_rest, new_rest = old[head:], new[head:]
+    tail = _whole_lines_behind(old_rest, new_rest)
+    middle = old_rest[: len(old_rest) - tail], new_rest[: len(new_rest) - tail]
+    first = old.count("\n", 0, head)
+    return [
+        Replacement(first + one.first, first + one.last, one.lines)
+        for one in replacements(*map(keep_ends, middle))
+    ]
+
+
+def fitted(mine: Sequence[Replacement], others: Sequence[Replacement]) -> list[Replacement] | None:
+    """The others' changes in the rows of a text that has mine already; None if they clash.
+
+    What `merge3` makes of the three texts, without making them.
+    """
+    if any(clash(one, other) for one in mine for other in others if one != other):
+        return None
+    known, fit = set(mine), []
+    for other in others:
+        if other in known:
+            continue
+        before = (one for one in mine if (one.first, one.last) < (other.first, other.last))
+        down = sum(len(one.lines) - (one.last - one.first) for one in before)
+        fit.append(Replacement(other.first + down, other.last + down, other.lines))
+    return fit
+
+
 def merge3(base: str, ours: str, theirs: str) -> str | None:
     """Both sides' changes of ``base``, line by line; None if they touch the same lines.
 
@@ -51,7 +81,7 @@ def merge3(base: str, ours: str, theirs: str) -> str | None:
     lines = keep_ends(base)
     mine = replacements(lines, keep_ends(ours))
     others = replacements(lines, keep_ends(theirs))
-    if any(_clash(one, other) for one in mine for other in others if one != other):
+    if any(clash(one, other) for one in mine for other in others if one != other):
         return None
     out: list[str] = []
     at = 0
@@ -62,7 +92,8 @@ def merge3(base: str, ours: str, theirs: str) -> str | None:
     return "".join(out + lines[at:])
 
 
-def _clash(one: Replacement, other: Replacement) -> bool:
+def clash(one: Replacement, other: Replacement) -> bool:
+    """True if two changes of one text touch the same lines."""
     if one.first == one.last and other.first == other.last:
         return one.first == other.first
     if one.first == one.last:
@@ -70,3 +101,24 @@ def _clash(one: Replacement, other: Replacement) -> bool:
     if other.first == other.last:
         return one.first < other.first < one.last
     return one.first < other.last and other.first < one.last
+
+
+def _whole_lines_behind(old: str, new: str) -> int:
+    """How many characters the whole lines have with which both end."""
+    same = _alike(old[::-1], new[::-1])
+    starts = (text[-same - 1 : -same] if same else "" for text in (old, new))
+    if same and all(before in ("", "\n") for before in starts):
+        return same
+    cut = old.find("\n", len(old) - same) + 1
+    return len(old) - cut if cut else 0
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many equal characters both begin; compared in stretches."""
+    limit = min(len(one), len(other))
+    step, at = 1 << 16, 0
+    while step:
+        while at + step <= limit and one[at : at + step] == other[at : at + step]:
+            at += step
+        step >>= 1
+    return at
