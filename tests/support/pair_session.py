@@ -1,0 +1,92 @@
+"""A session over a real workspace: a test's user types, and models stream patches into it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from tests.support.scripted_session import ScriptedSession
+from tui.core.file_read import FileRead
+from tui.core.landing import Landing
+from tui.core.workspace import Workspace
+from tui.engine.board import Board
+from tui.engine.intents import Accept, Intent, Reject, SaveFile
+
+
+@dataclass
+class Stream:
+    """A patch on its way."""
+
+    landing: Landing
+    rest: str
+    place: tuple[str, int] | None = None
+
+
+class PairSession(ScriptedSession):
+    """Files in memory, hunks that really land, decisions that really count."""
+
+    def __init__(self, files: dict[str, str], locked: Collection[str] = ()) -> None:
+        """``locked``: files that nobody may write."""
+        super().__init__(files)
+        self.locked = locked
+        status = self.board.status
+        self.board = Board(Workspace(self._read, root="/root", ask=True))
+        self.board.status = status
+        self.streams: list[Stream] = []
+        self.turn = 0
+
+    def submit(self, intent: Intent) -> None:
+        """Decide and save for good; all else as scripted."""
+        if isinstance(intent, Accept):
+            self.write(self.workspace.accept(intent.hunk_ids))
+        elif isinstance(intent, Reject):
+            self.write(self.workspace.reject(intent.hunk_ids))
+        elif isinstance(intent, SaveFile):
+            self.write([intent.path])
+        else:
+            super().submit(intent)
+            return
+        self.changed()
+
+    def write(self, paths: Iterable[str]) -> None:
+        """Bring the files to what the workspace plans."""
+        for path in paths:
+            data = self.workspace.disk_plan(path).data
+            if data is None:
+                self.files.pop(path, None)
+            else:
+                self.files[path] = data.decode()
+            self.workspace.written(path, data)
+
+    def take_back(self) -> None:
+        """The last turn of a model is taken back."""
+        self.write(self.workspace.undo_turn())
+
+    def start(self, patch: str) -> None:
+        """A model begins to write a patch."""
+        self.turn += 1
+        landing = Landing(self.workspace, turn=self.turn, call_id=f"call_{self.turn}")
+        self.streams.append(Stream(landing, patch))
+        self.status.busy = True
+
+    def feed(self, count: int) -> None:
+        """So many characters of every patch, and what a frame does (`engine.reply`)."""
+        for stream in list(self.streams):
+            stream.landing.feed(stream.rest[:count])
+            stream.rest = stream.rest[count:]
+            if stream.rest:
+                stream.landing.tail()
+            else:
+                stream.landing.finish(cut=False)
+                self.streams.remove(stream)
+            place = stream.landing.last_line
+            if place is not None and place != stream.place:
+                stream.place = place
+                self.board.landed(*place)
+            self.board.hunks_changed()
+        self.status.busy = bool(self.streams)
+
+    def _read(self, path: str) -> FileRead:
+        text = self.files.get(path)
+        why = "no write permission" if path in self.locked else ""
+        return FileRead(None if text is None else text.encode(), unwritable=why)
