@@ -28,7 +28,8 @@ def wait_stopped(term: Terminal) -> None:
     while state(term.pid) != "T":
         assert time.monotonic() < deadline, "it was not stopped"
         term.pump(0.02)
-    term.pump(0.05)
+    while term.pump(0.05):  # what it wrote before
+        pass
 
 
 def ready(term: Terminal) -> str:

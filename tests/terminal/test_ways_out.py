@@ -16,10 +16,11 @@ from tests.support.terminal import Terminal
 
 Start = Callable[..., Terminal]
 DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+ODD = (signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU, signal.SIGIO, signal.SIGPROF, signal.SIGABRT)
 named = pytest.mark.parametrize("number", DEADLY, ids=lambda number: number.name)
 
 
-@named
+@pytest.mark.parametrize("number", [*DEADLY, *ODD], ids=lambda number: number.name)
 def test_a_signal_while_it_streams(start: Start, number: signal.Signals) -> None:
     term = start()
     term.wait_for("send")
@@ -29,6 +30,20 @@ def test_a_signal_while_it_streams(start: Start, number: signal.Signals) -> None
     assert term.wait_exit() == 128 + number
     assert term.trouble() == ""
     assert "Traceback" not in term.text
+
+
+@named
+@pytest.mark.parametrize("after_s", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3])
+def test_a_signal_before_anything_is_shown(
+    start: Start, number: signal.Signals, after_s: float
+) -> None:
+    """Ctrl+C at the wrong moment was an internal error."""
+    term = start()
+    term.pump(after_s)
+    term.signal(number)
+    assert term.wait_exit() in (128 + number, -number, 1)
+    assert "internal error" not in term.text
+    assert term.trouble() == ""
 
 
 @named

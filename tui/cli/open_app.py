@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -133,6 +134,8 @@ def options_for(workplace: Workplace) -> Options:
 async def _run(composition: Composition, workplace: Workplace, target: Target) -> int:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
+    # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     app = made_app(composition.session, workplace.settings, target.root)
     app.stamp = workplace.stamp
     app.copy_here = composition.copy_here

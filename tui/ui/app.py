@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -24,6 +23,7 @@ from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme, warming
 from tui.ui.editor.canvas import EditorCanvas
+from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
 
 _STYLES = Path(__file__).parent / "styles"
-_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 
 
 class DuettoApp(App[int]):
@@ -264,11 +263,9 @@ class DuettoApp(App[int]):
     def _catch_signals(self) -> None:
         """What would end the process ends the app in order: the terminal is restored."""
         loop = asyncio.get_running_loop()
-        for name in _SIGNALS:
-            number = getattr(signal, name, None)
-            if number is not None:
-                with suppress(NotImplementedError, RuntimeError, ValueError):
-                    loop.add_signal_handler(number, self._end, 128 + number)
+        for number in ENDING:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._end, 128 + number)
 
     def _end(self, code: int) -> None:
         """By force; a terminal that is gone may hold up the way out, so the text is kept first."""
