@@ -95,3 +95,10 @@ def test_the_index_follows_changes():
     buffer.replace((0, 0), (0, 0), "3\n")
     wanted = [row for row, line in enumerate(buffer.lines) if line.strip() == "3"]
     assert index.rows("3") == wanted
+
+
+@pytest.mark.parametrize("torn", ["a\nb", "a\nB", "a"])
+def test_lines_behind_a_line_without_its_newline_are_not_run_into_it(torn):
+    assert merge3("a\nb\n", torn, "a\nb\nc\n") is None
+    assert merge3("a\nb\n", "a\nb\nc\n", torn) is None
+    assert merge3("a\nb\n", torn, "A\nb\n") in (None, torn.replace("a", "A"))

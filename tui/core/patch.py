@@ -93,7 +93,9 @@ def merge3(base: str, ours: str, theirs: str) -> str | None:
 
 
 def clash(one: Replacement, other: Replacement) -> bool:
-    """True if two changes of one text touch the same lines."""
+    """True if two changes of one text touch the same lines, or would make one line of two."""
+    if _runs_into(one, other) or _runs_into(other, one):
+        return True
     if one.first == one.last and other.first == other.last:
         return one.first == other.first
     if one.first == one.last:
@@ -101,6 +103,12 @@ def clash(one: Replacement, other: Replacement) -> bool:
     if other.first == other.last:
         return one.first < other.first < one.last
     return one.first < other.last and other.first < one.last
+
+
+def _runs_into(one: Replacement, other: Replacement) -> bool:
+    """True if one ends in the midst of a line, and the other puts lines behind it."""
+    torn = bool(one.lines) and not one.lines[-1].endswith("\n")
+    return torn and bool(other.lines) and other.first >= one.last
 
 
 def _whole_lines_behind(old: str, new: str) -> int:
