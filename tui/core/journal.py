@@ -167,6 +167,10 @@ class History:
         """The next edit starts a group of its own."""
         self._name = ""
 
+    def has(self, *, again: bool = False) -> bool:
+        """True if there is something to take back (or to do again)."""
+        return (self._redo if again else self._undo).top_group() is not None
+
     def undo(self, apply: Apply) -> Position | None:
         """Take the newest group back; returns where, None if there is nothing to take back."""
         return self._walk(self._undo, self._redo, apply)

@@ -246,6 +246,12 @@ class Workspace:
         return list(dict.fromkeys(decided))
 
 
+def undo_waits(workspace: Workspace, path: str, *, again: bool = False) -> bool:
+    """True if the user's last edit is not undone (or redone) as a model writes in its lines."""
+    record = workspace.ledger.records.get(path)
+    return record is not None and record.landing is not None and record.history.has(again=again)
+
+
 def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
     if hunk_ids is None:
         return [hunk for hunk in roster.unsettled() if hunk.decidable]

@@ -315,3 +315,23 @@ async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.Mon
         kept = locked if typing else [path for path in before if path in session.workspace.buffers]
         for path in kept:
             assert session.workspace.buffers[path].text() == before[path]
+
+
+async def test_an_undo_that_waits_for_the_model_says_so() -> None:
+    session = PairSession({"a.py": "one\ntwo\nthree\n"})
+    session.open("a.py")
+    app = scripted_app(session)
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.bench.panes.show("editor")
+        app.bench.editor.focus_editor()
+        await pilot.press("!")
+        session.start(patch_of(["!one", "two", "three"], [Edit(1, 2, ("2", "zwei"))], 1, "a.py"))
+        session.feed(60)
+        app.bench.sync(session.drain())
+        await pilot.press("ctrl+z")
+        assert session.workspace.buffers["a.py"].lines[0] == "!one"
+        said = [note.message for note in app._notifications]
+        assert said == ["The model is writing in these lines: try again when it is done."]
+        session.feed(1_000)
+        await pilot.press("ctrl+z")
+        assert session.workspace.buffers["a.py"].text() == "one\n2\nzwei\nthree\n"

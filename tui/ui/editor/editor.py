@@ -11,6 +11,7 @@ from time import monotonic
 
 from textual import events
 
+from tui.core.workspace import undo_waits
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.brackets import Brackets, next_bracket
@@ -70,7 +71,10 @@ class Editor(EditorCanvas):
         workspace = self.session.workspace
         where = workspace.redo(view.path) if again else workspace.undo(view.path)
         if where is None:
-            self.app.notify("Nothing to redo." if again else "Nothing of yours to undo.")
+            said = "Nothing to redo." if again else "Nothing of yours to undo."
+            if undo_waits(workspace, view.path, again=again):
+                said = "The model is writing in these lines: try again when it is done."
+            self.app.notify(said, markup=False)
             return
         self.let_go()
         self.session.touched(view.path)
