@@ -87,6 +87,25 @@ def test_a_script_gets_its_language_when_its_first_line_is_written() -> None:
     assert not colours.pending
 
 
+@pytest.mark.parametrize(
+    ("path", "text"), [("a.py", "x = 1\n"), ("a.html.j2", "<b>\n"), ("a.json", "1\n")]
+)
+def test_while_a_model_writes_only_repaints_colour_its_lines(
+    path: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = Buffer(path, SAMPLES[path] * 100)
+    colours = BufferColours(buffer)
+    settle(colours, buffer)
+    monkeypatch.setattr("tui.ui.highlight.incremental._QUIET_S", 60.0)
+    monkeypatch.setattr("tui.ui.highlight.whole._RESTART_S", 60.0)
+    line = buffer.line_count // 2
+    colours.advance(line + 20, 1.0, line - 20)
+    for _ in range(10):
+        buffer.replace((line, 0), (line, 0), text)
+        assert colours.idle(1.0) is None, "the repaint of the same change would do it again"
+        assert colours.advance(line + 20, 1.0, line - 20) is not None
+
+
 def test_an_unknown_language_is_plain() -> None:
     buffer = Buffer("notes.zzz", "def f(): pass\n")
     colours = BufferColours(buffer)

@@ -147,10 +147,9 @@ class IncrementalLines:
     def idle(self, budget_s: float) -> Range | None:
         """Colour on; when all is coloured and nobody edits, look for what is wrong."""
         deadline = perf_counter() + budget_s
-        if self._dirty is not None:
+        if self._dirty is not None and perf_counter() >= self._quiet_at_s:
             first, until = self._seen
             self._guess(max(first, self._dirty), min(until, len(self._entry) - 1), deadline)
-        if perf_counter() >= self._quiet_at_s:
             self._forward(len(self._entry), deadline)
         if self._dirty is None and perf_counter() < deadline:
             self._regions.idle(deadline)

@@ -55,6 +55,7 @@ class WholeLines:
         """First and last line of the last repaint."""
         self._due_at_s = 0.0
         self._cost_s = 0.0
+        self._quiet_at_s = 0.0
         self._edited = False
         """The text is another one than the pass works on."""
         self.pending = True
@@ -89,8 +90,10 @@ class WholeLines:
                 cut = max(last - now, 0)
                 segments.append((first + cut, behind, now + cut + delta))
         self._segments = segments
+        now_s = perf_counter()
+        self._quiet_at_s = now_s + _RESTART_S
         if not self.pending or self._tokens is None:
-            self._due_at_s = perf_counter() + max(_RESTART_S, _SHARE * self._cost_s)
+            self._due_at_s = now_s + max(_RESTART_S, _SHARE * self._cost_s)
         self.pending = True
         self._edited = True
 
@@ -107,7 +110,8 @@ class WholeLines:
     def idle(self, budget_s: float) -> Range | None:
         """Go on with the pass."""
         deadline = perf_counter() + budget_s
-        if self.pending:
+        if self.pending and perf_counter() >= self._quiet_at_s:
+            # Before that the repaint of an edit does it.
             self._guess_seen(deadline)
         if self.pending and not self.wait_s:
             self._go_on(deadline)
