@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
 
 from tui.core.buffer import Buffer, Change
 from tui.core.rows import Span, keep_ends, old_rows, rows_text, shifted
@@ -26,18 +29,26 @@ class _Region:
     old_text: str
 
 
+_first, _last = attrgetter("first"), attrgetter("last")
+
+
 class UserRegions:
-    """Merged regions, each with the text that stood there before the user's first edit."""
+    """Merged regions, each with the text that stood there before the user's first edit.
+
+    After replacing all there may be thousands: an edit looks only at those that it touches.
+    """
 
     def __init__(self) -> None:
         self._regions: list[_Region] = []
+        """In the order of their rows: neither a first nor a last one is above one before it."""
 
     def edited(self, buffer: Buffer, change: Change, span: Span) -> None:
         """The user made this change; ``buffer`` is as it is after it."""
         row, stop, delta = span.row, span.row + span.n_old, span.n_new - span.n_old
-        hits = [r for r in self._regions if r.first <= stop and r.last >= row]
-        before = [r for r in self._regions if r.last < row]
-        after = [r for r in self._regions if r.first > stop]
+        regions = self._regions
+        begin = bisect_left(regions, row, key=_last)
+        end = bisect_right(regions, stop, lo=begin, key=_first)
+        hits = regions[begin:end]
         first = min([row, *(r.first for r in hits)])
         last = max([stop, *(r.last for r in hits)])
         olds = keep_ends(old_rows(buffer, change))
@@ -52,14 +63,19 @@ class UserRegions:
                     parts.append(rows_text(buffer, here, here + 1))
             parts.append(region.old_text)
             at = max(at, region.last)
-        for region in after:
-            region.first += delta
-            region.last += delta
-        self._regions = [*before, _Region(first, last + delta, "".join(parts)), *after]
+        if delta:
+            for region in islice(regions, end, None):
+                region.first += delta
+                region.last += delta
+        regions[begin:end] = [_Region(first, last + delta, "".join(parts))]
 
     def moved(self, span: Span) -> None:
         """Somebody else changed these rows."""
-        for region in self._regions:
+        regions, stop = self._regions, span.row + span.n_old
+        lines_stay = span.n_old == span.n_new
+        for region in islice(regions, bisect_left(regions, span.row, key=_last), None):
+            if lines_stay and region.first > stop:
+                break
             region.first, region.last, _ = shifted(region.first, region.last, span)
 
     def take(self, buffer: Buffer) -> list[UserChange]:
