@@ -13,7 +13,7 @@ from tui.ui.editor.pane import EditorPane
 LINES = "one two\nTwo twofold\n\nthree two\n"
 FILES["find.py"] = LINES
 FILES["big.py"] = "value = 1\n" * 20_000 + "needle\n"
-FAR = 150_000
+FAR = 30_000
 FILES["far.py"] = "value = 1\n" * FAR + "needle\n"
 
 

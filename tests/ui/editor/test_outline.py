@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from tests.ui.editor.test_pane import pane
+from tests.ui.editor.test_pane import cursor_of, pane, session_of
 from tui.core.buffer import Buffer
+from tui.engine.notices import Notices
 from tui.ui.editor.outline import Symbol, needs_colours, ranked, symbols
 from tui.ui.editor.outline_screen import OutlineScreen
 from tui.ui.editor.view import View
@@ -119,3 +120,22 @@ async def test_a_file_without_symbols_says_so() -> None:
         assert words == "this file has no symbols that duetto knows · Esc leaves"
         await pilot.press("enter", "escape")
         assert p.editor.has_focus
+
+
+async def test_it_is_the_list_of_its_file_whatever_comes_behind_it() -> None:
+    async with pane("m.py") as (p, pilot):
+        notices = Notices()
+        notices.landing = ("c/main.py", 0)
+        p.editor.following = True
+        session_of(p).workspace.open("c/main.py")
+        await pilot.press("ctrl+t")
+        p.sync(notices)
+        assert p.active == "m.py"
+        await pilot.press("escape")
+        assert p.editor.following
+        await pilot.press("ctrl+t")
+        p.choose("c/main.py")  # the engine asks for it: an edit needs to be seen
+        await pilot.press("down", *"thi")
+        assert (p.active, cursor_of(p)) == ("c/main.py", (0, 0))
+        await pilot.press("enter")
+        assert (p.active, cursor_of(p)) == ("m.py", (82, 4))

@@ -88,16 +88,25 @@ class EditorPane(EditorFinding, EditorTree):
         cursor, place = view.cursor, view.place
         back = cursor.anchor, cursor.position
 
+        followed = editor.following, editor.resumes
+        editor.let_go()  # else the landing edit would bring another file behind the list
+
         def chosen(symbol: Symbol | None) -> None:
             if symbol is not None:
-                editor.go((symbol.line, symbol.col))
+                if view is not self.editor.view:
+                    self.choose(view.path)
+                self.editor.go((symbol.line, symbol.col))
             elif view is editor.view:
                 view.scroll_to(place[0], editor.size.height)
                 cursor.select(*back)
                 editor.moved()
+            if symbol is None:
+                editor.following, editor.resumes = followed
             self.note()
 
         def look(symbol: Symbol) -> None:
+            if view is not editor.view:
+                return
             editor.let_go()
             height = editor.size.height
             if symbol.line not in view.shown(height // 2):  # the list lies over the lower half
