@@ -14,13 +14,13 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.pages import Pages
+from tui.ui.conversation.reasoning import ReasoningView
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import (
     BlockView,
     NoteView,
     Page,
     PatchView,
-    ReasoningView,
     RunView,
     Scene,
     ToolView,

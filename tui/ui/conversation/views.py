@@ -19,8 +19,6 @@ from tui.ui.rows import (
     Piece,
     Row,
     Target,
-    clip,
-    clip_left,
     cut,
     flat,
     inert,
@@ -219,31 +217,6 @@ class UserView(BlockView):
     def _wrapped(self, text: str) -> list[list[Piece]]:
         style = theme.active().style("foreground")
         return wrap([(flat(inert(text)), style)], self.inner - 3)
-
-
-class ReasoningView(BlockView):
-    """One row with the live tail; unfolded, the whole text."""
-
-    def _sync(self) -> int | None:
-        if not self._changed():
-            return None
-        palette = theme.active()
-        style = palette.style("muted", more="italic")
-        target = Target("fold", self.index)
-        still = self.block.state == "open"
-        head = "∴ thinking" if still else "∴ thought"
-        if not self.folded:
-            rows = wrap([(flat(inert(self.block.text.strip())), style)], self.inner - 2)
-            bar = ("▎ ", palette.style("line"))
-            body = [Line([bar, *row]) for row in rows]
-            return self._put([Line([(f"{head} ▾", style)], target=target), *body])
-        text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
-        shown = one_line(text)
-        room = self.inner - len(head) - 4
-        head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
-        tail = clip_left(shown, room) if still else clip(one_line(head_text), room)
-        pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
-        return self._put([Line(pieces, target=target)])
 
 
 class ToolView(BlockView):

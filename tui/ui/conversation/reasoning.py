@@ -1,0 +1,134 @@
+"""What a model thinks: one row with the live tail, or the whole text, wrapped as it comes."""
+
+from __future__ import annotations
+
+from rich.style import Style
+
+from tui.core.turn import Block
+from tui.ui import theme
+from tui.ui.conversation.views import BlockView, Scene
+from tui.ui.rows import (
+    Line,
+    Piece,
+    Target,
+    breaks,
+    clip,
+    clip_left,
+    flat,
+    inert,
+    one_line,
+    wrap,
+)
+
+_LONGEST_OPEN = 2_000
+"""Characters of a paragraph that are wrapped again when more of it comes."""
+
+
+class WrappedStream:
+    """Plain text that grows: only its open paragraph is wrapped again, and of a long one the end.
+
+    Empty lines at the beginning and at the end are left out.
+    """
+
+    def __init__(self, width: int, style: Style, bar: Piece) -> None:
+        self.rows: list[Line] = []
+        """Valid after `feed`."""
+        self._width = width
+        self._style = style
+        self._bar = bar
+        self._settled = 0
+        """Rows that cannot change any more."""
+        self._open = ""
+        """The text of the rows behind them."""
+        self._held = ""
+        """Blanks at the end: nobody knows yet whether anything follows."""
+
+    def feed(self, text: str) -> int:
+        """Add text; returns the index of the first row that changed."""
+        text = self._held + text
+        if not self._settled and not self._open:
+            text = text.lstrip()
+        kept = text.rstrip()
+        self._held = text[len(kept) :]
+        first = self._settled
+        if not kept:
+            return len(self.rows)
+        *whole, self._open = (self._open + kept).split("\n")
+        del self.rows[first:]
+        for line in whole:
+            self._put(line)
+        if len(self._open) > _LONGEST_OPEN:
+            self._split()
+        self._settled = len(self.rows)
+        self._put(self._open)
+        return first
+
+    def _put(self, paragraph: str) -> None:
+        rows = wrap([(flat(inert(paragraph)), self._style)], self._width)
+        self.rows += [Line([self._bar, *row]) for row in rows]
+
+    def _split(self) -> None:
+        """Settle the rows of a long paragraph, all but the last one."""
+        text = flat(inert(self._open))
+        start = breaks(text, self._width)[-1][0]
+        self._put(text[:start].rstrip(" "))
+        self._open = text[start:]
+
+
+class ReasoningView(BlockView):
+    """One row with the live tail; unfolded, the whole text."""
+
+    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+        super().__init__(block, index, scene, before)
+        self._body: WrappedStream | None = None
+        """The text, while it is unfolded."""
+        self._taken = 0
+        """Characters that it has."""
+        self._head = ""
+        """What stands over it."""
+
+    def _sync(self) -> int | None:
+        fresh = self.pages[0].fresh
+        if not self._changed():
+            return None
+        palette = theme.active()
+        style = palette.style("muted", more="italic")
+        target = Target("fold", self.index)
+        still = self.block.state == "open"
+        head = "∴ thinking" if still else "∴ thought"
+        if not self.folded:
+            line = Line([(f"{head} ▾", style)], target=target)
+            return self._grown(line, head) if fresh and self._body else self._begun(line, head)
+        self._body = None
+        text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
+        shown = one_line(text)
+        room = self.inner - len(head) - 4
+        head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
+        tail = clip_left(shown, room) if still else clip(one_line(head_text), room)
+        pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
+        return self._put([Line(pieces, target=target)])
+
+    def _begun(self, line: Line, head: str) -> int:
+        """The whole text is wrapped."""
+        palette = theme.active()
+        style = palette.style("muted", more="italic")
+        self._body = WrappedStream(self.inner - 2, style, ("▎ ", palette.style("line")))
+        self._body.feed(self.block.text)
+        self._taken, self._head = self.block.length, head
+        return self._put([line, *self._body.rows])
+
+    def _grown(self, line: Line, head: str) -> int:
+        """What is new goes to its end; returns the first row that changed."""
+        page, body = self.pages[0], self._body
+        assert page.rows is not None
+        assert body is not None
+        at = len(page.rows) - len(body.rows)
+        first = body.feed(self.block.text_between(self._taken, self.block.length))
+        self._taken = self.block.length
+        del page.rows[at + first :]
+        page.rows += map(self._row, body.rows[first:])
+        page.height = len(page.rows)
+        if head == self._head:
+            return at + first
+        self._head, page.rows[at - 1] = head, self._row(line)
+        return at - 1
