@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.buffer import Buffer
-from tui.ui.editor.pattern import MOST_IN_LINE, Query
+from tui.ui.editor.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Query
 from tui.ui.editor.search import Match, Search
 
 TEXT = "Cat cat\ncatcat\nİ cat\n"
@@ -222,3 +222,39 @@ def test_a_key_costs_the_same_in_a_long_file() -> None:
         search.on_line(10)
         assert search.sample
     assert time.process_time() - started < 0.1
+
+
+@pytest.mark.parametrize("needle", [r"^(a|a)*$", r"(.*?,){12}P"])
+def test_lines_that_are_slow_one_by_one_are_slow_together(needle: str) -> None:
+    """Each is below the limit for a line; a query has one for all, and a repaint waits for none."""
+    pattern = Pattern(Query(needle, regex=True))
+    line = ""
+    for length in range(4, 60):
+        longer = "1," * length if "," in needle else "a" * length + "b"
+        began = time.process_time()
+        try:
+            pattern.spans(longer)
+        except TimeoutError:
+            break
+        if time.process_time() - began > 0.025:
+            break
+        line = longer
+    buffer = Buffer("a", f"{line}\n" * 2_000)
+    search = Search(buffer)
+    taken = 0.0
+    search.look_for(Query(needle, regex=True))
+    began = time.process_time()
+    search.go((0, 0))
+    assert time.process_time() - began < 0.1
+    while search.pending:
+        began = time.process_time()
+        search.advance(0.004)
+        for row in range(40):
+            search.on_line(row)
+        buffer.replace((7, 0), (7, 0), "a\na\n" * 20)
+        search.on_line(8)
+        step = time.process_time() - began
+        assert step < 0.1
+        taken += step
+    assert search.error == TOO_SLOW
+    assert taken < 1.0

@@ -195,6 +195,7 @@ class EditorFinding(EditorFiles):
         view = editor.view
         if view is None or not view.search.pending:
             editor.stop("search")
+            editor.repaint()  # earlier ones did not wait for what a slow pattern finds
             return
         if editor.has_focus or view.cursor.moves != self._asked_at:
             view.search.stay()  # the user went on in the text: what is typed belongs there

@@ -1,7 +1,7 @@
 """What is looked for in a file: plain text or a regular expression, checked and bounded.
 
 Plain text goes through Python's `re`, escaped. Regular expressions are Python's too, but run on
-the `regex` package, the only matcher with a time limit: no pattern can freeze the app.
+the `regex` package, the only matcher with a time limit for a line; `search` has one for a query.
 """
 
 from __future__ import annotations

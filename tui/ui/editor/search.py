@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from time import perf_counter
+from time import perf_counter, thread_time
 
 from tui.core.buffer import Buffer, LineChange, Mark, Position
 from tui.ui.editor.paint import Overlay
@@ -22,6 +22,10 @@ _SAMPLE = 500
 """Lines with matches that an overview is told of."""
 _FIRST_BUDGET_S = 0.004
 """Time to go to a match at once; what takes longer comes by `Search.advance`."""
+_SLOW_S, _SLOW_S_PER_CHAR = 0.001, 2e-7
+"""CPU time that a line may take; only bad patterns take longer."""
+_MOST_SLOW_S = 0.2
+"""All that slow lines may take beyond that, for one query; then it is given up."""
 
 Match = tuple[int, int, int]
 """Line, first column, column behind the last."""
@@ -50,6 +54,8 @@ class Search:
         self._seek: Iterator[Match | None] | None = None
         self._sample: tuple[int, ...] | None = None
         self._seek_from: tuple[Position, bool] = ((0, 0), False)
+        self._slow_s = 0.0
+        """CPU time that this query took beyond what its lines may take."""
 
     @property
     def pending(self) -> bool:
@@ -92,6 +98,7 @@ class Search:
         if query == self.query:
             return
         self.query, self.now, self.pattern, self.error = query, None, None, ""
+        self._slow_s = 0.0
         if query.needle:
             try:
                 self.pattern = Pattern(query)
@@ -157,8 +164,14 @@ class Search:
         return self._know(line)
 
     def on_line(self, line: int, first: int = 0, last: int | None = None) -> list[Overlay]:
-        """What of a line's matches lies between two columns, as overlays."""
-        spans = self.spans(line)
+        """What of a line's matches lies between two columns, as overlays.
+
+        With a slow pattern only what `advance` found: a repaint waits for none.
+        """
+        self._catch_up()
+        if self.pattern is None:
+            return []
+        spans = self._lines[line] if self._slow_s else self._know(line)
         if not spans:
             return []
         low = max(bisect_left(spans, (first, 0)) - 1, 0)
@@ -214,7 +227,7 @@ class Search:
             else:  # two edits of the same lines: the scan goes over them once more
                 again = min(again, first, row)
         if row < self._scanned:
-            if n_new > _CHUNK or row + n_old > self._scanned:
+            if n_new > _CHUNK or self._slow_s or row + n_old > self._scanned:
                 again = row
             else:
                 moved.append((row, n_new))
@@ -244,7 +257,7 @@ class Search:
         try:
             for one in rows:
                 if self._lines[one] is None:
-                    spans = self._inside(one, pattern.spans(text[one]))
+                    spans = self._inside(one, self._matched(pattern, text[one]))
                     self._lines[one] = spans
                     self.count += len(spans)
         except TimeoutError:
@@ -253,6 +266,19 @@ class Search:
             self._restart()
             return ()
         return self._lines[row] or ()
+
+    def _matched(self, pattern: Pattern, line: str) -> tuple[Span, ...]:
+        """The matches of a line. Raises TimeoutError, also if slow lines took too long by now."""
+        if not pattern.query.regex:
+            return pattern.spans(line)
+        began = thread_time()
+        spans = pattern.spans(line)
+        beyond_s = thread_time() - began - _SLOW_S - _SLOW_S_PER_CHAR * len(line)
+        if beyond_s > 0:
+            self._slow_s += beyond_s
+            if self._slow_s > _MOST_SLOW_S:
+                raise TimeoutError
+        return spans
 
     def covers(self, row: int, span: Span) -> bool:
         """True if a match there is in the range in which is searched."""
@@ -290,7 +316,7 @@ class Search:
             if spans:
                 yield (line, *spans[-1 if backwards else 0])
                 return
-            if step % _CHUNK == _CHUNK - 1:
+            if self._slow_s or step % _CHUNK == _CHUNK - 1:
                 yield None
 
     def _beyond(
