@@ -31,9 +31,9 @@ MOST_CHARS = 20_000
 """Of code that is coloured as a whole."""
 MOST_S = 0.5
 """For one code, in all frames together."""
-MATCH_CPU_S = 0.03
+MATCH_CPU_S = 0.1
 """A match that takes longer is stopped: several lexers are quadratic in a line's length."""
-MOST_STOPPED = 5
+MOST_STOPPED = 3
 """So often a language may be stopped."""
 
 _log = logging.getLogger("tui.conversation")

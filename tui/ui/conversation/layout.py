@@ -101,9 +101,8 @@ class Layout:
 
     @property
     def behind(self) -> int | None:
-        """The first of the newest blocks whose text is more than one frame takes up."""
-        texts = (view for view in self.views[-_NEWEST:] if isinstance(view, TextView))
-        return next((view.index for view in texts if view.behind), None)
+        """The first block whose text is more than one frame takes up."""
+        return min(self.scene.behind, default=None)
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
@@ -151,6 +150,8 @@ class Layout:
                 for index in range(notices.transcript_from, len(self.views))
                 if index >= near or self.views[index].pages[-1].rows is not None
             )
+        if behind := self.scene.behind:
+            changed = changed - behind | {max(behind)}  # one a frame
         if notices.hunks or notices.buffers:
             changed.update(self._cards(height))
         rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
@@ -225,16 +226,8 @@ class Layout:
             self._recount()
         else:
             self._pages.resized(view.first + last, before)
-            self._insert(view, pages)
+            self._pages.take_in(view.first + last)
         return self._pages.start(view.first) + changed
-
-    def _insert(self, view: BlockView, known: int) -> None:
-        """A view may have pages that are not counted yet."""
-        if view is self.views[-1]:
-            for page in view.pages[known:]:
-                self._pages.add(page)
-        elif len(view.pages) > known:
-            self._recount()
 
     def _recount(self) -> None:
         """Pages came or went in the middle."""
@@ -245,6 +238,7 @@ class Layout:
         self._pages.replace(pages)
 
     def _clear(self) -> None:
+        self.scene.behind.clear()
         self.views.clear()
         self._pages.clear()
         self._patches.clear()

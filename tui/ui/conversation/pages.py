@@ -109,11 +109,30 @@ class Pages:
             before = page.height
             page.view.make(page.number)
             self.resized(number, before)
+            self.take_in(number)
         rows = page.height
         if (known := self._kept.pop(page, 0)) != rows:
             self._kept_rows += rows - known
         self._kept[page] = rows
         return page
+
+    def take_in(self, number: int) -> None:
+        """A page that was synchronised or made may have become several."""
+        page, behind = self._pages[number], number + 1
+        new = page.view.pages[page.number + 1 :]
+        if not new or (behind < len(self._pages) and self._pages[behind] is new[0]):
+            return
+        if behind == len(self._pages):
+            for one in new:
+                self.add(one)
+            return
+        for view in {later.view for later in self._pages[behind:]}:
+            view.first += len(new)
+        first, rows = self._starts[behind], sum(one.height for one in new)
+        for name, row in self.anchors.items():
+            if row >= first:
+                self.anchors[name] = row + rows
+        self.replace([*self._pages[:behind], *new, *self._pages[behind:]])
 
     def _forget(self, but: list[Page]) -> None:
         """Let go of rows that nobody has looked at for long."""

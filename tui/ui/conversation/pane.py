@@ -104,9 +104,9 @@ class TranscriptPane(Painted):
 
     def render_line(self, y: int) -> Strip:
         """One row of the screen: content, the selection, the scroll bar."""
-        row = self.rows.row(self.top + y)
-        palette = theme.active()
         width, height = self._extent
+        row = self.rows.row(self.top + y) if height else None  # not told its size yet
+        palette = theme.active()
         width -= 1
         marked = row is not None and row.target is not None and row.target == self.marked
         hint = self._unseen and y == height - 1

@@ -55,7 +55,7 @@ class TextView(BlockView):
     @property
     def behind(self) -> bool:
         """True if there is more text than was taken up."""
-        return self._state == "open" and self._read < self.block.length
+        return self.index in self.scene.behind
 
     def sync(self) -> int | None:
         """See `BlockView.sync`."""
@@ -76,6 +76,8 @@ class TextView(BlockView):
         page = self._texts[number]
         if number == len(self._texts) - 1:
             self.sync()
+            while self.behind and self.block.state != "open":
+                self.sync()  # who scrolls up to it wants its last rows
             return
         before, page.rows = page.height, None
         stream = MarkdownStream(self.inner, page.carried)
@@ -94,12 +96,12 @@ class TextView(BlockView):
         """Take up what is new, and cut the page where it has become long."""
         block, stream = self.block, self._stream
         assert stream is not None
-        most = _MOST_FED if block.state == "open" else block.length
-        end = min(self._read + most, block.length)
+        end = min(self._read + _MOST_FED, block.length)
         before = self._closed_rows
         first = stream.feed(block.text_between(self._read, end))
         self._read = end
         whole = end == block.length
+        (self.scene.behind.discard if whole else self.scene.behind.add)(self.index)
         if whole and block.state != "open":
             first = min(first, stream.finish())
         self._state = block.state if whole else "open"
@@ -141,6 +143,7 @@ class TextView(BlockView):
         if self._state == "failed" and self.pages[0].fresh:
             return None
         self._state, self._read = "failed", self.block.length
+        self.scene.behind.discard(self.index)
         self._texts = self._texts[:1]
         self.pages = [*self._texts]
         self._closed_rows, self._stream = 0, None

@@ -52,6 +52,8 @@ class Scene:
     reviews: Callable[[], int] = lambda: 0
     """Counts what the user decided."""
     focus: Focus = field(default_factory=Focus)
+    behind: set[int] = field(default_factory=set)
+    """Indexes of blocks with more text than was taken up: the rest waits for the next frame."""
 
 
 class Page:
