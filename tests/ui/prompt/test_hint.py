@@ -58,3 +58,13 @@ async def test_messages_that_wait_come_before_a_suggestion() -> None:
     session.status.queued = ["and then that"]
     async with running(session, (120, 36)) as (app, _):
         assert "goes to the queue" in app.bench.query_one("#hint", Bar).render_line(0).text
+
+
+async def test_at_a_long_paste_it_says_how_to_see_it() -> None:
+    async with running(ScriptedSession(), NARROWEST_OF_TWO) as (app, pilot):
+        hint = app.bench.query_one("#hint", Bar)
+        app.bench.prompt_box.prompt.restore("line\n" * 200)
+        await pilot.pause()
+        assert "Alt+X shows what was pasted" in hint.render_line(0).text
+        await pilot.press("space")
+        assert "Alt+X" not in hint.render_line(0).text

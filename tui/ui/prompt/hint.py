@@ -149,7 +149,7 @@ class Hint(Bar):
             more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
             return f"Tab takes the suggestion{more}"
         if prompt.at_fold:
-            return "sent whole · Alt+X shows it · Backspace removes it"
+            return "Alt+X shows what was pasted"
         if prompt.text:
             return "Shift+Enter or Ctrl+J: new line"
         return _TIPS[len(prompt.past.entries) % len(_TIPS)]
