@@ -9,7 +9,9 @@ from tests.support.colour_samples import SAMPLES, settle, spans_of, whole, witho
 from tui.core.buffer import Buffer
 from tui.ui.highlight import colours as colours_module
 from tui.ui.highlight.colours import BufferColours
+from tui.ui.highlight.incremental import IncrementalLines
 from tui.ui.highlight.lines import LONGEST_LINE
+from tui.ui.highlight.runs import Run
 
 PYTHON = 'def f(a):\n    """Doc\n    more."""\n    return f"{a!r}" + \'x\'  # note\n\n'
 
@@ -104,6 +106,34 @@ def test_while_a_model_writes_only_repaints_colour_its_lines(
         buffer.replace((line, 0), (line, 0), text)
         assert colours.idle(1.0) is None, "the repaint of the same change would do it again"
         assert colours.advance(line + 20, 1.0, line - 20) is not None
+
+
+def test_a_quote_closed_below_colours_the_docstring_above_and_nothing_beyond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "x = 1\n" * 40
+    buffer = Buffer("a.py", f'{text}def f():\n    """One.\n    two\n    three\n{text}')
+    colours = BufferColours(buffer)
+    settle(colours, buffer)
+    begun = []
+    begin = IncrementalLines._begin
+
+    def noted(lines: IncrementalLines, *, whole: bool) -> Run:
+        run = begin(lines, whole=whole)
+        begun.append(run.line)
+        return run
+
+    monkeypatch.setattr(IncrementalLines, "_begin", noted)
+    buffer.replace((44, 0), (44, 0), '    """\n')
+    colours.advance(60, 1.0, 30)
+    assert begun[0] == 41, "the line of the opening quote"
+    assert colours.spans(42)[-1][2] is String.Doc
+    settle(colours, buffer)
+    begun.clear()
+    buffer.replace((80, 0), (80, 0), 'y = """a"""\n')
+    colours.advance(85, 1.0, 60)
+    assert begun[0] == 79, "no quote is near"
+    assert spans_of(colours, buffer) == whole(buffer)
 
 
 def test_an_unknown_language_is_plain() -> None:

@@ -27,7 +27,8 @@ from tui.ui.highlight.regions import Regions
 from tui.ui.highlight.runs import Outcome, Run
 
 _LOOKAHEAD_LINES = 20
-"""Lines gone back where a quote or fence was typed, whose rules look far ahead."""
+"""Where a quote or fence was typed, whose rules look far ahead, the lexer begins at the nearest
+one above, if that is so near."""
 _FENCES = ('"""', "'''", "```", "~~~")
 _WINDOW_LINES = 2_000
 """Lines that the lexer is shown after an edit; what looks further ahead is left to the repair."""
@@ -208,7 +209,7 @@ class IncrementalLines:
         return self._regions
 
     def _begin(self, *, whole: bool) -> Run:
-        start = max((self._dirty or 0) - self._back, 0)
+        start = self._above(self._dirty or 0)
         while self._entry[start] is None:
             start -= 1
         self._back = 0
@@ -216,6 +217,14 @@ class IncrementalLines:
         first_pass = self._repair_at_s is None and self._settled - start > _WINDOW_LINES // 2
         last = self._window(start, wide=whole or first_pass)
         return Run(self._lexer, self._text(start, last), start, self._entry[start] or ROOT)
+
+    def _above(self, line: int) -> int:
+        """The line above whose match an edit may have changed."""
+        first, lines = max(line - self._back, 0), self._store.lines
+        for above in range(line - 1, first, -1):
+            if any(fence in lines[above] for fence in _FENCES):
+                return above
+        return max(line - 1, 0) if self._back > 1 else first
 
     def _window(self, start: int, *, wide: bool) -> int:
         """The line behind the last that the lexer is shown from ``start`` on."""
