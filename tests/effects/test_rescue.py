@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,22 @@ def test_half_a_text_does_not_fill_the_disk(
         "workspace.json: No space left on device",
     ]
     assert not (folder / "writing").exists()
+
+
+def test_a_full_disk_is_not_filled_with_folders(
+    folders: RescueFolders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        patched.setattr(os, "fsync", full)
+        for _ in range(3):
+            with suppress(FileRefused):
+                folders.keep(ALL)
+    folders.keep(ALL)
+    assert len(list((tmp_path / "home/state/rescue").iterdir())) == 1
 
 
 TYPING = """

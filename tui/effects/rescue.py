@@ -150,17 +150,29 @@ class _OwnFolder:
 
     def __init__(self, state_dir: Path, root: str) -> None:
         """Make it. Raises OSError."""
-        os.makedirs(state_dir, 0o700, exist_ok=True)
-        with _opened(state_dir, [_NAME], made=True) as rescue:
-            os.fchmod(rescue, 0o700)
-            self.folder = state_dir / _NAME / _new_folder(rescue)
-            os.fsync(rescue)
         self._root = root
         self._files: dict[str, UnsavedFile] = {}
         self._small: dict[str, bytes] = {}
         """Name -> what was written of the manifest, the draft and the queue."""
+        self._lock = -1
+        os.makedirs(state_dir, 0o700, exist_ok=True)
+        with _opened(state_dir, [_NAME], made=True) as rescue:
+            os.fchmod(rescue, 0o700)
+            self.folder = state_dir / _NAME / _new_folder(rescue)
+            try:
+                self._take_hold()
+                os.fsync(rescue)
+            except OSError:
+                self.let_go()
+                with suppress(OSError):  # the next try makes one of its own
+                    _remove(self.folder)
+                raise
+
+    def _take_hold(self) -> None:
+        """Lock it, and say whose it is. Raises OSError."""
         self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        os.write(self._lock, os.fsencode(root))
+        with suppress(OSError):  # a full disk; the list of what is kept says it too
+            os.write(self._lock, os.fsencode(self._root))
         with suppress(OSError):  # a file system without locks: others may offer it meanwhile
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
