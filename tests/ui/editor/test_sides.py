@@ -345,3 +345,15 @@ async def test_the_title_says_which_side_was_gone_to_while_only_one_fitted() -> 
         await pilot.pause(0.1)
         assert pane.side is pane.sides[1]
         assert [side.title.render_line(0).text[0] for side in pane.sides] == [" ", "▎"]
+
+
+@pytest.mark.parametrize(("width", "said"), [(80, True), (89, True), (90, False), (200, False)])
+async def test_where_two_are_not_seen_it_is_said_how_to_reach_the_other(
+    width: int, said: bool
+) -> None:
+    s = session()
+    async with running(s, (width, 24)) as (app, pilot):
+        pane = await divided(app, pilot)
+        assert pane.beside is not said
+        told = [note.message for note in app._notifications if "Alt+3" in note.message]
+        assert bool(told) is said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.widget import Widget
 
 from tui.engine.session import Session
+from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.prompt.box import PromptBox
 from tui.ui.screens.editor_keys import EditorKeys
 from tui.ui.widgets.panes import Pane, Panes
@@ -59,6 +60,12 @@ class WorkbenchPanes(EditorKeys):
         else:
             await self.editor.divide()
             self.panes.choose("editor")
+            if self.size.width < 2 * FEWEST_COLUMNS:  # else nothing would seem to have happened
+                self.notify(
+                    f"Two editors are seen from {2 * FEWEST_COLUMNS} columns on;"
+                    " Alt+3 goes to the other one.",
+                    markup=False,
+                )
         self.panes.divide(self.editor.split)
         self.update_keys()
 
