@@ -43,11 +43,18 @@ def test_bindings_come_from_the_table() -> None:
 def test_keys_are_written_as_people_write_them() -> None:
     assert key_name("ctrl+j") == "Ctrl+J"
     assert key_name("f2") == "F2"
+    assert key_name("ctrl+backslash") == "Ctrl+\\"
     assert key_name("alt+a") == "Alt+A"
     assert key_name("escape") == "Esc"
     assert key_name("a") == "a"
     assert key_name("A") == "A"
     assert key_name("shift+enter") == "Shift+Enter"
+
+
+def test_no_key_is_called_by_its_technical_name() -> None:
+    for row in KEYMAP:
+        for key in row.keys:
+            assert not re.search(r"[A-Z_]{3}", key_name(key)), key
 
 
 def test_the_footer_says_what_works_now() -> None:

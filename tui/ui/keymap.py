@@ -56,6 +56,7 @@ _NAMES = {
     "comma": ",",
     "underscore": "_",
     "slash": "/",
+    "backslash": "\\",
     "right_square_bracket": "]",
     "up": "↑",
     "down": "↓",

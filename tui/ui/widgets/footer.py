@@ -50,12 +50,16 @@ class KeysLine(Bar):
         return pieces
 
     def _fitting(self, room: int) -> list[tuple[str, str]]:
-        """The first ones that fit; where the help has no place among them it is the last one."""
+        """The first ones that fit; where the help has no place among them it is the last one.
+
+        While something can be stopped what it needs goes first.
+        """
         shown: list[tuple[str, str]] = []
         found = self._hints()
         if sum(map(_cells, found)) <= room:
             return found
-        last = [hint for hint in found if hint[1] == "help" and room >= _ROOMY]
+        calm = room >= _ROOMY and "stoppable" not in self._states
+        last = [hint for hint in found if hint[1] == "help" and calm]
         room -= sum(map(_cells, last))
         for hint in found:
             if hint in last:
