@@ -217,3 +217,21 @@ def test_whatever_the_bytes_what_is_shown_is_their_beginning(data: bytes, large:
     assert data.startswith(seen.text.encode("utf-8", "surrogateescape"))
     assert bool(seen.why) != seen.exact
     assert not seen.exact or seen.text.encode() == data
+
+
+def test_what_was_typed_before_it_became_read_only_stays() -> None:
+    disk = Disk(FileRead(b"x\n"))
+    workspace = disk.workspace
+    workspace.open("a.py")
+    workspace.edit("a.py", (0, 0), (0, 0), "one ", "1")
+    workspace.edit("a.py", (0, 0), (0, 0), "two ", "2")
+    workspace.undo("a.py")
+    workspace.written("a.py", b"one x\n")
+    disk.change(FileRead(b"one x\n", unwritable=LOCKED.unwritable))
+    for change in (workspace.undo, workspace.redo):
+        with pytest.raises(EditRefused, match="no permission"):
+            change("a.py")
+        assert (disk.text, workspace.is_dirty("a.py")) == ("one x\n", False)
+    disk.change(FileRead(b"one x\n"))
+    assert workspace.undo("a.py") == (0, 0)
+    assert disk.text == "x\n"

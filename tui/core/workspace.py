@@ -97,17 +97,27 @@ class Workspace:
         return change
 
     def undo(self, path: str) -> Position | None:
-        """Undo the user's last group of edits; returns where, None if there is none."""
+        """Undo the user's last group of edits; returns where, None if there is none.
+
+        Raises:
+            EditRefused: the file has become read-only.
+        """
         record = self.ledger.look(path)
         if record.view:
             return None
+        _check_open(self, record, again=False)
         return record.history.undo(_careful(self.ledger, record))
 
     def redo(self, path: str) -> Position | None:
-        """Redo what was undone last; returns where, None if there is nothing."""
+        """Redo what was undone last; returns where, None if there is nothing.
+
+        Raises:
+            EditRefused: the file has become read-only.
+        """
         record = self.ledger.look(path)
         if record.view:
             return None
+        _check_open(self, record, again=True)
         return record.history.redo(_careful(self.ledger, record))
 
     def is_dirty(self, path: str) -> bool:
@@ -256,6 +266,17 @@ def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
     if hunk_ids is None:
         return [hunk for hunk in roster.unsettled() if hunk.decidable]
     return [roster.by_id(number) for number in sorted(set(hunk_ids)) if number in roster]
+
+
+def _check_open(workspace: Workspace, record: FileRecord, *, again: bool) -> None:
+    """Raise EditRefused if a read-only file's text would become another than its disk's.
+
+    What was typed before it became read-only, and was not saved, can be taken back.
+    """
+    if not record.read_only or workspace.is_dirty(record.path):
+        return
+    if record.history.has(again=again):
+        raise EditRefused(record.read_only)
 
 
 def _careful(ledger: Ledger, record: FileRecord) -> Apply:

@@ -63,7 +63,13 @@ async def test_a_read_only_file_says_so_once(monkeypatch: pytest.MonkeyPatch) ->
         def refuse(path: str, start: Position, end: Position, text: str, group: str = "") -> Change:
             raise EditRefused("a.py is read-only.")
 
+        def refuse_all(path: str) -> Position | None:
+            raise EditRefused("a.py is read-only.")
+
         monkeypatch.setattr(d.session.workspace, "edit", refuse)
+        monkeypatch.setattr(d.session.workspace, "undo", refuse_all)
+        monkeypatch.setattr(d.session.workspace, "redo", refuse_all)
+        await d.press("ctrl+z", "ctrl+y")
         await d.press(*"abc", "enter", "backspace", "ctrl+d", "alt+down", "ctrl+underscore")
         assert said == ["a.py is read-only."]
         assert d.text == "text\n"

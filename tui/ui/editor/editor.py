@@ -56,8 +56,7 @@ class Editor(EditorCanvas):
         try:
             self.typist.make(self.session.workspace, view, typing, monotonic())
         except EditRefused as refused:
-            if self.typist.is_news(view.path, str(refused)):
-                self.app.notify(str(refused), severity="warning", markup=False)
+            self._refuse(view, str(refused))
             return
         self.session.touched(view.path)
         self.moved()
@@ -69,7 +68,11 @@ class Editor(EditorCanvas):
         if view is None:
             return
         workspace = self.session.workspace
-        where = workspace.redo(view.path) if again else workspace.undo(view.path)
+        try:
+            where = workspace.redo(view.path) if again else workspace.undo(view.path)
+        except EditRefused as refused:
+            self._refuse(view, str(refused))
+            return
         if where is None:
             said = "Nothing to redo." if again else "Nothing of yours to undo."
             if undo_waits(workspace, view.path, again=again):
@@ -80,6 +83,11 @@ class Editor(EditorCanvas):
         self.session.touched(view.path)
         self.go(where)
         self.post_message(self.Edited())
+
+    def _refuse(self, view: View, why: str) -> None:
+        """Say once why the text stays as it is."""
+        if self.typist.is_news(view.path, why):
+            self.app.notify(why, severity="warning", markup=False)
 
     def copy(self, *, cut: bool = False) -> bool:
         """Put the selection on the clipboard (and take it out); False if there is none.
