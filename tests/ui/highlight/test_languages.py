@@ -41,6 +41,28 @@ def test_unknown_names_have_no_language(path: str) -> None:
     assert candidates(path) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/b.ipynb", "JSON"),
+        ("tsconfig.jsonc", "JSON"),
+        ("a.mts", "TypeScript"),
+        ("page.mdx", "Markdown"),
+        ("App.svelte", "HTML"),
+        ("Cargo.lock", "TOML"),
+        ("Containerfile", "Docker"),
+        ("show.html.erb", "RHTML"),
+        ("mail.txt.erb", "ERB"),
+        ("nginx.conf.j2", "Django/Jinja"),
+        ("a.csproj", "XML"),
+        ("a.tfvars", "Terraform"),
+    ],
+)
+def test_names_that_pygments_does_not_know_have_a_language(path: str, name: str) -> None:
+    assert [lexer for lexer, _ in candidates(path)] == [name]
+    assert language(name).lexer_class() is not None
+
+
 def test_candidates_load_nothing() -> None:
     candidates("a.py")
     began = process_time()

@@ -33,6 +33,33 @@ _EXPLICIT_BONUS = 0.5
 """What Pygments gives a pattern without a wildcard."""
 
 
+_MORE = {
+    "*.astro": "HTML",
+    "*.csproj": "XML",
+    "*.cts": "TypeScript",
+    "*.ejs": "RHTML",
+    "*.erb": "ERB",
+    "*.geojson": "JSON",
+    "*.html.erb": "RHTML",
+    "*.ipynb": "JSON",
+    "*.j2": "Django/Jinja",
+    "*.jinja": "Django/Jinja",
+    "*.jsonc": "JSON",
+    "*.mdx": "Markdown",
+    "*.mts": "TypeScript",
+    "*.plist": "XML",
+    "*.svelte": "HTML",
+    "*.tfvars": "Terraform",
+    "*.webmanifest": "JSON",
+    ".env": "Bash",
+    "Cargo.lock": "TOML",
+    "Containerfile": "Docker",
+    "poetry.lock": "TOML",
+    "uv.lock": "TOML",
+}
+"""Of names that Pygments has nothing for: the lexer that reads such a file best."""
+
+
 class _Table(NamedTuple):
     """Names and patterns of files, and the lexers they belong to."""
 
@@ -135,7 +162,10 @@ def by_alias(alias: str) -> Language | None:
 
 
 def candidates(path: str) -> list[tuple[str, str]]:
-    """Name and pattern of the lexers that a file's name fits, as Pygments has them."""
+    """Name and pattern of the lexers that a file's name fits, as Pygments has them.
+
+    Where it has none, there may be one of `_MORE`: the longest pattern counts.
+    """
     table = _table()
     name = path.rpartition("/")[2]
     found = [*table.endings.get(name, ())]
@@ -144,7 +174,12 @@ def candidates(path: str) -> list[tuple[str, str]]:
         found += table.endings.get("*" + name[at:], ())
         at = name.find(".", at + 1)
     found += [(lexer, glob) for pattern, lexer, glob in table.others if pattern.match(name)]
-    return found
+    return found or _more(name)
+
+
+def _more(name: str) -> list[tuple[str, str]]:
+    ends = [name] + ["*" + name[at:] for at, char in enumerate(name) if char == "."]
+    return [(_MORE[end], end) for end in ends if end in _MORE][:1]
 
 
 def choice(found: Iterable[tuple[str, str]], sample: str) -> Iterator[Language | None]:
