@@ -236,6 +236,41 @@ async def test_stops_are_found_up_and_down_through_pages_that_were_never_made() 
         assert up == down[::-1]
 
 
+async def test_a_key_that_finds_no_stop_costs_the_same_in_a_long_conversation() -> None:
+    costs = {}
+    for turns in (20, 5000):
+        session = ScriptedSession()
+        for turn in range(turns):
+            session.say("user", f"a prompt of some length that is never folded {turn} " * 4)
+            session.say("text", f"answer {turn}\n\n" * 3, speaker="fast")
+        async with running(session) as (app, _):
+            rows = app.bench.transcript.rows
+            spent = []
+            for _ in range(9):
+                start = time.process_time()
+                assert list(rows.stops()) == list(rows.stops(rows.total, back=True)) == []
+                spent.append(time.process_time() - start)
+            costs[turns] = sorted(spent)[4]
+    assert costs[5000] < 3 * costs[20] + 0.001
+
+
+async def test_what_breaks_off_far_above_or_is_long_in_another_width_is_a_stop() -> None:
+    session = ScriptedSession()
+    session.say("user", ("word " * 14 + "\n") * 12)
+    block = session.say("text", "so far", speaker="fast", state="open")
+    answers(session, 100)
+    async with running(session, (220, 30)) as (app, pilot):
+        rows = app.bench.transcript.rows
+        assert list(rows.stops()) == []
+        session.board.close(block, "failed")
+        await frame(app, session, pilot)
+        assert [stop.view for stop in rows.stops()] == [1]
+        await pilot.resize_terminal(60, 30)
+        await frame(app, session, pilot)
+        assert [stop.view for stop in rows.stops()] == [0, 1]
+        assert [stop.view for stop in rows.stops(rows.total, back=True)] == [1, 0]
+
+
 async def test_review_finds_the_one_open_hunk_far_above() -> None:
     session = ScriptedSession()
     session.say("patch", speaker="fast")

@@ -6,6 +6,7 @@ however long the conversation is.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -67,6 +68,9 @@ class Layout:
         self._cards_of: dict[str, int] = {}
         """Call id -> index of its card."""
         self._patches: list[int] = []
+        self._stopping: list[int] = []
+        """Blocks that may have stops, in order."""
+        self._stopping_version = scene.version
         self._open: set[int] = set()
         """Those of them whose patch is still coming, perhaps."""
         self._focused = 0
@@ -145,11 +149,11 @@ class Layout:
         changed: set[int] = set()
         if notices.transcript_from is not None:
             near = len(self.views) - _MOST_MADE
-            changed.update(
-                index
-                for index in range(notices.transcript_from, len(self.views))
-                if index >= near or self.views[index].pages[-1].rows is not None
-            )
+            for view in self.views[notices.transcript_from :]:
+                if view.index >= near or view.pages[-1].rows is not None:
+                    changed.add(view.index)
+                elif view.block.state == "failed":
+                    self._note_stops(view)
         if behind := self.scene.behind:
             changed = changed - behind | {max(behind)}  # one a frame
         if notices.hunks or notices.buffers:
@@ -176,23 +180,41 @@ class Layout:
 
     def stops(self, start: int = 0, *, back: bool = False) -> Iterator[Stop]:
         """The rows on which Enter does something, from a row on; ``back``: upwards, before it."""
-        pages = self._pages
+        pages, here = self._pages, start
         if not self.views:
             return
-        at = pages.at(max(start, 0))
-        here = start
-        while 0 <= at < len(pages):
-            page = pages[at]
-            if page.view.has_stops:
+        index = pages[pages.at(max(start, 0))].view.index
+        while (index := self._stopping_from(index, back)) >= 0:
+            view, any_found = self.views[index], False
+            for number in range(len(view.pages))[:: -1 if back else 1]:
+                at = view.first + number
                 before, above = pages.total, pages.start(at)
                 pages.settle(above, 1)
                 if back and at < pages.at(here):
                     here += pages.total - before
                 found = self._stops_of(at)
+                any_found = any_found or bool(found)
                 for stop in reversed(found) if back else found:
                     if stop.row < here if back else stop.row >= here:
                         yield stop
-            at += -1 if back else 1
+            if not any_found and isinstance(view, UserView):
+                self._stopping.remove(index)  # short enough, for this width
+            index += -1 if back else 1
+
+    def _stopping_from(self, index: int, back: bool) -> int:
+        """The next block from this one on that may have stops; -1 if there is none."""
+        if self._stopping_version != self.scene.version:
+            self._stopping_version = self.scene.version
+            self._stopping = [view.index for view in self.views if view.has_stops]
+        stopping = self._stopping
+        at = bisect_right(stopping, index) - 1 if back else bisect_left(stopping, index)
+        return stopping[at] if 0 <= at < len(stopping) else -1
+
+    def _note_stops(self, view: BlockView) -> None:
+        """It may have got its first one."""
+        at = bisect_left(self._stopping, view.index)
+        if view.has_stops and self._stopping[at : at + 1] != [view.index]:
+            self._stopping.insert(at, view.index)
 
     def stops_of_hunks(self, ids: Container[int], calls: Iterable[str]) -> list[Stop]:
         """The rows of these hunks, which are on the cards of these calls."""
@@ -222,6 +244,7 @@ class Layout:
         changed = view.sync()
         if changed is None:
             return None
+        self._note_stops(view)
         if len(view.pages) < pages:
             self._recount()
         else:
@@ -242,6 +265,7 @@ class Layout:
         self.views.clear()
         self._pages.clear()
         self._patches.clear()
+        self._stopping.clear()
         self._cards_of.clear()
         self._open.clear()
 
@@ -255,6 +279,7 @@ class Layout:
             if len(blocks) - index <= _MOST_MADE:
                 view.sync()
             self.views.append(view)
+            self._note_stops(view)
             for page in view.pages:
                 self._pages.add(page)
             if isinstance(view, PatchView):

@@ -177,6 +177,15 @@ class BlockView:
 class UserView(BlockView):
     """What the user said: a band with the user's bar."""
 
+    @property
+    def has_stops(self) -> bool:
+        """Only what is long is folded; a row may hold a single word, of wide characters or tabs."""
+        block = self.block
+        if block.length > _LONG_CHARS:
+            return True
+        text = block.text
+        return text.count("\n") + 8 * len(text) // max(self.inner - 3, 1) >= _FOLDED_ROWS
+
     def _sync(self) -> int | None:
         if not self._changed():
             return None
