@@ -6,11 +6,12 @@ import json
 import os
 import sys
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from tui.cli.inert_text import inert
 from tui.cli.streams import text_of

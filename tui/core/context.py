@@ -8,7 +8,8 @@ as they are now (EDITS.md section 10), never from what the model asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from tui.core.buffer import Buffer, Position
 from tui.core.file_block import file_block
@@ -24,8 +25,7 @@ QUOTE_LIMIT_CHARS = 6_000
 """For all quoted regions of reports and changes together: about 1,500 tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenFile(Struct, frozen=True):
     """A buffer that the user has open or that a hunk waits in."""
 
     buffer: Buffer
@@ -40,8 +40,7 @@ class OpenFile:
     """Its text cannot be quoted: it is a part of the file, or a picture of its bytes."""
 
 
-@dataclass(slots=True)
-class Changes:
+class Changes(Struct):
     """What happened since the last request."""
 
     edits: Sequence[UserChange] = ()
@@ -175,8 +174,7 @@ def changes_message(changes: Changes, workspace: Workspace) -> str:
     return "\n\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """An answer that did not come to its end."""
 
     turn: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tui.errors import EditRefused
 
@@ -15,8 +15,7 @@ PATH_LIMIT_DEPTH = 100
 """No file lies deeper; every folder on the way is looked up among the ignore rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileRead:
+class FileRead(Struct, frozen=True):
     """What reading a file gave."""
 
     data: bytes | None
@@ -33,8 +32,7 @@ class FileRead:
     """Of the whole file, where only its head was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Viewed:
+class Viewed(Struct, frozen=True):
     """What is shown of a file."""
 
     text: str

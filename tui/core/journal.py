@@ -9,8 +9,9 @@ without touching theirs: it is passed over. The model's own undo works on hunks 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from tui.core.buffer import Change, Position
 
@@ -26,8 +27,7 @@ class Foreign(NamedTuple):
     new_end: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A replacement that takes one user's edit back (or does it again)."""
 
     start: Position
@@ -67,8 +67,7 @@ def crossed(other: Foreign, step: Step) -> tuple[Foreign, Step] | None:
     return None
 
 
-@dataclass(slots=True)
-class _Stack:
+class _Stack(Struct):
     """Steps and foreign changes, oldest first."""
 
     items: list[Step | Foreign] = field(default_factory=list)

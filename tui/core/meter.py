@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from tui.core.wire.events import Usage
 
@@ -30,8 +31,7 @@ MeterState = Literal["idle", "waiting", "streaming", "done"]
 Reasoning = Literal["counted", "not counted", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class MeterView:
+class MeterView(Struct, frozen=True):
     """What the meter says at one moment."""
 
     state: MeterState = "idle"
@@ -55,8 +55,7 @@ class MeterView:
     context_window: int | None = None
 
 
-@dataclass(slots=True)
-class _Response:
+class _Response(Struct):
     """The counts of one response."""
 
     first_s: float | None = None

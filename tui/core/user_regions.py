@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
+
+from msgspec import Struct
 
 from tui.core.buffer import Buffer, Change
 from tui.core.rows import Span, keep_ends, old_rows, rows_text, shifted
 
 
-@dataclass(frozen=True, slots=True)
-class UserChange:
+class UserChange(Struct, frozen=True):
     """A region that the user changed since the last take."""
 
     path: str
@@ -22,8 +22,7 @@ class UserChange:
     new_text: str
 
 
-@dataclass(slots=True)
-class _Region:
+class _Region(Struct):
     first: int
     last: int
     old_text: str

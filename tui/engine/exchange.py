@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tui.core.wire import events
 from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S

@@ -6,14 +6,14 @@ end reads the state itself (`Session.transcript`, `Session.workspace`, `Session.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from tui.engine.intents import Effort, Role
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """Something went wrong, in words for the user."""
 
     what: str
@@ -27,8 +27,7 @@ class Trouble:
     """The conversation says it, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """A question that waits for `intents.Answer`; nothing happens until then."""
 
     id: int
@@ -38,8 +37,7 @@ class Ask:
     """In words; the last one is the safe refusal."""
 
 
-@dataclass(slots=True)
-class Notices:
+class Notices(Struct):
     """What changed since the last drain."""
 
     transcript_from: int | None = None
@@ -86,8 +84,7 @@ SteerFate = Literal["sent", "accepted", "pending"]
 Connection = Literal["offline", "connecting", "ready", "lost"]
 
 
-@dataclass(slots=True)
-class Status:
+class Status(Struct):
     """The engine's state in a few words, for the title, the prompt label and the meter line."""
 
     role: Role = "fast"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from tui.core.history import Item
 from tui.core.pieces import Pieces
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from tui.core.landing import Landing
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Where one model's turn is written."""
 
     board: Board
@@ -34,8 +34,7 @@ class Page:
         return f"{name} {len(self.board.transcript.blocks)}" if taken else name
 
 
-@dataclass(slots=True)
-class Prose:
+class Prose(Struct):
     """A message: text blocks with patches between them."""
 
     landing: Landing
@@ -76,8 +75,7 @@ class Prose:
                 page.board.close(block, "cut" if cut else "failed" if failed else "done")
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """A tool call."""
 
     item: Item

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED
@@ -30,8 +32,7 @@ KEY_REFUSED = "The server refused the key"
 Action = Literal["resend", "redial", "give up"]
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """How to go on."""
 
     action: Action

@@ -9,8 +9,9 @@ held until the next line decides.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from tui.core.edit_stream.events import (
     Anchor,
@@ -67,8 +68,7 @@ def anchor_of(header: str) -> Anchor | None:
     return Anchor(text, hint) if text or hint is not None else None
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct):
     """The file operation that is open."""
 
     kind: Kind
@@ -78,8 +78,7 @@ class _File:
     sections: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """A line that the next one decides on.
 
     A blank line or a padded ``*** End Patch`` is context if an op follows; else the one is a

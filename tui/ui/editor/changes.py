@@ -6,7 +6,7 @@ Several replacements of one key are listed bottom up, so that each is still true
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
@@ -18,8 +18,7 @@ _INDENT_SAMPLE = 400
 DEFAULT_INDENT = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """Replace ``start .. end`` by ``text``."""
 
     start: Position
@@ -27,8 +26,7 @@ class Replacement:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Typing:
+class Typing(Struct, frozen=True):
     """The replacements of one key."""
 
     replacements: tuple[Replacement, ...]
