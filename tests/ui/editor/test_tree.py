@@ -327,3 +327,17 @@ async def test_keys_right_behind_the_one_for_the_tree_are_the_trees() -> None:
         await settled(s.session, s.pilot)
         assert s.tree.words == "rea"
         assert s.app.bench.prompt_box.prompt.text == ""
+
+
+async def test_a_change_on_the_disk_leaves_the_found_file_lit() -> None:
+    async with seat(files={f"src/test_{number:02}.py": "" for number in range(20)}) as s:
+        await s.press("f4", *"test", *["down"] * 5)
+        lit = s.lit
+        assert lit == "src/test_05.py"
+        s.session.files["src/a_test.py"] = ""
+        s.session.board.folders_changed({"src"})
+        await settled(s.session, s.pilot)
+        assert " ".join(s.rows).count("a_test.py") == 1
+        assert s.lit == lit
+        await s.press("enter")
+        assert s.app.bench.editor.active == lit

@@ -66,7 +66,7 @@ class FileTree(ListedTree, can_focus=True):
             self.tree_rows.forget(notices.folders)
             self.load()
             if self.words:
-                self.filter(self.words)
+                self._find_again()
         if notices.tabs or notices.status:
             self.mark()
 
@@ -94,6 +94,18 @@ class FileTree(ListedTree, can_focus=True):
             if before is not None and before.kind == "file":
                 self.reveal(before.path)
             self.go(self.at)
+        self.refresh()
+
+    def _find_again(self) -> None:
+        """Other files may have the words now; the lit row stays lit, and where it is."""
+        row = self.chosen
+        self.found = filtered(self._index().find(self.words), self.words)
+        at = (
+            None
+            if row is None
+            else next((at for at, now in enumerate(self.found) if now.path == row.path), None)
+        )
+        self.go_with_rows(at)
         self.refresh()
 
     def _index(self) -> PathIndex:

@@ -81,11 +81,14 @@ class TreeView(Painted, can_focus=True):
         if row is not None:
             rows = self.tree_rows.rows
             moved = self._at >= len(rows) or rows[self._at].path != row.path
-            at = self.tree_rows.index(row.path) if moved else self._at
-            shift = 0 if at is None else at - self._at
-            self._top = max(self._top + shift, 0)
-            self.go(self._at if at is None else at)
+            self.go_with_rows(self.tree_rows.index(row.path) if moved else self._at)
         self.refresh()
+
+    def go_with_rows(self, at: int | None) -> None:
+        """The lit row is in another place now (None: gone): show it in the same row."""
+        shift = 0 if at is None else at - self._at
+        self._top = max(self._top + shift, 0)
+        self.go(self._at if at is None else at)
 
     def render_line(self, y: int) -> Strip:
         """The header, a row, or nothing."""
