@@ -244,6 +244,8 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up(
             driver.flush()
         assert time.monotonic() - start < 1.0
         assert driver.behind
+        told: list[int] = []
+        driver.when_taken(lambda: told.append(1))
         assert len(driver._pipe._waiting) < MOST_BYTES + 2 * len(frame)
         os.write(master, b"\x1b[27u")
         await until(lambda: host.keys)
@@ -254,6 +256,7 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up(
             got += written(master)
             await asyncio.sleep(0)
         assert not driver.behind
+        assert told == [1]
         assert host.refreshed == 1
         assert b"\x1b[1;1H" in got
 

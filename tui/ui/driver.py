@@ -17,7 +17,7 @@ import sys
 import termios
 import tty
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -101,6 +101,10 @@ class TerminalDriver(Driver):
     def behind(self) -> bool:
         """The terminal has not taken all yet: a frame painted now would only wait."""
         return self._pipe.behind
+
+    def when_taken(self, call: Callable[[], None]) -> None:
+        """Call this once the terminal has taken all; it replaces what was asked for before."""
+        self._pipe.on_drained = call
 
     # -- what Textual asks for
 

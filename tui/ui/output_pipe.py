@@ -34,6 +34,8 @@ class OutputPipe:
         """``fileno`` is the terminal's; a running event loop is needed for what has to wait."""
         self.on_missed: Callable[[], None] = lambda: None
         """Called when there is room again after something was not kept."""
+        self.on_drained: Callable[[], None] | None = None
+        """Called once when all is written that the terminal did not take at first."""
         self.frames = 0
         """How often a flush was written through."""
         self._loop = asyncio.get_running_loop()
@@ -128,6 +130,9 @@ class OutputPipe:
         if self._missed and not self.gone:
             self._missed = False
             self.on_missed()
+        if (call := self.on_drained) is not None:
+            self.on_drained = None
+            call()
 
     def _chunk(self) -> bytes:
         """As much as can be written without waiting. Raises BlockingIOError: nothing."""

@@ -212,16 +212,27 @@ async def test_a_terminal_that_is_behind_gets_one_frame_when_it_is_not(
     glass: Glass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, behind = ScriptedSession(), True
+    asked: list[Callable[[], None]] = []
+
+    def is_behind(app: App[object], again: Callable[[], None]) -> bool:
+        if behind:
+            asked.append(again)
+        return behind
+
     async with running(session) as (app, pilot):
         block = session.say("text", speaker="fast", state="open")
         await still(app, session, pilot)
-        monkeypatch.setattr(painting, "is_behind", lambda app: behind)
+        monkeypatch.setattr(painting, "is_behind", is_behind)
         glass.frames.clear()
         for number in range(20):
             session.stream(block, f"w{number} ")
             await settled(session, pilot)
         assert glass.frames == []
+        count = len(asked)
+        await pilot.pause(0.1)
+        assert len(asked) == count  # nobody looks again and again
         behind = False
+        asked[-1]()
         await still(app, session, pilot)
         assert "w19" in "".join(glass.frames)
         assert len(glass.frames) <= 2

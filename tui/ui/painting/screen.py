@@ -30,8 +30,8 @@ from tui.ui.painting.terminal import is_behind, write_frame
 _SETTLE_S = 0.003
 """After a layout: its widgets hear of their new sizes before they are painted."""
 _LONGEST_PAUSE_S = 0.008
-_BEHIND_S = 0.004
-"""How soon to look again whether the terminal has taken the frame before."""
+_BATCH_S = 0.004
+"""How soon to look again whether the app still puts widgets together."""
 
 
 class PaintedScreen(Screen[None]):
@@ -91,8 +91,10 @@ class PaintedScreen(Screen[None]):
         app = self.app
         if not self.is_attached or not self.is_current:
             return
-        if app._batch_count or is_behind(app):
-            self.paint_soon(_BEHIND_S)
+        if app._batch_count:
+            self.paint_soon(_BATCH_S)
+            return
+        if is_behind(app, self.paint_soon):
             return
         loop = asyncio.get_running_loop()
         start = loop.time()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import App
 from textual.geometry import Offset
 
@@ -9,12 +11,18 @@ _SYNC_START, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 """Between them a terminal that can shows nothing (DEC private mode 2026)."""
 
 
-def is_behind(app: App[object]) -> bool:
+def is_behind(app: App[object], again: Callable[[], None]) -> bool:
     """True while a frame waits to be written: another one would be old before it is seen.
 
-    A slow line gets fewer frames, each as it is then; and nobody waits for the line.
+    A slow line gets fewer frames, each as it is then; and nobody waits for the line. ``again`` is
+    called when the terminal has taken all.
     """
-    return bool(getattr(app._driver, "behind", False))
+    driver = app._driver
+    if not getattr(driver, "behind", False):
+        return False
+    when_taken: Callable[[Callable[[], None]], None] = getattr(driver, "when_taken", lambda _: None)
+    when_taken(again)
+    return True
 
 
 def write_frame(app: App[object], text: str, cursor: Offset) -> None:
