@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from time import process_time
+from typing import ClassVar
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pygments.lexer import RegexLexer, default
 from pygments.lexers import find_lexer_class, get_all_lexers
+from pygments.token import Comment, Text, _TokenType
 
 from tui.core.buffer import Buffer, Position
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, by_lexer, marks_of, toggle
@@ -129,3 +135,43 @@ def test_nearly_every_language_of_pygments_has_signs() -> None:
     without = [name for name in named if by_lexer(find_lexer_class(name)) is None]
     assert len(without) < len(named) * 0.1
     assert not {"Python", "Rust", "COBOL", "WebAssembly", "Stata", "Zig"} & set(without)
+
+
+@pytest.mark.parametrize("name", ["a.cl", "x.pl", "x.t", "a.inc", "a.rule"])
+def test_long_lines_are_asked_about_in_part(name: str) -> None:
+    marks_of(Buffer(name, "x\n"), 0)
+    buffer = Buffer(name, "\n".join(["x" * 200_000] * 40))
+    began = process_time()
+    marks_of(buffer, 0)
+    assert process_time() - began < 0.05
+
+
+class Stuck(RegexLexer):
+    """It never comes to an end."""
+
+    aliases = ("stuck",)
+    tokens: ClassVar = {"root": [(r"(\S+\s*)*:$", Comment), (r"(?s).", Text)]}
+
+    def get_tokens_unprocessed(
+        self, text: str, stack: Iterable[str] = ("root",)
+    ) -> Iterator[tuple[int, _TokenType, str]]:
+        yield from super().get_tokens_unprocessed(text * 9, stack)
+
+
+class Broken(RegexLexer):
+    """It raises what nobody expects of it."""
+
+    aliases = ("broken",)
+    tokens: ClassVar = {"root": [default("nowhere")]}
+
+    def get_tokens_unprocessed(
+        self, text: str, stack: Iterable[str] = ("root",)
+    ) -> Iterator[tuple[int, _TokenType, str]]:
+        raise OSError
+
+
+@pytest.mark.parametrize("lexer", [Stuck, Broken])
+def test_a_lexer_that_hangs_or_raises_has_no_signs(lexer: type[RegexLexer]) -> None:
+    began = process_time()
+    assert by_lexer(lexer) is None
+    assert process_time() - began < 1.5

@@ -7,26 +7,24 @@ asked which of the usual signs begin a comment: what it colours as a comment is 
 from __future__ import annotations
 
 from functools import lru_cache
+from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui.core.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, lines_of
 from tui.ui.editor.cursor import Cursor, indent_of
+from tui.ui.highlight.guard import BUILD_CPU_S, Guard
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 _SAMPLE_LINES = 40
 """Lines shown to Pygments where a file name fits several languages."""
+_SAMPLE_COLUMNS = 1_000
+_LEXER_CPU_S = 0.3
+"""For all signs that a lexer is asked about; most take a hundredth."""
 _LINES_BACK = 2000
 """How far an embedded language's beginning is looked for."""
-
-
-_LEXER_ERRORS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
-    TypeError, ValueError,
-)  # fmt: skip
-"""What foreign lexers raise on text they did not expect."""
 
 
 class Marks(NamedTuple):
@@ -95,7 +93,8 @@ def marks_of(buffer: Buffer, line: int) -> Marks | None:
         return _embedded(buffer, line, fences=suffix == "md") or marks
     if marks is not None:
         return marks
-    return _by_name(buffer.path, "\n".join(buffer.lines[:_SAMPLE_LINES]))
+    lines = [line[:_SAMPLE_COLUMNS] for line in buffer.lines[:_SAMPLE_LINES]]
+    return _by_name(buffer.path, "\n".join(lines))
 
 
 def toggle(cursor: Cursor, marks: Marks) -> Typing:
@@ -172,7 +171,9 @@ def _by_name(path: str, sample: str) -> Marks | None:
     """The signs of the language that Pygments takes a file for."""
     from pygments.lexers import find_lexer_class_for_filename  # only for rare languages
 
-    found = find_lexer_class_for_filename(path, sample)
+    found = None
+    with Guard(BUILD_CPU_S):  # it asks several lexers what they think of the text
+        found = find_lexer_class_for_filename(path, sample)
     if found is None:
         return HASH if path.rpartition("/")[2].startswith(".") else None
     return by_lexer(found)
@@ -183,20 +184,30 @@ def by_lexer(lexer_class: type[Lexer]) -> Marks | None:
     for alias in lexer_class.aliases:
         if (marks := _KNOWN.get(alias)) is not None:
             return marks
-    return next((marks for marks in USUAL if _takes(lexer_class, marks)), None)
+    lexer: Lexer | None = None
+    with Guard(BUILD_CPU_S):
+        lexer = lexer_class()
+    if lexer is None:
+        return None
+    until = process_time() + _LEXER_CPU_S
+    for marks in USUAL:
+        if _takes(lexer, marks):
+            return marks
+        if process_time() > until:
+            break
+    return None
 
 
-def _takes(lexer_class: type[Lexer], marks: Marks) -> bool:
+def _takes(lexer: Lexer, marks: Marks) -> bool:
     """True if the lexer sees a comment in a line with these signs."""
     from pygments.token import Comment
 
     before, behind = marks
     text = f"{before.strip()} word one {behind}\n"
-    try:
-        tokens = [item for item in lexer_class().get_tokens(text) if item[1].strip()]
-    except _LEXER_ERRORS:
-        return False
     plain = Comment.Preproc, Comment.PreprocFile, Comment.Hashbang
-    return bool(tokens) and all(
-        token in Comment and not any(token in kind for kind in plain) for token, _ in tokens
-    )
+    with Guard():
+        tokens = [item for item in lexer.get_tokens(text) if item[1].strip()]
+        return bool(tokens) and all(
+            token in Comment and not any(token in kind for kind in plain) for token, _ in tokens
+        )
+    return False
