@@ -287,6 +287,24 @@ def test_a_file_that_grows_too_long_becomes_plain() -> None:
     assert not colours.pending
 
 
+@pytest.mark.parametrize(
+    ("rest", "end"),
+    [("x = 1\n" * 201_000, (200_990, 0)), ("y" * (9 << 20) + "\nx = 1\n", (1, 9 << 20))],
+    ids=["lines", "characters"],
+)
+def test_a_file_that_is_cut_down_gets_colours(rest: str, end: tuple[int, int]) -> None:
+    buffer = Buffer("a.py", f"x = 1\n{rest}")
+    colours = BufferColours(buffer)
+    settle(colours, buffer)
+    buffer.replace((1, 0), (1, 0), "z")
+    settle(colours, buffer)
+    assert colours.spans(0) == ()
+    buffer.replace((1, 0), end, "")
+    settle(colours, buffer)
+    assert colours.spans(0) != ()
+    assert spans_of(colours, buffer) == whole(buffer)
+
+
 def test_nothing_is_done_when_nothing_changed() -> None:
     buffer = Buffer("a.py", PYTHON * 100)
     colours = BufferColours(buffer)

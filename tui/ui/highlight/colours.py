@@ -8,11 +8,11 @@ dropped for that file, and the text stays plain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, process_time
 from weakref import WeakKeyDictionary
 
-from tui.core.buffer import Buffer
+from tui.core.buffer import Buffer, LineChange
 from tui.ui.highlight.batches import hunks
 from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, Troubles, step_cpu_s
 from tui.ui.highlight.languages import Language, by_first_line, candidates, choice, language
@@ -21,6 +21,8 @@ from tui.ui.highlight.lines import Lines, NoLines, Range, Spans
 MOST_LINES = 200_000
 MOST_CHARACTERS = 8 * 2**20
 """Longer files are not coloured."""
+_FEW_LINES = 2_000
+"""So many lines are measured at once."""
 _SAMPLE_LINES = 40
 _SAMPLE_COLUMNS = 1_000
 """What is shown to Pygments where a file name fits several languages."""
@@ -41,6 +43,8 @@ class BufferColours:
         """None until the language is loaded."""
         self._first_line: str | None = None
         """What the language was known by; None: by the file's name."""
+        self._endless = False
+        """The file is too long for colours now."""
         self._choose()
 
     @property
@@ -110,7 +114,8 @@ class BufferColours:
         """Which language it is, as far as the name tells."""
         self._lines = None
         self._language = self._first_line = None
-        if _too_long(self._buffer):
+        self._endless = _too_long(self._buffer)
+        if self._endless:
             self._lines = NoLines()
             return
         found = candidates(self._buffer.path)
@@ -187,6 +192,10 @@ class BufferColours:
         if renamed and by_first_line(buffer.lines[0]) is not self._language:
             self._choose()
             return
+        if self._endless:
+            if changes is None or buffer.line_count < _FEW_LINES or _shorter(changes):
+                self._choose()
+            return
         if isinstance(self._lines, NoLines):
             return
         if changes is None:
@@ -195,7 +204,7 @@ class BufferColours:
         if self._lines is None:
             return
         if _too_long(buffer, changes[-1].n_new):
-            self._lines = NoLines()
+            self._lines, self._endless = NoLines(), True
             return
         for row, n_old, first, last in hunks(changes):
             self._lines.edit(row, n_old, buffer.lines[first:last])
@@ -208,6 +217,11 @@ def _too_long(buffer: Buffer, new: int | None = None) -> bool:
     if new is not None and new < _SAMPLE_LINES:
         return False
     return sum(map(len, buffer.lines)) > MOST_CHARACTERS
+
+
+def _shorter(changes: Sequence[LineChange]) -> bool:
+    """Whether lines were taken out."""
+    return sum(change.n_new - change.n_old for change in changes) < 0
 
 
 def _both(one: Range | None, other: Range | None) -> Range | None:
