@@ -3,8 +3,8 @@
 Run ``python -m tests.budgets.esc_cost [PRESSES]``. The real session in the foreground and three
 background lanes share one socket of the real endpoint; each streams 2,500 tokens/s out of a
 process of its own, and the session is drained 60 times a second, as the screen does. A thread
-plays the terminal: it recognises a key and calls the loop, which may be busy, and `Interrupt` is
-submitted there. Measured is from the thread's clock to the return of `submit`, which has written
+plays the terminal: it calls the loop, which may be busy (the app reads keys in the loop itself),
+and `Interrupt` is submitted there. Measured is from the thread's clock to the return of `submit`, which has written
 the frame then, and to the server's clock when it read it. Budget: 3 ms to the wire at p95; exit
 status 1 beyond it, or when the tokens did not come at the rate that is promised.
 """
@@ -153,7 +153,7 @@ class Bench:
         return Press((written_s - recognised_s) * 1000, (read_s - recognised_s) * 1000)
 
     def _key(self, delay_s: float) -> None:
-        """In the terminal's thread."""
+        """In the thread that plays the terminal."""
         time.sleep(delay_s)
         self._loop.call_soon_threadsafe(self._submit, time.monotonic())
 
