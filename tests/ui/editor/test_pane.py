@@ -55,6 +55,15 @@ async def test_nothing_open_says_what_to_do() -> None:
         assert not p.editor.display or p.has_class("-notice")
 
 
+async def test_with_nothing_open_what_changes_elsewhere_lays_nothing_out() -> None:
+    async with pane() as (p, pilot):
+        updated: list[object] = []
+        vars(p.query_one("#editor-notice", Static))["update"] = updated.append
+        p.sync(Notices(status=True))
+        await pilot.pause()
+        assert updated == []
+
+
 async def test_a_refused_file_is_one_sentence() -> None:
     async with pane("logo.png") as (p, _):
         words = str(p.query_one("#editor-notice", Static).render())
@@ -204,3 +213,14 @@ async def test_the_overview_goes_where_it_is_clicked() -> None:
         await pilot.click(p.overview, offset=(0, p.overview.size.height - 1))
         assert p.editor.view is not None
         assert p.editor.view.top > 60
+
+
+async def test_the_place_of_the_cursor_is_one_that_can_be_gone_to() -> None:
+    FILES["tabbed.py"] = "\tif x:\n\t\t日本 = y\n"
+    async with pane("tabbed.py") as (p, pilot):
+        p.editor.go((1, 4))
+        await pilot.pause()
+        assert " 2:5 " in tabs_of(p)
+        p.editor.go((0, 0))
+        await pilot.press("ctrl+g", *"2:5", "enter")
+        assert cursor_of(p) == (1, 4)

@@ -42,6 +42,7 @@ class EditorFiles(EditorSides):
         self.tabs = Tabs(id="tabs")
         self.find_bar = FindBar(id="find-bar")
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
+        self._said = _NOTHING_OPEN
         self._writing = ""
         self._was_busy = False
         self._warned = ""
@@ -203,7 +204,13 @@ class EditorFiles(EditorSides):
             if side.editor.view is not None:
                 side.editor.show(None)
         self.add_class("-notice")
-        self._notice.update(_NOTHING_OPEN)
+        self._say(_NOTHING_OPEN)
+
+    def _say(self, words: str) -> None:
+        """In the editor's place; the same words again would lay out the whole screen."""
+        if words != self._said:
+            self._said = words
+            self._notice.update(words)
 
     def _show_in(self, side: Side, path: str) -> View | None:
         """Show a file in this side; None if it is refused."""
@@ -212,7 +219,7 @@ class EditorFiles(EditorSides):
         if side is self.side:
             self.set_class(view is None, "-notice")
             if view is None:
-                self._notice.update(inert(refusal))
+                self._say(inert(refusal))
         if view is not side.editor.view:
             side.editor.show(view)
             if side is self.side:
@@ -258,10 +265,11 @@ class EditorFiles(EditorSides):
 
 
 def _place(editor: Editor, workspace: Workspace) -> str:
-    """Line and column as people count, and what is unusual about the file."""
+    """Line and column as people, `path:line:col` and compilers count; what is unusual about it."""
     if (view := editor.view) is None:
         return ""
-    words = [f"{view.cursor.position[0] + 1}:{view.cursor.cell + 1}"]
+    line, col = view.cursor.position
+    words = [f"{line + 1}:{col + 1}"]
     if view.newline_words != "LF":
         words.append(view.newline_words)
     if workspace.read_only(view.path):
