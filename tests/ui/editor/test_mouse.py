@@ -67,3 +67,13 @@ def test_shift_extends_and_the_gutter_takes_lines() -> None:
     press(drag, view, 2, 1, 9.0, line=True)
     drag.move(view.cursor, (2, 0))
     assert view.cursor.selection == ((1, 0), (3, 0))
+
+
+def test_a_file_that_is_shown_while_the_button_is_held_is_not_dragged_in() -> None:
+    view, other, drag = View(Buffer("a", TEXT)), View(Buffer("b", TEXT)), Drag()
+    before = len(view.buffer._marks)
+    press(drag, view, 9, 0)
+    drag.move(other.cursor, (1, 1))
+    assert other.cursor.selection is None
+    drag.release()
+    assert len(view.buffer._marks) == before

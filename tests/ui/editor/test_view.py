@@ -142,3 +142,12 @@ def test_matches_show_and_the_current_one_wins_over_the_selection() -> None:
     first, second = view.rows(2, False, plain)
     assert first.overlays == ((0, 4, "selection"), (0, 4, "match-now"))
     assert second.overlays == ((0, 4, "match"),)
+
+
+def test_a_view_that_is_closed_leaves_no_marks() -> None:
+    buffer = Buffer("a", "one\ntwo\nthree\n")
+    view = View(buffer)
+    view.search.limit(((0, 0), (1, 2)))
+    view.pen.put(1)
+    view.release()
+    assert buffer._marks == []

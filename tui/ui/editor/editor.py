@@ -209,8 +209,7 @@ class Editor(EditorCanvas):
         """The selection is made."""
         if self._drag.active:
             event.stop()
-            if self.view is not None:
-                self._drag.release(self.view.cursor)
+            self._drag.release()
             self.stop("edge")
             self.release_mouse()
 

@@ -40,7 +40,7 @@ class Drag:
         """The row in the view that it is nearest to."""
         self._held = 0
         self._unit: Unit = "character"
-        self._marks: tuple[Mark, Mark] | None = None
+        self._origin: tuple[Buffer, Mark, Mark] | None = None
         """What the first click selected; the model may write above it meanwhile."""
         self._clicks = 0
         self._last_click: tuple[float, Position] = (float("-inf"), (0, 0))
@@ -53,7 +53,7 @@ class Drag:
         self._clicks = self._clicks % 3 + 1 if again else 1
         self._last_click = (now_s, position)
         self._unit = "line" if line else _UNITS[self._clicks - 1]
-        self.release(cursor)
+        self.release()
         self.active = True
         if shift:
             self._unit = "character"
@@ -62,14 +62,15 @@ class Drag:
         else:
             origin = self._extent(cursor.buffer, position)
             cursor.select(*origin)
-        self._marks = (cursor.buffer.mark(*origin[0], right=True), cursor.buffer.mark(*origin[1]))
+        buffer = cursor.buffer
+        self._origin = buffer, buffer.mark(*origin[0], right=True), buffer.mark(*origin[1])
 
     def move(self, cursor: Cursor, position: Position) -> None:
         """The mouse moved with the button down: select from the origin to here."""
-        start, end = self._extent(cursor.buffer, position)
-        if self._marks is None:
+        if self._origin is None or self._origin[0] is not cursor.buffer:  # another file is shown
             return
-        first, last = (cursor.buffer.clamp(mark.position) for mark in self._marks)
+        start, end = self._extent(cursor.buffer, position)
+        first, last = (cursor.buffer.clamp(mark.position) for mark in self._origin[1:])
         if position < first:
             cursor.place(max(first, last))
             cursor.place(start, select=True)
@@ -89,13 +90,14 @@ class Drag:
         times = min(1 + self._held // _FASTER_TICKS, _FASTEST)
         return self.outside * times, self.aside * times
 
-    def release(self, cursor: Cursor) -> None:
+    def release(self) -> None:
         """The button went up."""
         self.active = False
         self.outside = self.aside = self._held = 0
-        if self._marks is not None:
-            cursor.buffer.release(*self._marks)
-            self._marks = None
+        if self._origin is not None:
+            buffer, *marks = self._origin
+            buffer.release(*marks)
+            self._origin = None
 
     def _extent(self, buffer: Buffer, position: Position) -> tuple[Position, Position]:
         """What one unit of the selection at a position covers."""

@@ -88,6 +88,7 @@ class View:
         """The view is closed."""
         self.cursor.release()
         self.pen.release()
+        self.search.limit(None)
         self.buffer.release(self._top)
 
     def fit(self, width: int, *, wrap: bool) -> None:
