@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from math import inf
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from tui.ui import theme
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 FRAME_S = 0.008
-"""What a frame gives to colours."""
+"""What a frame gives to colours, in time of this thread: a busy machine has colours too."""
 LONGEST_LINE = 1000
 """Characters; a longer line is shown without colours."""
 MOST_CHARS = 20_000
@@ -50,7 +50,7 @@ class _Turn:
 @contextmanager
 def colours_for(seconds: float) -> Iterator[None]:
     """What is painted in this context makes colours for so long at most, all rows together."""
-    before, _Turn.until = _Turn.until, perf_counter() + seconds
+    before, _Turn.until = _Turn.until, thread_time() + seconds
     try:
         yield
     finally:
@@ -153,7 +153,7 @@ class _Code:
     @property
     def rows(self) -> list[list[Piece]]:
         """A list of pieces a line; what can be coloured now is coloured first."""
-        if not self.done and perf_counter() < _Turn.until:
+        if not self.done and thread_time() < _Turn.until:
             self._colour()
         if self._rows is None:
             plain = theme.active().style("syntax-text")
@@ -165,15 +165,15 @@ class _Code:
         from tui.ui.highlight.guard import Guard
 
         if self._tokens is None:
-            lexer = None if _stopped[self._language] >= MOST_STOPPED else lexer_for(self._language)
+            lexer = None if _stopped[self._language] >= MOST_STOPPED else _loaded(self._language)
             if lexer is None or _is_long(self._text):
                 self._end()
                 return
             self._tokens = lexer.get_tokens(self._text)
-        began = perf_counter()
+        began = thread_time()
         with Guard(MATCH_CPU_S) as guard:
             self._go_on(self._tokens, min(_Turn.until, began + MOST_S - self._took_s))
-        self._took_s += perf_counter() - began
+        self._took_s += thread_time() - began
         if guard.failure:
             _stopped[self._language] += 1
             if _stopped[self._language] == MOST_STOPPED:
@@ -195,7 +195,7 @@ class _Code:
                 head, *rest = text.split("\n")
                 new[-1].append((head, style))
                 new += [[(line, style)] for line in rest]
-            if perf_counter() > until:
+            if thread_time() > until:
                 return
             if count % 32 == 31:
                 look()
@@ -204,6 +204,14 @@ class _Code:
 
     def _end(self) -> None:
         self.done, self._tokens, self._new = True, None, []
+
+
+def _loaded(language: str) -> Lexer | None:
+    """The lexer; it is loaded once, which is no reason to show text without colours meanwhile."""
+    began = thread_time()
+    lexer = lexer_for(language)
+    _Turn.until += thread_time() - began
+    return lexer
 
 
 def _shown(code: str) -> str:
