@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from time import process_time
 
 import pytest
 from textual import events
@@ -13,7 +14,7 @@ from textual.widgets import Input
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.sources import Source, package
-from tui.ui.widgets.field import Field
+from tui.ui.widgets.field import MOST_CHARS, Field
 
 EVIL = "a\x1b[31mb\x1b]2;title\x07c\x9b5md\u202ee\tf\rg\x08h\ud800i\u200bj\x7f"
 BAD = {chr(code) for code in (*range(32), *range(0x7F, 0xA0), 0x202E, 0x200B, 0xD800)}
@@ -106,3 +107,22 @@ async def test_each_character_has_its_place() -> None:
             assert field.cursor_screen_offset.x == left + cell
             await pilot.click(Field, offset=(left + cell, field.content_region.y))
             assert field.cursor_position == column
+
+
+async def test_a_megabyte_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = OneField()
+    async with app.run_test(size=(60, 3)) as pilot:
+        said: list[str] = []
+        monkeypatch.setattr(app, "notify", lambda words, **more: said.append(words))
+        field = app.query_one(Field)
+        field.post_message(events.Paste("é\x1b" * 500_000))
+        await pilot.pause()
+        assert said == [f"Only the first {MOST_CHARS:,} characters fit here."]
+        assert field.value == "é\x1b" * (MOST_CHARS // 2)
+        assert field.cursor_position == MOST_CHARS
+        began = process_time()
+        field.action_cursor_left()
+        field.delete_selection()
+        await pilot.press("backspace", "x")
+        assert process_time() - began < 0.5
+        assert field.value.endswith("x\x1b")

@@ -13,6 +13,9 @@ from textual.widgets import Input
 
 from tui.ui.rows import pictures
 
+MOST_CHARS = 4_000
+"""Longer ones are cut: Textual looks at the whole value for each key."""
+
 
 class Pictures(Highlighter):
     """For Textual's own `Input` (the command palette's), which duetto does not make."""
@@ -27,6 +30,15 @@ class Field(Input):
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, compact=True, id=id)
+
+    def validate_value(self, value: str) -> str:
+        """As much as fits; what is left out is said."""
+        if len(value) <= MOST_CHARS:
+            return value
+        self.app.notify(
+            f"Only the first {MOST_CHARS:,} characters fit here.", severity="warning", markup=False
+        )
+        return value[:MOST_CHARS]
 
     @property
     def _value(self) -> Text:
