@@ -10,6 +10,7 @@ from textual.app import App
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
+from textual.widgets.text_area import Edit, EditResult
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
@@ -99,6 +100,78 @@ async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_k
                 break
         assert focused is not None
         assert (focused.id, _text_of(focused)) == (focus, typed)
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ("ab\x1b[D\x1b[Dx", "xab"),
+        ("one\rtwo\x1b[H!\x1b[A?", "o?ne\n!two"),
+        ("abc\x7f\x7f\x1b[Dx\x1b[Cy", "xay"),
+        ("abc\x1b[1;2D\x1b[1;2Dx", "ax"),
+        ("word " * 400, "word " * 400),
+        ("ab\x1b[D" * 200, "a" * 200 + "b" * 200),
+    ],
+)
+async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_times(
+    sent: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        app.bench.enter_editor()
+        await pilot.pause()
+        editor = app.bench.editor.editor
+        assert editor.view is not None
+        before, painted = editor.view.buffer.text(), list[int]()
+        monkeypatch.setattr(editor, "repaint", lambda: painted.append(1))
+        monkeypatch.setattr("tui.ui.editor.editor._BURST_S", 60.0)
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, sent)
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if editor.view.buffer.text().startswith(text):
+                break
+        assert editor.view.buffer.text() == text + before
+        assert len(painted) < 10
+
+
+async def test_a_burst_in_the_prompt_is_put_in_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        edits: list[str] = []
+        plain = prompt.edit
+
+        def kept(edit: Edit) -> EditResult:
+            edits.append(edit.text)
+            return plain(edit)
+
+        monkeypatch.setattr(prompt, "edit", kept)
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, "word " * 100 + "\x7f!")
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if prompt.text.endswith("!"):
+                break
+        assert prompt.text == "word " * 99 + "word!"
+        assert len(edits) < 10
+
+
+def test_only_the_key_that_is_being_taken_takes_others_and_only_those_right_behind_it() -> None:
+    posted: list[Message] = []
+    loop = asyncio.new_event_loop()
+    order = KeyOrder(posted.append, loop)
+    keys = {name: TypedKey(events.Key(name, name)) for name in "abcd"}
+    for message in (keys["a"], keys["b"], events.AppFocus(), keys["c"]):
+        order.add(message)
+    assert keys["b"].further(lambda _: True) is None
+    assert keys["a"].further(lambda key: key.key != "b") is None
+    assert keys["a"].further(lambda _: True) is keys["b"]
+    assert keys["a"].further(lambda _: True) is None  # something else stands there
+    assert posted == [keys["a"]]
+    loop.close()
 
 
 async def test_a_review_key_right_behind_the_way_there_is_no_letter_of_the_prompt() -> None:

@@ -5,6 +5,9 @@ parent to the app, where bindings are looked up: a turn of the event loop a step
 come in one read, as over a slow line, the second so overtakes the first: Left and ``x`` put the
 ``x`` where the cursor was. Here the next one waits until the one before has been taken. A key that
 comes alone waits for nothing.
+
+A turn of the loop and a repaint for each are too much where keys come by the hundred a second (a
+script, a paste without brackets, a held key): who takes one may take those that wait behind it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from textual import events
 from textual.message import Message
@@ -23,11 +27,13 @@ PATIENCE_S = 0.1
 class TypedKey(events.Key):
     """A key that tells when it has been taken; see `KeyOrder`."""
 
-    __slots__ = ("on_taken",)
+    __slots__ = ("further", "on_taken")
 
     def __init__(self, key: events.Key) -> None:
         super().__init__(key.key, key.character)
         self.on_taken: Callable[[], None] = lambda: None
+        self.further: Callable[[Callable[[TypedKey], bool]], TypedKey | None] = lambda _: None
+        """The key that waits next, if it is such a one: whoever asks for it takes it now."""
 
     def stop(self, stop: bool = True) -> TypedKey:
         """Textual's: a widget took it."""
@@ -61,8 +67,19 @@ class KeyOrder:
             if isinstance(message, TypedKey):
                 self._open = message
                 message.on_taken = self._taken
+                message.further = partial(self._further, message)
                 self._patience = self._loop.call_later(PATIENCE_S, self._done, message)
             self._post(message)
+
+    def _further(self, key: TypedKey, wanted: Callable[[TypedKey], bool]) -> TypedKey | None:
+        """The next one, if this one is being taken and nothing else came between."""
+        if key is not self._open or not self._waiting:
+            return None
+        following = self._waiting[0]
+        if not isinstance(following, TypedKey) or not wanted(following):
+            return None
+        self._waiting.popleft()
+        return following
 
     def _taken(self) -> None:
         """What took the key goes on with it in this turn of the loop."""

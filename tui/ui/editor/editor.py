@@ -23,11 +23,14 @@ from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
+from tui.ui.key_order import TypedKey
 
 _NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
 """Keys held down that make a command of a letter; terminals send the letter along."""
 _JUMP_BUDGET_S, _JUMP_PAUSE_S = 0.004, 0.01
 """A slice of the search for a bracket's partner, and the pause between two."""
+_BURST_S = 0.004
+"""So long keys that wait are taken one behind the other before the text is painted."""
 _SIDE_STEP = 8
 """Cells a sideways turn of the wheel."""
 
@@ -39,6 +42,8 @@ class Editor(EditorCanvas):
         super().__init__(session, id=id)
         self._drag = Drag()
         self.typist = Typist()
+        self._burst: set[str] | None = None
+        """What the keys that are being taken did; None: none are."""
 
     @property
     def selected_text(self) -> str:
@@ -60,7 +65,20 @@ class Editor(EditorCanvas):
             return
         self.session.touched(view.path)
         self.moved()
-        self.post_message(self.Edited())
+        self._edited()
+
+    def moved(self) -> None:
+        """The cursor was moved: shown once for all keys that are taken together."""
+        if self._burst is None:
+            super().moved()
+        else:
+            self._burst.add("moved")
+
+    def _edited(self) -> None:
+        if self._burst is None:
+            self.post_message(self.Edited())
+        else:
+            self._burst.add("edited")
 
     def undo(self, *, again: bool = False) -> None:
         """Take the user's own last edit back (or do it again); never the model's."""
@@ -143,12 +161,28 @@ class Editor(EditorCanvas):
     # -- events ---------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """Move, change, or let the key bubble."""
-        view, key = self.view, event.key
-        if view is None or not self._take_key(view, key, event):
+        """Move, change, or let the key bubble; with it those that wait and are the text's too."""
+        view = self.view
+        if view is None:
             return
-        event.stop()
-        event.prevent_default()
+        burst: set[str] = set()
+        self._burst = burst
+        try:
+            taken = self._take_key(view, event.key, event)
+            until_s = monotonic() + _BURST_S
+            while taken and isinstance(event, TypedKey) and monotonic() < until_s:
+                if (key := event.further(_is_taken)) is None:
+                    break
+                self._take_key(view, key.key, key)
+        finally:
+            self._burst = None
+            if "moved" in burst:
+                self.moved()
+            if "edited" in burst:
+                self._edited()
+        if taken:
+            event.stop()
+            event.prevent_default()
 
     def _take_key(self, view: View, key: str, event: events.Key) -> bool:
         if key in MOVES:
@@ -165,7 +199,7 @@ class Editor(EditorCanvas):
             return self.copy(cut=COPIES[key])
         elif key in PASTES:
             self.paste(self.app.clipboard)
-        elif event.is_printable and event.character is not None and not key.startswith(_NOT_TYPED):
+        elif _is_typed(event) and event.character is not None:
             self.change(auto_indent.character(view.cursor, event.character))
         else:
             return False
@@ -270,3 +304,12 @@ class Editor(EditorCanvas):
             self._drag.move(self.view.cursor, self.view.position_at(self._drag.x, y))
             self.repaint()
             self.report()
+
+
+def _is_typed(key: events.Key) -> bool:
+    return key.is_printable and not key.key.startswith(_NOT_TYPED)
+
+
+def _is_taken(key: events.Key) -> bool:
+    """True for what the editor surely takes, whatever the text is."""
+    return key.key in MOVES or key.key in CHANGES or _is_typed(key)

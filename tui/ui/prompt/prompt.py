@@ -9,6 +9,7 @@ from textual import events
 from textual.content import Content
 
 from tui.ui.commands import completions
+from tui.ui.key_order import TypedKey
 from tui.ui.keymap import actions
 from tui.ui.messages import (
     ConversationWanted,
@@ -26,6 +27,8 @@ from tui.ui.rows import inert
 _ACTIONS = actions("prompt")
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _MOST_MATCHES = 5
+_MOST_AT_ONCE = 200
+"""Characters that were typed faster than they are painted."""
 
 
 class Prompt(FoldingText):
@@ -115,9 +118,20 @@ class Prompt(FoldingText):
         """Keys of the table first; what they do not take is text."""
         action = self._do.get(_ACTIONS.get(event.key, ""))
         taken = action is not None and action()
+        if not taken and isinstance(event, TypedKey) and _is_typed(event):
+            taken = self._type(event)
         if taken or (event.key == "right" and self._take_offer()):
             event.stop()
             event.prevent_default()
+
+    def _type(self, event: TypedKey) -> bool:
+        """Put in at once what was typed in one go; False: it is one key, which Textual puts in."""
+        typed = [event.character or ""]
+        while len(typed) < _MOST_AT_ONCE and (key := event.further(_is_typed)) is not None:
+            typed.append(key.character or "")
+        if len(typed) > 1:
+            self._replace_via_keyboard("".join(typed), *self.selection)
+        return len(typed) > 1
 
     def on_paste(self, event: events.Paste) -> None:
         """Pasted text may hold control characters: they are shown, not kept; a long one folds."""
@@ -202,3 +216,7 @@ class Prompt(FoldingText):
     def _before_cursor(self) -> str:
         row, col = self.cursor_location
         return str(self.document.get_line(row)[:col])
+
+
+def _is_typed(key: events.Key) -> bool:
+    return key.is_printable and "+" not in key.key and key.key not in _ACTIONS
