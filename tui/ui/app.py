@@ -27,7 +27,7 @@ from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
 from tui.ui.tick import Frame
-from tui.ui.widgets.field import Pictures
+from tui.ui.widgets.field import Field, tame
 
 if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
@@ -98,12 +98,12 @@ class DuettoApp(App[int]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """No cursor blinks: while nothing happens nothing is painted.
 
-        The command palette's field comes from Textual: it is made inert here.
+        The command palette's field comes from Textual: it is tamed here.
         """
         if isinstance(event.widget, Input | TextArea):
             event.widget.cursor_blink = False
-        if isinstance(event.widget, Input) and event.widget.highlighter is None:
-            event.widget.highlighter = Pictures()
+        if isinstance(event.widget, Input) and not isinstance(event.widget, Field):
+            tame(event.widget)
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the bottom screen."""

@@ -17,9 +17,13 @@ MOST_CHARS = 4_000
 """Longer ones are cut: Textual looks at the whole value for each key."""
 
 
-class Pictures(Highlighter):
-    """For Textual's own `Input` (the command palette's), which duetto does not make."""
+def tame(foreign: Input) -> None:
+    """Make Textual's own `Input` (the command palette's) inert, and short."""
+    foreign.highlighter = _Pictures()
+    foreign.max_length = MOST_CHARS
 
+
+class _Pictures(Highlighter):
     def highlight(self, text: Text) -> None:
         """Show pictures for control characters."""
         text.plain = pictures(text.plain)
