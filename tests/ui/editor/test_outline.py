@@ -139,3 +139,14 @@ async def test_it_is_the_list_of_its_file_whatever_comes_behind_it() -> None:
         assert (p.active, cursor_of(p)) == ("c/main.py", (0, 0))
         await pilot.press("enter")
         assert (p.active, cursor_of(p)) == ("m.py", (82, 4))
+
+
+async def test_lines_that_come_above_a_symbol_while_the_list_is_open_move_it() -> None:
+    async with pane("m.py") as (p, pilot):
+        await pilot.press("ctrl+t", *"thi")
+        session_of(p).workspace.write("m.py", (0, 0), (0, 0), "# one\n# two\n")
+        session_of(p).workspace.write("m.py", (84, 0), (84, 0), "# three\n")
+        await pilot.press("enter")
+        assert cursor_of(p) == (85, 4)
+        assert p.editor.view is not None
+        assert "def third" in p.editor.view.buffer.lines[85]

@@ -25,6 +25,8 @@ from tui.ui.editor.view import View
 from tui.ui.widgets.field import Field
 
 _SLICE_S, _PAUSE_S = 0.006, 0.015
+_NEAR = 1_000
+"""Lines in which a symbol is looked for that was written anew."""
 _DEEPEST = 12
 """Cells of indentation shown at most."""
 
@@ -177,12 +179,24 @@ class OutlineScreen(ModalScreen[Symbol | None]):
     def _entered(self, event: Message) -> None:
         event.stop()
         if (chosen := self._list.chosen) is not None:
-            self.dismiss(chosen)
+            self.dismiss(self._now(chosen))
 
     def _show_lit(self) -> None:
         self._moved = True
         if (chosen := self._list.chosen) is not None:
-            self._look(chosen)
+            self._look(self._now(chosen))
+
+    def _now(self, symbol: Symbol) -> Symbol:
+        """Where a symbol is by now: the model may have written above it since it was found."""
+        buffer, line, room = self._view.buffer, symbol.line, 1
+        for row, n_old, n_new in buffer.changes_since(self._revision) or ():
+            if row + n_old <= line:
+                line += n_new - n_old
+            elif row <= line:  # its own line was written anew, with others perhaps
+                line, room = row, max(room, n_new)
+        text = buffer.lines[line : line + min(room, _NEAR)]
+        near = (at for at, one in enumerate(text) if symbol.name in one)
+        return symbol._replace(line=line + next(near, 0))
 
     def _collect(self) -> None:
         """Find symbols for some milliseconds; from the start again if the text has changed."""
