@@ -281,3 +281,23 @@ def test_outside_the_main_thread_there_is_no_alarm_but_a_guard() -> None:
     thread.start()
     thread.join()
     assert failures == ["Custom"]
+
+
+class Dying:
+    def __del__(self) -> None:
+        """An alarm that rings here is lost."""
+        until = process_time() + 0.1
+        while process_time() < until:
+            pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_alarm_that_python_ignores_rings_again() -> None:
+    began = process_time()
+    with Guard(0.05) as guard:
+        Dying()
+        while process_time() < began + 5:
+            pass
+    assert guard.failure
+    assert process_time() - began < 1
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0

@@ -71,7 +71,9 @@ class Guard:
             if not Guard._depth:
                 self._handler = signal.signal(signal.SIGVTALRM, _ring)
             Guard._depth += 1
-            self._left_s = signal.setitimer(signal.ITIMER_VIRTUAL, self._limit_s)[0]
+            # again and again: Python ignores what is raised in a __del__ or while it collects
+            limits_s = self._limit_s, self._limit_s
+            self._left_s = signal.setitimer(signal.ITIMER_VIRTUAL, *limits_s)[0]
         return self
 
     def __exit__(
@@ -83,7 +85,8 @@ class Guard:
         if self._alarmed:
             Guard._depth -= 1
             Guard._step_s = self._outer_step_s
-            signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s)
+            again_s = Guard._step_s if Guard._depth else 0.0
+            signal.setitimer(signal.ITIMER_VIRTUAL, self._left_s, again_s)
             if not Guard._depth:
                 signal.signal(signal.SIGVTALRM, self._handler or signal.SIG_DFL)
         self.took_bytes = _most_bytes() - self._before
@@ -107,7 +110,7 @@ def look() -> None:
     if Guard._ceiling and _most_bytes() > Guard._ceiling:
         raise LexerUnfit(_GREEDY)
     if Guard._depth:
-        signal.setitimer(signal.ITIMER_VIRTUAL, Guard._step_s)
+        signal.setitimer(signal.ITIMER_VIRTUAL, Guard._step_s, Guard._step_s)
 
 
 class Troubles:
