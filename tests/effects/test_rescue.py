@@ -201,6 +201,36 @@ def test_the_folder_goes_with_the_last_of_it_and_comes_again(folders: RescueFold
     assert (again / "draft.txt").read_text() == "more"
 
 
+def test_what_is_typed_after_a_removal_that_failed_is_offered(
+    folders: RescueFolders, next_one: RescueFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(shutil, "rmtree", fails_busy)
+        first = Path(folders.keep(ALL)[0])
+        assert folders.keep(Unsaved()) == ("", [])
+    assert first.exists()
+    assert next_one.kept() == []  # it was saved
+    second = left(folders, Unsaved(draft="more"))[0]
+    assert Path(second) != first
+    assert [(kept.draft, kept.folder) for kept in next_one.kept()] == [("more", second)]
+
+
+def test_a_list_that_cannot_be_removed_stays_the_one_that_is_written(
+    folders: RescueFolders, next_one: RescueFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folders.keep(ALL)[0]
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "unlink", fails_busy)
+        with pytest.raises(FileRefused):
+            folders.keep(Unsaved())
+    assert left(folders, Unsaved(draft="more"))[0] == folder
+    assert [kept.draft for kept in next_one.kept()] == ["more"]
+
+
+def fails_busy(*_: object, **__: object) -> None:
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+
 def test_a_folder_that_somebody_removed_is_made_again(
     folders: RescueFolders, next_one: RescueFolders
 ) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import threading
 import time
@@ -33,12 +34,13 @@ from tui.core.file_read import checked_path
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.errors import EditRefused, FileRefused
 
+_log = logging.getLogger("tui.rescue")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _NAME, _MANIFEST, _DRAFT, _LOCK = "rescue", "workspace.json", "draft.txt", "owner.lock"
 _FILES, _BEFORE, _WRITING = "files", "before", "writing"
 _MOST_BYTES = 64 * 1024 * 1024
-"""A kept file is at most 8 MB; what is larger is not ours."""
+"""A kept file is seldom larger than 8 MB, which are saved; what is larger is not ours."""
 
 
 class RescueFolders:
@@ -81,8 +83,9 @@ class RescueFolders:
             own = self._own = None
         if not unsaved:
             if own is not None:
+                own.disown()
+                self._own = None  # what comes next gets a folder of its own
                 own.remove()
-            self._own = None
             return "", []
         if own is None:
             own = self._own = _OwnFolder(self._state_dir, self._root)
@@ -186,12 +189,18 @@ class _OwnFolder:
             os.close(self._lock)
         self._lock = -1
 
-    def remove(self) -> None:
-        """Nothing in it is unsaved any more. Raises OSError."""
+    def disown(self) -> None:
+        """Nothing in it is unsaved any more: from now on nobody offers it. Raises OSError."""
         with suppress(FileNotFoundError):
-            os.unlink(self.folder / _MANIFEST)  # first: half of it is not to be offered
-        _remove(self.folder)
-        self.let_go()
+            os.unlink(self.folder / _MANIFEST)
+        self.let_go()  # over a network an open file would keep its folder from being removed
+
+    def remove(self) -> None:
+        """Take it away, once it is disowned; what stays of it is litter, and offered to nobody."""
+        try:
+            _remove(self.folder)
+        except OSError as error:
+            _log.warning("%s is not removed: %s", self.folder, error.strerror)
         with suppress(OSError):
             os.rmdir(self.folder.parent)
 
