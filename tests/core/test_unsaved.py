@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk
+from tui.core.file_read import MAX_BYTES, MAX_LINES
 from tui.core.unsaved import Unsaved, UnsavedFile, bring_back, typed_text
 from tui.core.workspace import FileRead, Workspace
 from tui.errors import EditRefused
@@ -55,6 +56,14 @@ def test_what_cannot_be_edited_is_refused() -> None:
     space = Workspace(lambda path: FileRead(None, "it is a folder", "directory"))
     with pytest.raises(EditRefused, match="folder"):
         bring_back(space.ledger, kept())
+
+
+def test_what_is_kept_comes_back_however_long_it_is() -> None:
+    """It grew beyond what can be opened, or saved, while it was typed: nothing else has it."""
+    for text in ("1\n" * (MAX_LINES + 2), "x" * (MAX_BYTES + 2)):
+        space = workspace(a_py=OLD)
+        assert bring_back(space.ledger, kept(text=text + OLD))
+        assert space.buffers["a.py"].text() == text + OLD
 
 
 def test_it_is_said_in_words() -> None:

@@ -8,11 +8,12 @@ from itertools import chain
 
 from tui.core.buffer import BOM, Buffer
 from tui.core.disk_plan import StillText, still_text
-from tui.core.file_read import ascii_shown, decoded
+from tui.core.file_read import ascii_shown
 from tui.core.ledger import Ledger
 from tui.core.outside import replace_as_user
 from tui.core.patch import merge3
 from tui.core.rows import whole_text
+from tui.errors import EditRefused
 
 _MOST_NAMED = 3
 _PIECE_LINES = 4_000
@@ -116,6 +117,14 @@ def _count(things: Iterable[object], name: str) -> str:
     return f"{number} {name}{'s' if number > 1 else ''}"
 
 
+def _kept_text(file: UnsavedFile) -> str:
+    """However long it is: nothing else has it. Raises EditRefused: it is none of duetto's texts."""
+    try:
+        return file.data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise EditRefused(f"what was kept of '{ascii_shown(file.path)}' is not UTF-8") from None
+
+
 def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
     """Put a kept text into its buffer, as an edit of the user's own that undo takes back.
 
@@ -125,7 +134,7 @@ def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
     Raises:
         EditRefused: the file cannot be edited.
     """
-    kept = decoded(file.path, file.data)
+    kept = _kept_text(file)
     before = "" if file.before is None else file.before.decode("utf-8", "replace")
     path = ledger.checked(file.path)
     missing = path not in ledger.buffers and ledger.read(path).data is None
