@@ -202,6 +202,27 @@ async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "pass= path=set" in session.transcript.blocks[-1].text
 
 
+async def test_git_has_no_key_in_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter of the user's configuration is a program, and gets what git has."""
+    said, path = tmp_path / "said", tmp_path / "bin"
+    path.mkdir()
+    (path / "git").write_text(f'#!/bin/sh\n(echo "asked $@"; env) >> "{said}"\n')
+    (path / "git").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    monkeypatch.setenv("MODEL_PASS", KEY)
+    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), Options())
+    ports = composition._ports(watched=True)
+    assert ports.git_status is not None
+    await ports.git_status()
+    composition._listing.paths()
+    await composition.close()
+    told = said.read_text()
+    assert {"rev-parse", "ls-files"} <= set(told.split())
+    assert KEY not in told
+
+
 async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,32 @@ async def test_of_a_folder_in_a_repository_only_that_folder(repo: Path) -> None:
     assert await GitStatus(str(repo / "sub")).states() == {"staged.py": "M", "new": "?"}
 
 
+async def test_a_repository_that_is_made_later_is_noticed(repo: Path) -> None:
+    (repo / "sub/new.py").write_text("two\n")
+    status = GitStatus(str(repo / "sub"))
+    assert await status.states() == {"new.py": "?"}
+    git(repo / "sub", "init", "-q")
+    await status.states()
+    assert (await status.states())["new.py"] == "?"
+
+
+async def test_where_the_workspace_is_in_its_repository_is_asked_once(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "changed.py").write_text("two\n")
+    status, asked = GitStatus(str(repo)), list[str]()
+    run = status._run
+
+    async def counted(*arguments: str) -> tuple[int, bytes]:
+        asked.append(arguments[0])
+        return await run(*arguments)
+
+    monkeypatch.setattr(status, "_run", counted)
+    for _ in range(2):
+        assert await status.states() == {"changed.py": "M"}
+    assert asked.count("rev-parse") == 1
+
+
 async def test_a_conflict(repo: Path) -> None:
     git(repo, "checkout", "-qb", "other")
     (repo / "changed.py").write_text("theirs\n")

@@ -37,6 +37,7 @@ from tui.settings import Paths, RehearsalSettings, Settings
 
 if TYPE_CHECKING:
     from tui.effects.clipboard_tool import ClipboardTool
+    from tui.effects.git_status import GitStatus
     from tui.effects.tracer import Tracer
     from tui.effects.wire import Endpoint
 
@@ -79,11 +80,14 @@ class Composition:
         self._workplace = workplace
         self._recorder = recorder_for(workplace, record)
         self._clipboard: ClipboardTool | None = None
+        self._git: GitStatus | None = None
         self._clock = MonotonicClock()
         self._network = Network(workplace, self._clock, self._recorder)
         root = str(workplace.root)
         logfile.mask(_secrets(workplace))
-        self._listing = Listing(root)
+        self._keyless = withheld(workplace, os.environ)
+        """The environment of other programs."""
+        self._listing = Listing(root, environment=self._keyless)
         self._files = Files(root, self._listing)
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
         self.session = Session(self._ports(watched=watched), workplace.models.roles, options)
@@ -98,7 +102,7 @@ class Composition:
             wires=self._network.wire,
             clock=self._clock,
             files=self._files,
-            runner=Verifier(str(workplace.root), withheld(workplace, os.environ)),
+            runner=Verifier(str(workplace.root), self._keyless),
             verify_command=self._verify_command,
             remember_consent=consents.remember,
             consents=consents.known(),
@@ -126,8 +130,7 @@ class Composition:
         if self._clipboard is None:
             from tui.effects.clipboard_tool import ClipboardTool, command_for
 
-            environment = withheld(self._workplace, os.environ)
-            self._clipboard = ClipboardTool(command_for(os.environ), environment)
+            self._clipboard = ClipboardTool(command_for(os.environ), self._keyless)
         return self._clipboard.copy(text)
 
     def _unrecorded(self, words: str) -> None:
@@ -143,7 +146,9 @@ class Composition:
     async def _git_status(self) -> Mapping[str, GitState]:
         from tui.effects.git_status import GitStatus
 
-        return await GitStatus(str(self._workplace.root)).states()
+        if self._git is None:  # kept: it knows where in its repository the workspace is
+            self._git = GitStatus(str(self._workplace.root), self._keyless)
+        return await self._git.states()
 
     async def _verify_command(self) -> VerifyCommand | None:
         workplace = self._workplace

@@ -38,9 +38,13 @@ _FOREIGN = ("local", "worktree")
 class GitStatus:
     """The state of one workspace, asked anew at every call."""
 
-    def __init__(self, root: str) -> None:
-        """``root`` is the workspace's directory, in or below a repository or not."""
+    def __init__(self, root: str, environment: Mapping[str, str] | None = None) -> None:
+        """``root`` is the workspace's directory, in or below a repository or not.
+
+        git's filters are programs: they get this environment, where no key is (None: our own).
+        """
         self._root = os.path.realpath(root)
+        self._environment = _environment(os.environ if environment is None else environment)
         self._prefix: bytes | None = None
         """The workspace's path in its repository, ``sub/`` or empty; None: not known yet."""
 
@@ -65,7 +69,10 @@ class GitStatus:
         if filters is None:
             return {}
         code, answer = await self._run(*filters, *_STATUS)
-        return states_of(answer, self._prefix) if code == 0 else {}
+        found = states_of(answer, self._prefix) if code == 0 else {}
+        if not found and (answer or code != 0):
+            self._prefix = None  # another repository may have been made here, or taken away
+        return found
 
     async def _foreign_filters(self) -> list[str] | None:
         """Options that switch off the filters of the repository's own configuration.
@@ -95,7 +102,7 @@ class GitStatus:
             *_NO_COMMANDS,
             *arguments,
             cwd=self._root,
-            env=_environment(os.environ),
+            env=self._environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,19 @@ _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 class Listing:
     """The path list of one workspace, looked up anew at every call."""
 
-    def __init__(self, root: str | Path, limit: int = LIMIT) -> None:
-        """``root`` is the workspace's directory; at most ``limit`` paths are listed."""
+    def __init__(
+        self,
+        root: str | Path,
+        limit: int = LIMIT,
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """``root`` is the workspace's directory; at most ``limit`` paths are listed.
+
+        git is run in this environment, where no key is (None: our own).
+        """
         self._root = os.path.realpath(root)
+        self._environment = environment
         self._limit = limit
         self._closed = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -120,7 +130,8 @@ class Listing:
         self, *arguments: str, stdin: bytes | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run git in the root; None if there is none or it takes too long."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        ours = os.environ if self._environment is None else self._environment
+        kept = {name: value for name, value in ours.items() if not name.startswith("GIT_")}
         try:
             process = subprocess.Popen(
                 [*_GIT, *arguments],
