@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.patches import disk, patch
+from tui.core import outside
 from tui.core.file_read import MAX_LINES, FileRead
 from tui.core.hunk import Decision, Stage
 from tui.core.patch import merge3
@@ -172,6 +173,29 @@ def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones(monkeypatch, type
     place.workspace.outside_change("a.txt", FileRead((line * 100_000).encode() + b"new\n"))
     assert buffer.lines[-3:] == [line[:-1], "new", ""]
     assert max(map(len, split)) < 100
+
+
+def test_of_a_log_that_nobody_edits_only_what_is_new_is_made_into_text(monkeypatch):
+    line = "2026-11-21 12:00:00 something happened in a module and so on\r\n"
+    place = disk(a=line * 20_000)
+    space = place.workspace
+    buffer, made = space.open("a.txt"), []
+    decoded = outside.decoded
+
+    def counted(path, data):
+        made.append(data)
+        return decoded(path, data)
+
+    monkeypatch.setattr(outside, "decoded", counted)
+    data = (line * 20_000).encode()
+    for piece in (b"new\r\n", b"half", b" and half\n", "\ufeffé\n".encode()):
+        data += piece
+        space.outside_change("a.txt", FileRead(data))
+        assert buffer.encode() == data
+        assert not space.is_dirty("a.txt")
+    assert [len(piece) for piece in made if len(piece) < 100] == [5, 4, 6]
+    space.outside_change("a.txt", FileRead(data + b"\0\n"))
+    assert "binary" in space.read_only("a.txt")
 
 
 def test_a_file_that_the_user_made_too_long_is_still_theirs():

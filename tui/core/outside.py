@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui.core.buffer import BOM
 from tui.core.disk_plan import backed_out
-from tui.core.file_read import FileRead, ascii_shown, decoded, unwritable, viewed
+from tui.core.file_read import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.journal import History
 from tui.core.ledger import Author, FileRecord, Ledger
 from tui.core.patch import changes, fitted, merge3, replacements
@@ -25,6 +25,8 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
     """
     record = ledger.records.get(path)
     if record is None:
+        return
+    if _has_grown(ledger, record, read):
         return
     if record.view or _is_view_now(record, read):
         _look_again(ledger, record, read)
@@ -51,6 +53,38 @@ def outside_change(ledger: Ledger, path: str, read: FileRead) -> None:
         ledger.conflicts.add(path)
         return
     _merge(ledger, record, read.data, new)
+
+
+def _has_grown(ledger: Ledger, record: FileRecord, read: FileRead) -> bool:
+    """Take over what was written behind a file without edits, as logs grow; False: it is not so.
+
+    Only the new lines are looked at: a log of 7 MB may grow ten times a second.
+    """
+    old, new = record.disk, read.data
+    if record.view or not old or new is None or len(new) <= len(old) or old[-1:] != b"\n":
+        return False
+    edited = not _is_clean(record) or record.live or record.path in ledger.conflicts
+    rest = new[len(old) :]
+    lines = record.buffer.line_count + rest.count(b"\n")
+    if edited or lines > MAX_LINES or not new.startswith(old):
+        return False
+    try:
+        text = decoded(record.path, rest)
+    except EditRefused:
+        return False
+    record.read_only = unwritable(record.path, read)
+    record.disk = new
+    end = record.buffer.end
+    ledger.apply(record, end, end, text, Author.DISK)
+    record.history.end_group()
+    record.synced = record.version
+    return True
+
+
+def _is_clean(record: FileRecord) -> bool:
+    """True for a file that is on the disk as it is here, and that nothing is landing in."""
+    clean = record.version == record.synced and record.disk is not None and not record.gone
+    return clean and not (record.landing or record.waiting)
 
 
 def _merge(ledger: Ledger, record: FileRecord, data: bytes, new: str) -> None:
@@ -89,8 +123,7 @@ def _is_view_now(record: FileRecord, read: FileRead) -> bool:
     """
     if read.data is not None and read.data == record.disk:
         return False
-    clean = record.version == record.synced and record.disk is not None and not record.gone
-    if not clean or record.live or record.landing or record.waiting:
+    if not _is_clean(record) or record.live:
         return False
     try:
         return not viewed(record.path, read).exact
