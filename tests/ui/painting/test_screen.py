@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable
 
 import pyte
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
+from rich.style import Style
 from textual import events
 from textual.app import App
 from textual.geometry import Offset, Size
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
@@ -54,6 +56,14 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
     """A terminal of 120 x 36 under the app."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
+    write = Strip.render_style
+
+    def anew(style: Style, text: str, color_system: ColorSystem) -> str:
+        """A style keeps the codes for the first terminal it was written to: another test's."""
+        style._ansi = None
+        return write(style, text, color_system)
+
+    monkeypatch.setattr(Strip, "render_style", staticmethod(anew))
     found = Glass(120, 36)
     monkeypatch.setattr(painting, "write_frame", found.take)
     return found
