@@ -14,6 +14,18 @@ from tui.errors import FileRefused
 
 log = logging.getLogger("tui.cli")
 
+_BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a screen raises that is half gone: what ends the app must not end its keeping, too."""
+
 
 class LastWords:
     """Keeps once, says once."""
@@ -35,7 +47,7 @@ class LastWords:
         self._kept = True
         try:
             unsaved = self._unsaved()
-        except Exception:
+        except _BROKEN:
             log.exception("what would be lost is not known")
             self._words = "what was typed last may be lost; /rescue brings back what was kept"
             return
