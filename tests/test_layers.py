@@ -96,8 +96,8 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "tui.effects.watcher",
         "tui.effects.git_status",
         "tui.ui.highlight.colours",
-        "tui.ui.editor.file_finder",
-        "tui.ui.editor.tree",
+        "tui.ui.files.finder",
+        "tui.ui.files.tree",
         "tui.ui.screens.help",
         "tui.ui.screens.leave",
     }

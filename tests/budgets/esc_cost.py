@@ -4,9 +4,9 @@ Run ``python -m tests.budgets.esc_cost [PRESSES]``. The real session in the fore
 background lanes share one socket of the real endpoint; each streams 2,500 tokens/s out of a
 process of its own, and the session is drained 60 times a second, as the screen does. A thread
 plays the terminal: it calls the loop, which may be busy (the app reads keys in the loop itself),
-and `Interrupt` is submitted there. Measured is from the thread's clock to the return of `submit`, which has written
-the frame then, and to the server's clock when it read it. Budget: 3 ms to the wire at p95; exit
-status 1 beyond it, or when the tokens did not come at the rate that is promised.
+and `Interrupt` is submitted there. Measured is from the thread's clock to the return of `submit`,
+which has written the frame then, and to the server's clock when it read it. Budget: 3 ms to the
+wire at p95; exit status 1 beyond it, or when the tokens did not come at the rate that is promised.
 """
 
 from __future__ import annotations

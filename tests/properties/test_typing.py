@@ -13,10 +13,10 @@ from tui.ui.editor import auto_indent, line_changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle
 from tui.ui.editor.keys import CHANGES, MOVES
-from tui.ui.editor.pattern import Query
-from tui.ui.editor.replacing import replace_all
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
+from tui.ui.finding.pattern import Query
+from tui.ui.finding.replacing import replace_all
 
 TEXTS = st.text("ab(){}[]:# \t\n\r\u0301\U0001f469\u200d漢", max_size=60)
 PATHS = st.sampled_from(["a.py", "a.js", "a.html", "a.md", "noname"])

@@ -11,10 +11,10 @@ from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.changes import Typing
 from tui.ui.editor.comments import HASH, toggle
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.pattern import Query
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 from tui.ui.editor.words import word_after
+from tui.ui.finding.pattern import Query
 
 LINE = "    value = f(a, [b], {c: d})\n"
 KEYS = {

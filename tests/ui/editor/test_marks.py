@@ -6,8 +6,8 @@ from tests.support.fake_session import FakeWorkspace
 from tui.core.hunk import Decision, Hunk, Stage
 from tui.ui.editor.marks import marks_of
 from tui.ui.editor.overview import Mark
-from tui.ui.editor.pattern import Query
 from tui.ui.editor.view import View
+from tui.ui.finding.pattern import Query
 
 
 @pytest.mark.parametrize(

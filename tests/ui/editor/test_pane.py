@@ -10,8 +10,8 @@ from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
 from tui.engine.intents import CloseFile, OpenFile, SaveFile
 from tui.engine.notices import Notices
-from tui.ui.editor.file_finder import FileFinder
 from tui.ui.editor.pane import EditorPane
+from tui.ui.files.finder import FileFinder
 
 FILES = {
     "a.py": "".join(f"value = {number}\n" for number in range(100)),

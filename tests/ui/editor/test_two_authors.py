@@ -21,11 +21,11 @@ from tui.core import painter
 from tui.core.buffer import Buffer, Position
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.find_bar import FindBar
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.view import View
+from tui.ui.finding.find_bar import FindBar
 
 SIZES = [(100, 30), (120, 36), (60, 16), (80, 24), (200, 50), (44, 13)]
 LOOKS = (*MOVES, *SCROLLS)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tui.core.buffer import Buffer
-from tui.ui.editor.pattern import Query
 from tui.ui.editor.view import View
+from tui.ui.finding.pattern import Query
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 201))
 

@@ -17,12 +17,12 @@ from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.find_bar import FindBar
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.side import Heading, Side
 from tui.ui.editor.sides import EditorSides
 from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
 from tui.ui.editor.view import View
+from tui.ui.finding.find_bar import FindBar
 from tui.ui.rows import inert
 
 _NOTHING_OPEN = (

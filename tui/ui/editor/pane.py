@@ -8,15 +8,15 @@ from textual import on
 
 from tui.engine.intents import OpenFile, SaveFile
 from tui.ui.editor import line_changes
-from tui.ui.editor.finding import EditorFinding
 from tui.ui.editor.tabs import Tabs
-from tui.ui.editor.tree_pane import EditorTree
+from tui.ui.files.pane import EditorTree
+from tui.ui.finding.finding import EditorFinding
 from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
-    from tui.ui.editor.file_finder import Wish
-    from tui.ui.editor.outline import Symbol
+    from tui.ui.files.finder import Wish
+    from tui.ui.finding.outline import Symbol
 
 
 class EditorPane(EditorFinding, EditorTree):
@@ -80,7 +80,7 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_outline(self) -> None:
         """Go to a symbol of this file; the editor shows each one that is moved to."""
-        from tui.ui.editor.outline_screen import OutlineScreen
+        from tui.ui.finding.outline_screen import OutlineScreen
 
         editor = self.editor
         if (view := editor.view) is None:
@@ -117,7 +117,7 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_open_file(self) -> None:
         """Open a file by a few letters."""
-        from tui.ui.editor.file_finder import FileFinder
+        from tui.ui.files.finder import FileFinder
 
         recent = [path for path in self.session.status.open_paths if path != self.active]
         self.session.folders.look()

@@ -16,9 +16,9 @@ from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.newlines import Newlines
 from tui.ui.editor.paint import Frame, Row, gutter_width
 from tui.ui.editor.pen import Pen
-from tui.ui.editor.search import Search
 from tui.ui.editor.sight import Decorations, rows_in_sight
 from tui.ui.editor.wrapping import Layout, Place
+from tui.ui.finding.search import Search
 
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours

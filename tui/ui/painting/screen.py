@@ -6,8 +6,8 @@ the same turn of the event loop, or in the frame that damaged it: a key's repain
 tick. A repaint that was expensive is followed by a pause as long as it took.
 
 It leans on names of Textual's (`Screen._on_timer_update`, ``_compositor_refresh``,
-``_refresh_layout``, ``_dirty_widgets``, ``_compositor``): ``tests/ui/test_textual_names`` fails when
-Textual moves them. Screens over this one, and what lies under them, are Textual's own.
+``_refresh_layout``, ``_dirty_widgets``, ``_compositor``): ``tests/ui/test_textual_names`` fails
+when Textual moves them. Screens over this one, and what lies under them, are Textual's own.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.ui.editor.find_bar import parse_place
+from tui.ui.finding.find_bar import parse_place
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from tui.core.folder_entry import FolderEntry
 from tui.errors import FileRefused
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.tree_view import TreeView
+from tui.ui.files.view import TreeView
 
 
 class ListedTree(TreeView, can_focus=True):

@@ -20,8 +20,8 @@ from textual.widgets import Input, Static
 
 from tui.ui import theme
 from tui.ui.editor.cells import part_cells
-from tui.ui.editor.outline import MOST_SYMBOLS, Symbol, needs_colours, ranked, symbols
 from tui.ui.editor.view import View
+from tui.ui.finding.outline import MOST_SYMBOLS, Symbol, needs_colours, ranked, symbols
 from tui.ui.widgets.field import Field
 
 _SLICE_S, _PAUSE_S = 0.006, 0.015

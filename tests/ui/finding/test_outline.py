@@ -9,9 +9,9 @@ import pytest
 from tests.ui.editor.test_pane import cursor_of, pane, session_of
 from tui.core.buffer import Buffer
 from tui.engine.notices import Notices
-from tui.ui.editor.outline import Symbol, needs_colours, ranked, symbols
-from tui.ui.editor.outline_screen import OutlineScreen
 from tui.ui.editor.view import View
+from tui.ui.finding.outline import Symbol, needs_colours, ranked, symbols
+from tui.ui.finding.outline_screen import OutlineScreen
 
 
 def names(path: str, text: str) -> list[tuple[str, int]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.ui.editor.tree_filter import MOST_FOUND, PathIndex, best, filtered
+from tui.ui.files.filter import MOST_FOUND, PathIndex, best, filtered
 
 PATHS = ["README.md", "pkg/Cache.py", "pkg/sub/cache_test.py", "tests/test_cache.py", "x/ÄÖ.py"]
 

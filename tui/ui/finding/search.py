@@ -12,7 +12,7 @@ from time import perf_counter, thread_time
 
 from tui.core.buffer import Buffer, LineChange, Mark, Position
 from tui.ui.editor.paint import Overlay
-from tui.ui.editor.pattern import TOO_SLOW, Pattern, Query, Span
+from tui.ui.finding.pattern import TOO_SLOW, Pattern, Query, Span
 
 _CHUNK = 64
 """Lines looked through in one go."""

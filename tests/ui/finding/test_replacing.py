@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
 from tui.core.buffer import Position
-from tui.ui.editor.pattern import Query
-from tui.ui.editor.replacing import AllReplaced, Marked, replace_all, replace_one
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
+from tui.ui.finding.pattern import Query
+from tui.ui.finding.replacing import AllReplaced, Marked, replace_all, replace_one
 
 
 def nothing(line: int) -> bool:

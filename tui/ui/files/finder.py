@@ -20,7 +20,7 @@ from textual.widgets import Input, Static
 
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
-from tui.ui.editor.find_bar import parse_place
+from tui.ui.finding.find_bar import parse_place
 from tui.ui.widgets.field import Field
 
 _MOST_SCORED = 400

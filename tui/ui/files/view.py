@@ -7,8 +7,8 @@ from collections.abc import Callable
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.ui.editor.tree_paint import Marks, header_strip, row_strip
-from tui.ui.editor.tree_rows import Tree, TreeRow
+from tui.ui.files.paint import Marks, header_strip, row_strip
+from tui.ui.files.rows import Tree, TreeRow
 from tui.ui.widgets.painted import Painted
 
 

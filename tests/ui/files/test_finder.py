@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tui.ui.editor.file_finder import find_files
+from tui.ui.files.finder import find_files
 
 PATHS = ["README.md", "ledger/cache.py", "ledger/cli.py", "tests/test_cache.py", "docs/cat.md"]
 

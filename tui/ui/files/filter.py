@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from tui.ui.editor.tree_rows import TreeRow
+from tui.ui.files.rows import TreeRow
 
 MOST_FOUND = 500
 """Files that a filter shows."""

@@ -12,7 +12,7 @@ from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
-    from tui.ui.editor.tree import FileTree
+    from tui.ui.files.tree import FileTree
 
 _FEWEST_COLUMNS = 58
 """An editor beside the tree has these; else the tree lies over it, and goes when it is left."""
@@ -100,7 +100,7 @@ class EditorTree(EditorFiles):
         self._place_tree()
 
     async def _open_tree(self) -> None:
-        from tui.ui.editor.tree import FileTree  # not before it is wanted
+        from tui.ui.files.tree import FileTree  # not before it is wanted
 
         if self.file_tree is None:
             self.file_tree = FileTree(self.session, id="tree")

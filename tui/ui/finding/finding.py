@@ -15,13 +15,13 @@ from textual import on
 from tui.core.buffer import Position
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.files import EditorFiles
-from tui.ui.editor.find_bar import FindBar
-from tui.ui.editor.pattern import Query
-from tui.ui.editor.search import Search
 from tui.ui.editor.view import View
+from tui.ui.finding.find_bar import FindBar
+from tui.ui.finding.pattern import Query
+from tui.ui.finding.search import Search
 
 if TYPE_CHECKING:
-    from tui.ui.editor.replacing import AllReplaced
+    from tui.ui.finding.replacing import AllReplaced
 
 _SLICE_S = 0.004
 _PAUSE_S, _SHORT_PAUSE_S = 0.02, 0.005
@@ -231,7 +231,7 @@ class EditorFinding(EditorFiles):
 
     def _replace_one(self, view: View, text: str) -> None:
         """Replace the match that is shown and go to the next one. Raises ValueError."""
-        from tui.ui.editor.replacing import replace_one  # not before the first paint
+        from tui.ui.finding.replacing import replace_one  # not before the first paint
 
         search, before = view.search, view.buffer.revision
         typing = replace_one(search, view.buffer, text)
@@ -251,7 +251,7 @@ class EditorFinding(EditorFiles):
         Raises:
             ValueError: it cannot be done; the text says why.
         """
-        from tui.ui.editor.replacing import replace_all
+        from tui.ui.finding.replacing import replace_all
 
         editor, search = self.editor, view.search
         editor.stop("replace")  # an earlier wish

@@ -16,7 +16,7 @@ from tui.core.folder_entry import summed
 from tui.engine.intents import OpenFile
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
-from tui.ui.editor.tree import FileTree
+from tui.ui.files.tree import FileTree
 
 WIDE, ROOMY, NARROW = (170, 40), (120, 36), (80, 24)
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tui.core.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, as_in
-from tui.ui.editor.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Span
-from tui.ui.editor.search import Search
+from tui.ui.finding.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Span
+from tui.ui.finding.search import Search
 
 GROUP = "replace"
 """The undo group's kind."""

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.buffer import Buffer
-from tui.ui.editor.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Query
-from tui.ui.editor.search import Match, Search
+from tui.ui.finding.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Query
+from tui.ui.finding.search import Match, Search
 
 TEXT = "Cat cat\ncatcat\nİ cat\n"
 

@@ -1,0 +1,1 @@
+"""The file tree with git's states, and the finder by a few letters."""

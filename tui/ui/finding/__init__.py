@@ -1,0 +1,1 @@
+"""Find and replace in a file, and its outline."""
