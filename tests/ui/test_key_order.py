@@ -17,10 +17,11 @@ from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import Accept
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.tree import FileTree
+from tui.ui.files.tree import FileTree
 from tui.ui.input_stream import InputStream
 from tui.ui.key_order import PATIENCE_S, KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
+from tui.ui.widgets.field import Field
 
 
 def post(order: KeyOrder, sent: str) -> None:
@@ -157,6 +158,35 @@ async def test_a_burst_in_the_prompt_is_put_in_at_once(monkeypatch: pytest.Monke
                 break
         assert prompt.text == "word " * 99 + "word!"
         assert len(edits) < 10
+
+
+async def test_a_burst_in_a_field_is_put_in_and_looked_for_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await settled(session, pilot)
+        app.bench.enter_editor()
+        await pilot.pause()
+        await pilot.press("ctrl+f")
+        field = app.focused
+        assert isinstance(field, Field)
+        values: list[str] = []
+
+        def kept(value: str) -> str:
+            values.append(value)
+            return value
+
+        monkeypatch.setattr(field, "validate_value", kept)
+        order = KeyOrder(app.post_message, asyncio.get_running_loop())
+        post(order, "word " * 100 + "\x7f!" + "\x1b[D" * 3 + "in here")
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if field.value.endswith("woin hererd!"):
+                break
+        assert field.value == "word " * 99 + "woin hererd!"
+        assert len(values) < 15
 
 
 def test_only_the_key_that_is_being_taken_takes_others_and_only_those_right_behind_it() -> None:

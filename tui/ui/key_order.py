@@ -23,6 +23,9 @@ from textual.message import Message
 PATIENCE_S = 0.1
 """A key that takes longer, because what it does takes longer, holds up the others no more."""
 
+_MOST_AT_ONCE = 200
+"""Characters that are put in together."""
+
 
 class TypedKey(events.Key):
     """A key that tells when it has been taken; see `KeyOrder`."""
@@ -34,6 +37,13 @@ class TypedKey(events.Key):
         self.on_taken: Callable[[], None] = lambda: None
         self.further: Callable[[Callable[[TypedKey], bool]], TypedKey | None] = lambda _: None
         """The key that waits next, if it is such a one: whoever asks for it takes it now."""
+
+    def typed(self, wanted: Callable[[TypedKey], bool]) -> str:
+        """Its character, and those that wait behind it as long as they are such ones."""
+        typed = [self.character or ""]
+        while len(typed) < _MOST_AT_ONCE and (key := self.further(wanted)) is not None:
+            typed.append(key.character or "")
+        return "".join(typed)
 
     def stop(self, stop: bool = True) -> TypedKey:
         """Textual's: a widget took it."""

@@ -27,8 +27,6 @@ from tui.ui.rows import inert
 _ACTIONS = actions("prompt")
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _MOST_MATCHES = 5
-_MOST_AT_ONCE = 200
-"""Characters that were typed faster than they are painted."""
 
 
 class Prompt(FoldingText):
@@ -119,19 +117,12 @@ class Prompt(FoldingText):
         action = self._do.get(_ACTIONS.get(event.key, ""))
         taken = action is not None and action()
         if not taken and isinstance(event, TypedKey) and _is_typed(event):
-            taken = self._type(event)
+            typed = event.typed(_is_typed)
+            if taken := len(typed) > 1:  # one alone is put in by Textual
+                self._replace_via_keyboard(typed, *self.selection)
         if taken or (event.key == "right" and self._take_offer()):
             event.stop()
             event.prevent_default()
-
-    def _type(self, event: TypedKey) -> bool:
-        """Put in at once what was typed in one go; False: it is one key, which Textual puts in."""
-        typed = [event.character or ""]
-        while len(typed) < _MOST_AT_ONCE and (key := event.further(_is_typed)) is not None:
-            typed.append(key.character or "")
-        if len(typed) > 1:
-            self._replace_via_keyboard("".join(typed), *self.selection)
-        return len(typed) > 1
 
     def on_paste(self, event: events.Paste) -> None:
         """Pasted text may hold control characters: they are shown, not kept; a long one folds."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
 from rich.text import Text
+from textual import events
 from textual.widgets import Input
 
+from tui.ui.key_order import TypedKey
 from tui.ui.rows import pictures
 
 MOST_CHARS = 4_000
@@ -34,6 +36,15 @@ class Field(Input):
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, compact=True, id=id)
+
+    def on_key(self, event: events.Key) -> None:
+        """What was typed faster than it is taken is put in, and looked for, at once."""
+        if isinstance(event, TypedKey) and _is_typed(event):
+            typed = event.typed(_is_typed)
+            if len(typed) > 1:  # one alone is put in by Textual
+                self.replace(typed, *self.selection)
+                event.stop()
+                event.prevent_default()
 
     def validate_value(self, value: str) -> str:
         """As much as fits; what is left out is said."""
@@ -62,3 +73,7 @@ class Field(Input):
             if cell < used:
                 return index
         return len(self.value)
+
+
+def _is_typed(key: events.Key) -> bool:
+    return key.is_printable and "+" not in key.key
