@@ -187,11 +187,11 @@ async def test_a_prompt_that_waits_for_the_socket_would_be_lost_too() -> None:
 
 
 async def test_a_bug_in_the_plan_does_not_lose_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(path: str) -> None:
-        raise IndexError(path)
+    def broken(*_: object) -> None:
+        raise IndexError("a bug")
 
     world = World({"a.py": "old\n"})
     world.session.submit(OpenFile("a.py"))
     world.session.workspace.edit("a.py", (0, 0), (0, 3), "typed")
-    monkeypatch.setattr(world.session.workspace, "disk_plan", broken)
+    monkeypatch.setattr("tui.engine.keeping.typed_text", broken)
     assert world.session.unsaved("").files == (UnsavedFile("a.py", b"typed\n", None),)

@@ -140,7 +140,7 @@ class Keeping:
         if self._ports.rescue is None:
             return ""
         self._kept = None
-        files = {path: (version, _file(text)) for path, (version, text) in moment.files.items()}
+        files = {path: (version, file_of(text)) for path, (version, text) in moment.files.items()}
         there = tuple(file for _, file in files.values() if file is not None)
         _, failed = self._ports.rescue.keep(Unsaved(there, moment.draft, moment.queued))
         if not failed:
@@ -159,7 +159,7 @@ class Keeping:
             if path in known and known[path][0] == version:
                 files[path] = known[path]
             else:
-                files[path] = (version, self._text(path))
+                files[path] = (version, text_of(self._workspace, path))
         return _Moment(files, self._drafted(), tuple(self._queued()))
 
     def _drafted(self) -> str:
@@ -170,16 +170,17 @@ class Keeping:
             _log.exception("the draft is not to be had")
         return self._last_draft
 
-    def _text(self, path: str) -> TypedText | None:
-        """What would be lost of a file, be there a bug in how that is found out."""
-        try:
-            return typed_text(self._workspace.ledger, path)
-        except (*_BROKEN, DuettoError):
-            return all_of(self._workspace.buffers[path])
+
+def text_of(workspace: Workspace, path: str) -> TypedText | None:
+    """What would be lost of a file, be there a bug in how that is found out."""
+    try:
+        return typed_text(workspace.ledger, path)
+    except (*_BROKEN, DuettoError):
+        return all_of(workspace.buffers[path])
 
 
-def _file(text: Text) -> UnsavedFile | None:
-    """In a thread: the bytes to keep, be there a bug in how they are found out."""
+def file_of(text: Text) -> UnsavedFile | None:
+    """In any thread: the bytes to keep, be there a bug in how they are found out."""
     if not isinstance(text, TypedText):
         return text
     try:

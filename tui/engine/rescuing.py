@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from tui.core.unsaved import Unsaved, UnsavedFile, bring_back
+from tui.core.unsaved import Unsaved, bring_back
 from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.intents import Intent
+from tui.engine.keeping import file_of, text_of
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.engine.ports import Rescue
-from tui.errors import DuettoError, EditRefused, FileRefused
-
-_BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
+from tui.errors import EditRefused, FileRefused
 
 
 def unsaved_of(workspace: Workspace, draft: str, prompts: Sequence[str]) -> Unsaved:
@@ -23,18 +21,9 @@ def unsaved_of(workspace: Workspace, draft: str, prompts: Sequence[str]) -> Unsa
     files = [
         file
         for path in sorted(workspace.buffers)
-        if workspace.is_dirty(path) and (file := _unsaved_file(workspace, path)) is not None
+        if workspace.is_dirty(path) and (file := file_of(text_of(workspace, path))) is not None
     ]
     return Unsaved(tuple(files), draft, tuple(prompts))
-
-
-def _unsaved_file(workspace: Workspace, path: str) -> UnsavedFile | None:
-    """None if it is to be deleted: nothing was typed."""
-    try:
-        plan = workspace.disk_plan(path)
-    except (*_BROKEN, DuettoError):
-        return UnsavedFile(path, workspace.buffers[path].encode(), None)
-    return None if plan.data is None else UnsavedFile(path, plan.data, plan.expected)
 
 
 class Rescuing:
