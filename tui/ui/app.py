@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events
 from textual.actions import SkipAction
@@ -131,6 +131,14 @@ class DuettoApp(App[int]):
         from tui.ui.palette import offers
 
         yield from offers(self.bench)
+
+    def refresh(
+        self, *, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """All of the screen anew, also what the terminal should still be showing."""
+        if repaint and self.is_running:
+            self.bench.repaint_all()
+        return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
 
     def action_help(self) -> None:
         """Show all keys."""

@@ -270,15 +270,18 @@ class TerminalDriver(Driver):
         """Tell the app the size now, and once more when a row of changes has ended."""
         self._resizing = None
         size = _terminal_size(self.fileno)
-        cropped, self._cropped = self._cropped, False
-        if size == self._told_size and cropped and self._on:
-            # another size came and went before anybody looked: the terminal lost what was cut off
-            self._app.refresh()
-        if size != self._told_size and self._on:
+        if not self._on:
+            return
+        if size != self._told_size:
             self._told_size = size
             told = Size(*size)
             self.send_message(events.Resize(told, told))
             self._resizing = self._loop.call_later(RESIZE_S, self._resized)
+        elif self._cropped:
+            # Of several sizes the app may have seen the last one only, which it had before: but
+            # the terminal has lost what was cut off.
+            self._cropped = False
+            self._app.refresh()
 
     # -- the terminal's state
 

@@ -307,3 +307,16 @@ def test_textuals_names_are_where_they_were() -> None:
         assert callable(getattr(Screen, name)), name
     assert callable(terminal.write_frame)
     assert Notices().transcript_from is None
+
+
+async def test_what_the_terminal_lost_is_written_again(glass: Glass) -> None:
+    """Its window was another size for a moment, and the app never saw it (SIGWINCH is merged)."""
+    session = ScriptedSession()
+    app = DuettoApp(session.as_session(), workspace="/ledger")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.05)
+        glass.screen.resize(5, 20)
+        glass.screen.resize(36, 120)
+        app.refresh()
+        await pilot.pause(0.05)
+        assert glass.rows() == held(app)

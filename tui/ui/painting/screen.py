@@ -68,6 +68,13 @@ class PaintedScreen(Screen[None]):
         if self._damaged:
             self._paint()
 
+    def repaint_all(self) -> None:
+        """The terminal may have lost what it showed: write all of it again."""
+        if self.is_attached:
+            self._picture.forget()
+            self._compositor._dirty_regions.add(self.size.region)
+            self.paint_soon()
+
     def paint_soon(self, wait_s: float = 0.0) -> None:
         """Paint in a later turn of the event loop, once for all who ask until then."""
         if self._due is not None or not self.is_attached:
