@@ -29,6 +29,8 @@ _IDLE_BUDGET_S = 0.004
 _COLOURS_S = 0.015
 _BUSY_BUDGET_S = 0.002
 """For colours while an answer comes; else `_IDLE_BUDGET_S`, every `_COLOURS_S`."""
+_BUSY_EVERY = 8
+"""Once in so many times, then: what is in sight is coloured by its repaint anyway."""
 
 
 class EditorCanvas(Painted, can_focus=True):
@@ -60,6 +62,8 @@ class EditorCanvas(Painted, can_focus=True):
         self._painter = Painter(theme.active())
         self._rows: list[Row] = []
         self._frame = Frame(0, 0, 0)
+        self._passed = 0
+        """Times for colours that came, those that were left to an answer counted."""
         self._repeats: dict[str, Timer] = {}
         self._looked = False
         """What was shown last is a hunk under review, not the landing edit."""
@@ -129,6 +133,9 @@ class EditorCanvas(Painted, can_focus=True):
         if view.colours.wait_s:
             return
         busy = self.session.status.busy
+        self._passed += 1
+        if busy and view.colours.loaded and self._passed % _BUSY_EVERY:
+            return
         if done := view.colours.idle(_BUSY_BUDGET_S if busy else _IDLE_BUDGET_S):
             for canvas in (self, *self.twins):
                 if canvas.view is not None and canvas.view.colours is view.colours:
