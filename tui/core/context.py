@@ -7,22 +7,21 @@ as they are now (EDITS.md section 10), never from what the model asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from tui.core.buffer import Buffer, Position
+from tui.core.edits.hunk import Hunk
+from tui.core.edits.telling.report import Account, Quota, shown
+from tui.core.edits.workspace import UserChange
 from tui.core.file_block import file_block
-from tui.core.hunk import OPEN, PLACED, Decision, Hunk, Kind, Stage
-from tui.core.workspace import UserChange, Workspace
+from tui.core.text.buffer import Buffer, Position
 
 WHOLE_LIMIT_CHARS = 60_000
 """Longer files are quoted around the cursor only."""
 WINDOW_CHARS = 30_000
 TOTAL_LIMIT_CHARS = 240_000
 """For all files of one request."""
-QUOTE_LIMIT_CHARS = 6_000
-"""For all quoted regions of reports and changes together: about 1,500 tokens."""
 
 
 class OpenFile(Struct, frozen=True):
@@ -40,18 +39,40 @@ class OpenFile(Struct, frozen=True):
     """Its text cannot be quoted: it is a part of the file, or a picture of its bytes."""
 
 
+class Cut(Struct, frozen=True):
+    """An answer that did not come to its end."""
+
+    turn: int
+    chars: int
+    """Output that had arrived."""
+    how: str = "was interrupted by the user"
+
+
+class PatchInProse(Struct, frozen=True):
+    """A patch that came in a message: there is no call to answer."""
+
+    hunks: Sequence[Hunk]
+    failure: str
+    """Why it is none, or was read only so far; empty if nothing is wrong."""
+    was_cut: bool
+
+
 class Changes(Struct):
     """What happened since the last request."""
 
     edits: Sequence[UserChange] = ()
-    decisions: Sequence[Hunk] = ()
-    cut: str = ""
-    """`cut_report` of an interrupted turn."""
+    formatted: Sequence[UserChange] = ()
+    """What the formatter changed after a save."""
+    hunks: Sequence[Hunk] = ()
+    """Those that are not as the model was told: landed, cut, decided on, taken back."""
+    cut: Cut | None = None
+    """The last answer, if it did not come to its end."""
+    kept: bool = False
+    """The cut answer left something in the buffers."""
+    prose: Sequence[PatchInProse] = ()
     appeared: Sequence[str] = ()
     """Paths that the file list did not have."""
     vanished: Sequence[str] = ()
-    private: Mapping[str, str] = field(default_factory=dict)
-    """Paths of which nothing may be quoted."""
 
 
 class Context:
@@ -155,111 +176,67 @@ def _where(file: OpenFile) -> str:
     return words + ")"
 
 
-def changes_message(changes: Changes, workspace: Workspace) -> str:
+def changes_message(changes: Changes, account: Account) -> str:
     """What changed since the last request, one paragraph a kind; empty if nothing did."""
-    quota = _Quota()
     parts = []
-    if changes.cut:
-        parts.append(changes.cut)
-    decided = [hunk_state(hunk, workspace, quota, changes.private) for hunk in changes.decisions]
-    if decided:
-        parts.append("The user's decisions on your hunks:\n" + "\n".join(decided))
-    edits = [user_edit(edit, quota) for edit in changes.edits if edit.path not in changes.private]
-    if edits:
-        parts.append("The user edited meanwhile:\n" + "\n".join(edits))
+    if changes.cut is not None:
+        parts.append(_cut_words(changes.cut, changes.hunks, kept=changes.kept))
+    parts += [_prose_words(patch, account) for patch in changes.prose]
+    if changes.hunks:
+        head = "Your hunks as they stand now" + (
+            "; do not send kept hunks again:" if any(map(account.keeps, changes.hunks)) else ":"
+        )
+        parts.append("\n".join([head, *account.of(changes.hunks)]))
+    if changes.edits:
+        edits = _edits(changes.edits, account.quota)
+        parts.append("\n".join(["The user edited meanwhile:", *edits]))
+    if changes.formatted:
+        head = "The formatter changed this after a save; the user did not:"
+        parts.append("\n".join([head, *_edits(changes.formatted, account.quota)]))
     if changes.appeared:
         parts.append("New files: " + _some(changes.appeared))
     if changes.vanished:
         parts.append("Files that are gone: " + _some(changes.vanished))
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
-class Cut(Struct, frozen=True):
-    """An answer that did not come to its end."""
-
-    turn: int
-    chars: int
-    """Output that had arrived."""
-    how: str = "was interrupted by the user"
+def _cut_words(cut: Cut, hunks: Iterable[Hunk], *, kept: bool) -> str:
+    head = f"Your last answer {cut.how} after {cut.chars} characters."
+    told = any(hunk.turn == cut.turn for hunk in hunks)
+    return head if told or kept else f"{head}\nNone of it changed a file."
 
 
-def cut_report(
-    cut: Cut, hunks: Iterable[Hunk], workspace: Workspace, private: Mapping[str, str]
-) -> str:
-    """What an answer left in the buffers when it was cut."""
-    quota = _Quota()
-    lines = [f"Your last answer {cut.how} after {cut.chars} characters."]
-    states = [hunk_state(hunk, workspace, quota, private) for hunk in hunks]
-    if states:
-        lines.append("Do not send kept hunks again. What stands in the buffers now:")
-        lines += states
-    else:
-        lines.append("None of it changed a file.")
-    return "\n".join(lines)
-
-
-class _Quota:
-    """Characters that may still be quoted."""
-
-    def __init__(self) -> None:
-        self.left = QUOTE_LIMIT_CHARS
-
-    def take(self, text: str) -> str:
-        """The text, cut to what is left."""
-        if not text:
-            return ""
-        if self.left <= 0:
-            return "(not quoted here; use read_file)"
-        cut = text if len(text) <= self.left else text[: self.left] + "\n(cut)"
-        self.left -= len(text)
-        return cut
-
-
-def hunk_state(hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]) -> str:
-    """One hunk as it stands, in words for a model."""
-    head = f"{hunk.path}: hunk {hunk.id} "
-    if hunk.kind is Kind.MOVE:
-        head = f"{hunk.path}: move to {hunk.target} "
-    elif hunk.kind is Kind.DELETE:
-        head = f"{hunk.path}: deletion "
-    if hunk.decision is Decision.REJECTED:
-        words = f': "{hunk.words}"' if hunk.words else ""
-        return f"{head}rejected by the user{words}; it is not in the file"
-    if hunk.stage not in PLACED:
-        reason = f": {hunk.reason}" if hunk.reason and hunk.path not in private else ""
-        what = "still being placed" if hunk.stage in OPEN else "NOT applied"
-        return f"{head}{what} ({hunk.stage.value}){reason}"
-    verb = "accepted" if hunk.decision is Decision.ACCEPTED else "kept, pending review"
-    if hunk.stage is Stage.PARTIAL:
-        verb += ", only in part: it was cut"
-    return head + verb + _extent(hunk) + _edited(hunk, workspace, quota, private)
-
-
-def _extent(hunk: Hunk) -> str:
-    if hunk.start is None or hunk.end is None or hunk.kind is not Kind.EDIT:
+def _prose_words(patch: PatchInProse, account: Account) -> str:
+    """Of a patch in a message, what its hunks do not say."""
+    whole = not (patch.failure or patch.was_cut)
+    if whole and all(map(account.keeps, patch.hunks)):
         return ""
-    first, last = hunk.start.line + 1, max(hunk.end.line, hunk.start.line + 1)
-    return f", now line {first}" if first == last else f", now lines {first}-{last}"
+    return f"In your message, {account.headline(patch.hunks, patch.failure, was_cut=patch.was_cut)}"
 
 
-def _edited(hunk: Hunk, workspace: Workspace, quota: _Quota, private: Mapping[str, str]) -> str:
-    """The hunk's text where the user changed it afterwards."""
-    buffer = workspace.buffers.get(hunk.path)
-    if buffer is None or hunk.start is None or hunk.end is None or hunk.kind is not Kind.EDIT:
-        return ""
-    now = buffer.slice(buffer.clamp(hunk.start.position), buffer.clamp(hunk.end.position))
-    if now == hunk.agent or hunk.path in private:
-        return ""
-    return ", edited by the user; it reads now:\n" + quota.take(now.rstrip("\n"))
-
-
-def user_edit(edit: UserChange, quota: _Quota) -> str:
+def user_edit(edit: UserChange, quota: Quota) -> str:
     """One region that the user changed, as removed and added lines."""
     removed = [f"-{line}" for line in edit.old_text.splitlines()]
     added = [f"+{line}" for line in edit.new_text.splitlines()]
-    return f"{edit.path} at line {edit.first_line + 1}:\n" + quota.take("\n".join(removed + added))
+    where = f"{shown(edit.path)} at line {edit.first_line + 1}"
+    return f"{where}:\n" + quota.take("\n".join(removed + added))
+
+
+def _edits(edits: Sequence[UserChange], quota: Quota) -> list[str]:
+    """Regions that somebody changed: quoted as far as they may be, the others by their lines."""
+    parts: list[str] = []
+    places: dict[str, list[str]] = {}
+    for edit in edits:
+        if quota.left > 0:
+            parts.append(user_edit(edit, quota))
+        else:
+            places.setdefault(edit.path, []).append(str(edit.first_line + 1))
+    for path, lines in places.items():
+        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_some(lines)}"
+        parts.append(f"{shown(path)} at {where} (not quoted here; use read_file)")
+    return parts
 
 
 def _some(paths: Sequence[str], limit: int = 100) -> str:
     more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
-    return ", ".join(paths[:limit]) + more
+    return ", ".join(map(shown, paths[:limit])) + more

@@ -30,6 +30,23 @@ class FileRead(Struct, frozen=True):
     """The first `MAX_BYTES` of a file that is refused because it is larger."""
     size_bytes: int = 0
     """Of the whole file, where only its head was read."""
+    place: tuple[int, int] | None = None
+    """The device and the number of the file there: the same one by whatever name."""
+    real: str = ""
+    """The path relative to the root with all links resolved; empty if it is not known."""
+    link: bool = False
+    """The name itself is a link, not only a folder on the way."""
+    mode: int | None = None
+    """Its permissions, without what lends somebody's rights (setuid)."""
+
+
+class Prepared(Struct, frozen=True):
+    """What making a set of writes ready gave."""
+
+    in_place: frozenset[str] = frozenset()
+    """Paths that are written over, not replaced: other names, a foreign owner."""
+    refusals: dict[str, str] = {}
+    """Path -> why it cannot be written."""
 
 
 class Viewed(Struct, frozen=True):

@@ -8,7 +8,7 @@ input starts with what the parent saw and said (PROTOCOL.md section 5). Else it 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,14 +79,17 @@ class History:
         """The model finished an item."""
         self.entries.append(Entry("output", item, origin))
 
-    def answer(self, call: Item, output: str, *, failed: bool = False) -> None:
-        """A call is answered."""
-        self.entries.append(Entry("answer", answer_item(call, output, failed=failed)))
+    def answer(self, call: Item, output: str, *, failed: bool = False) -> Entry:
+        """A call is answered; what the entry says may be put right until it is sent."""
+        entry = Entry("answer", answer_item(call, output, failed=failed))
+        self.entries.append(entry)
+        return entry
 
-    def cut_call(self, call: Item, report: str) -> None:
+    def cut_call(self, call: Item, report: str) -> Entry:
         """A call that the server never finished: replayed only when all is said again."""
-        self.entries.append(Entry("cut", call))
-        self.entries.append(Entry("cut", answer_item(call, report, failed=True)))
+        entry = Entry("cut", answer_item(call, report, failed=True))
+        self.entries += [Entry("cut", call), entry]
+        return entry
 
     def withdraw(self, count: int = 1) -> list[str]:
         """Take the last prompts out again, at most ``count``, and return their texts in order.
@@ -152,12 +155,16 @@ class History:
         self._sent_signature = _signature(head, origin)
         if self.continues(head, origin):
             request["previous_response_id"] = self._parent
-            fresh = self.entries[self._covered :]
-            request["input"] = [e.item for e in fresh if e.kind != "cut"]
+            known = [e.item for e in self.entries[: self._covered] if e.kind != "cut"]
+            fresh = [e.item for e in self.entries[self._covered :] if e.kind != "cut"]
+            lacking = _lacking([*known, *fresh])
+            owed = [_no_answer(item) for item in known if id(item) in lacking]
+            request["input"] = [*owed, *_answered(fresh, lacking)]
         else:
             self.break_chain()
-            items = (_portable(entry, origin) for entry in self.entries)
-            request["input"] = [item for item in items if item is not None]
+            portable = (_portable(entry, origin) for entry in self.entries)
+            items = _of_own_ids(item for item in portable if item is not None)
+            request["input"] = _answered(items, _lacking(items))
         return request
 
     def ended(self, response_id: str, *, chainable: bool) -> None:
@@ -180,6 +187,53 @@ def answer_item(call: Item, output: str, *, failed: bool = False) -> Item:
     if kind == "apply_patch_call":
         item["status"] = "failed" if failed else "completed"
     return item
+
+
+def _of_own_ids(items: Iterable[Item]) -> list[Item]:
+    """The items, no two of one id: a server that said one twice refuses both."""
+    told: list[Item] = []
+    seen: set[object] = set()
+    for item in items:
+        name = item.get("id")
+        if isinstance(name, str) and name in seen:
+            item = {key: value for key, value in item.items() if key != "id"}
+        elif isinstance(name, str):
+            seen.add(name)
+        told.append(item)
+    return told
+
+
+NO_ANSWER = "no output: it was never run"
+"""What a call is answered that nobody answered."""
+
+
+def _lacking(items: Iterable[Item]) -> set[int]:
+    """Identities of the calls that no later item answers: a server would refuse the request.
+
+    Calls of one id are answered in their order: some servers count theirs anew in every response.
+    """
+    open_calls: dict[tuple[str, object], list[Item]] = {}
+    for item in items:
+        kind, name = str(item.get("type")), item.get("call_id")
+        if kind in CALL_OUTPUTS:
+            open_calls.setdefault((CALL_OUTPUTS[kind], name), []).append(item)
+        elif waiting := open_calls.get((kind, name)):
+            waiting.pop(0)
+    return {id(item) for waiting in open_calls.values() for item in waiting}
+
+
+def _answered(items: Iterable[Item], lacking: set[int]) -> list[Item]:
+    """The items, each call that lacks an answer with one right behind it."""
+    told: list[Item] = []
+    for item in items:
+        told.append(item)
+        if id(item) in lacking:
+            told.append(_no_answer(item))
+    return told
+
+
+def _no_answer(call: Item) -> Item:
+    return answer_item(call, NO_ANSWER, failed=True)
 
 
 def _signature(head: Mapping[str, object], origin: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-PatchTool = Literal["custom", "function", "text"]
+from tui.core.patch_notes import FUNCTION_MEMBERS, TOOL_WORDS, PatchFormat, PatchTool, patch_notes
 
 PATHS_LIMIT_CHARS = 24_000
 AGENTS_LIMIT_CHARS = 32_000
@@ -15,8 +14,7 @@ You are the pair programmer in duetto, a terminal editor. The user watches your 
 open buffers while you write them, and may stop you at any character and redirect you.
 
 How to work
-- Make small, targeted edits: change only the lines that the task needs. Never rewrite a whole \
-file to change a part of it.
+- Make small, targeted edits: change only the lines that the task needs.{whole}
 - Say in one or two sentences what you are about to do, then do it. No long plans, no summaries \
 of what the user has just watched.
 - The files quoted in a request are the editor's buffers as they stand now, unsaved changes and \
@@ -27,34 +25,7 @@ success. Do not send a kept hunk again. What was rejected stays rejected unless 
 - If a hunk could not be placed, look at the text as it is now and send only that hunk again.
 - You cannot run commands; the user runs the tests and tells you.
 """
-
-_PATCH_RULES = """\
-The patch format
-*** Begin Patch
-*** Update File: path/of/file.py
-@@ def name_of_the_enclosing_function
- three lines of context, exactly as they are in the file
--a line to remove
-+a line to add
- three lines of context
-*** End Patch
-- Other operations: `*** Add File: path` followed by `+` lines, `*** Delete File: path`, and \
-`*** Move to: new/path` right below an Update line.
-- Every line of a section starts with a space, `-` or `+`. Context and removed lines must equal \
-the file character for character, indentation included.
-- Give about 3 lines of context above and below, fewer at the file's ends; where they do not make \
-the place unique, add an `@@` line with the enclosing class or function.
-- One section for each place, in the order of the file. Paths are relative to the workspace.
-"""
-
-_CHANNELS: dict[PatchTool, str] = {
-    "custom": "Edit files only with the apply_patch tool; its input is the patch itself.",
-    "function": "Edit files only with the apply_patch tool; the patch goes in `input`.",
-    "text": (
-        "Edit files by writing the patch in your answer, on lines of its own, from "
-        "`*** Begin Patch` to `*** End Patch`."
-    ),
-}
+_NOT_WHOLE = " Never rewrite a whole file to change a part of it."
 
 APPLY_PATCH_GRAMMAR = r"""start: begin_patch hunk+ end_patch
 begin_patch: "*** Begin Patch" LF
@@ -78,9 +49,15 @@ eof_line: "*** End of File" LF
 """
 
 
-def instructions(paths: Sequence[str], agents_md: str, patch_tool: PatchTool) -> str:
+def instructions(
+    paths: Sequence[str],
+    agents_md: str,
+    patch_tool: PatchTool,
+    patch_format: PatchFormat = "auto",
+) -> str:
     """The instructions of a conversation: how to work, the files, the project's own rules."""
-    parts = [_ROLE, _CHANNELS[patch_tool] + "\n", _PATCH_RULES, _path_list(paths)]
+    role = _ROLE.replace("{whole}", "" if patch_format == "whole_file" else _NOT_WHOLE)
+    parts = [role, patch_notes(patch_tool, patch_format), _path_list(paths)]
     if agents_md.strip():
         text = agents_md.strip()
         if len(text) > AGENTS_LIMIT_CHARS:
@@ -155,16 +132,27 @@ def _reading_tools() -> list[dict[str, object]]:
     ]
 
 
-def tools(patch_tool: PatchTool) -> list[dict[str, object]]:
+def tools(patch_tool: PatchTool, patch_format: PatchFormat = "auto") -> list[dict[str, object]]:
     """The tools that a model may call."""
     offered = _reading_tools()
     if patch_tool == "custom":
-        grammar = {"type": "grammar", "syntax": "lark", "definition": APPLY_PATCH_GRAMMAR}
-        words = "Edit files. The input is the patch itself, not JSON."
+        words = f"Edit files. The input is {TOOL_WORDS[patch_format]} itself, not JSON."
         offered.append(
-            {"type": "custom", "name": "apply_patch", "description": words, "format": grammar}
+            {
+                "type": "custom",
+                "name": "apply_patch",
+                "description": words,
+                "format": _notation(patch_format),
+            }
         )
     elif patch_tool == "function":
-        member = "string: the whole patch"
+        member = FUNCTION_MEMBERS[patch_format]
         offered.append(_function("apply_patch", "Edit files.", ["input"], input=member))
     return offered
+
+
+def _notation(patch_format: PatchFormat) -> dict[str, object]:
+    """What a freeform tool's input may look like; the rules of the others are in words only."""
+    if patch_format in ("auto", "apply_patch"):
+        return {"type": "grammar", "syntax": "lark", "definition": APPLY_PATCH_GRAMMAR}
+    return {"type": "text"}

@@ -27,6 +27,20 @@ _SETTLED_S = 0.1
 """Before that much of a response has streamed no rate is shown."""
 _CALIBRATING_TOKENS = 16
 
+
+class Cost(Struct, frozen=True):
+    """US dollars, as far as prices are known."""
+
+    turn_usd: float | None = None
+    """None: not all of the turn's responses have a price that is known."""
+    session_usd: float | None = None
+    """None: nothing of it has."""
+    session_whole: bool = True
+    """False: there were responses without a known price; `session_usd` is the least it was."""
+    estimated: bool = False
+    """Some of the turn's tokens were not counted by a server."""
+
+
 MeterState = Literal["idle", "waiting", "streaming", "done"]
 Reasoning = Literal["counted", "not counted", "unknown"]
 
@@ -53,6 +67,7 @@ class MeterView(Struct, frozen=True):
     reasoning: Reasoning = "unknown"
     context_tokens: int | None = None
     context_window: int | None = None
+    cost: Cost = Cost()
 
 
 class _Response(Struct):
@@ -96,6 +111,8 @@ class Meter:
     def __init__(self) -> None:
         self.context_window: int | None = None
         """Tokens the current model can take; the session sets it."""
+        self.windows: dict[tuple[str, str], int] = {}
+        """(Endpoint, model) -> window in tokens, where the endpoint has told it."""
         self._ratios: dict[str, float] = {}
         self._model = ""
         self._turn_s: float | None = None
@@ -107,6 +124,14 @@ class Meter:
         self._past: list[_Response] = []
         self._now: _Response | None = None
         self._context_tokens: int | None = None
+        self.responses = 0
+        """How many requests have gone out; the number of the newest response."""
+        self._first = 1
+        """The number of the turn's first response."""
+        self._bill: dict[int, float | None] = {}
+        """Of the turn: a response's number -> its cost, when that is known to be known or not."""
+        self._session_usd: float | None = None
+        self._unpriced = False
 
     def prompted(self, now: float, model: str = "") -> None:
         """A prompt was given: the turn's clock runs, also while the endpoint is dialled."""
@@ -118,10 +143,12 @@ class Meter:
         """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn."""
         if fresh or self._turn_s is None:
             self._turn_s = self._turn_s if self._prompted else now
-            self._asked_s, self._ttft_s, self._past = now, None, []
+            self._asked_s, self._ttft_s, self._past, self._bill = now, None, [], {}
+            self._first = self.responses + 1
         elif self._now is not None:
             self._past.append(self._now)
         self._now = _Response()
+        self.responses += 1
         self._stopped_s = None
         self._prompted = False
         self._model = model or self._model
@@ -149,6 +176,15 @@ class Meter:
         if tokens >= _CALIBRATING_TOKENS and response.chars:
             self._ratios[self._model] = min(max(response.chars / tokens, 1.0), 12.0)
 
+    def paid(self, response: int, usd: float | None) -> None:
+        """What a response cost, by its number (`responses`); None: its price is not known."""
+        if response >= self._first:  # else of a turn before
+            self._bill[response] = usd
+        if usd is None:
+            self._unpriced = True
+        else:
+            self._session_usd = (self._session_usd or 0.0) + usd
+
     def total(self) -> Usage | None:
         """The turn's usage by the server's counts; None if no response had one."""
         responses = [*self._past, *([self._now] if self._now else [])]
@@ -172,18 +208,23 @@ class Meter:
     def forget(self) -> None:
         """A new conversation: nothing has been measured yet, but the models' ratios stay."""
         self._turn_s = self._now = self._ttft_s = self._context_tokens = None
-        self._past = []
+        self._past, self._bill = [], {}
+        self._first = self.responses + 1
 
     def view(self, now: float) -> MeterView:
         """What to show at ``now``."""
         if self._turn_s is None or self._now is None:
             return MeterView(
-                context_tokens=self._context_tokens, context_window=self.context_window
+                context_tokens=self._context_tokens,
+                context_window=self.context_window,
+                cost=self._cost([]),
             )
         responses = [*self._past, self._now]
         state = self._state()
         live = state == "streaming" and self._now.usage is None
-        estimated = any(r.usage is None and r.chars for r in responses)
+        estimated = any(
+            r.usage.estimated if r.usage is not None else bool(r.chars) for r in responses
+        )
         streamed = sum(map(self._rated_tokens, responses))
         span_s = sum(r.span_s() for r in responses)
         rate = self._live_rate(now) if live else (streamed / span_s if span_s > 0 else None)
@@ -203,6 +244,18 @@ class Meter:
             reasoning=_reasoning(responses),
             context_tokens=self._context_tokens,
             context_window=self.context_window,
+            cost=self._cost(responses),
+        )
+
+    def _cost(self, responses: list[_Response]) -> Cost:
+        known = [usd for usd in self._bill.values() if usd is not None]
+        counted = sum(one.usage is not None for one in responses)
+        whole = bool(known) and len(known) == counted
+        return Cost(
+            sum(known) if whole else None,
+            self._session_usd,
+            not self._unpriced,
+            any(one.usage is not None and one.usage.estimated for one in responses),
         )
 
     def _state(self) -> MeterState:
@@ -210,19 +263,21 @@ class Meter:
             return "done"
         return "waiting" if self._now is None or self._now.first_s is None else "streaming"
 
-    def _ratio(self) -> float:
+    @property
+    def chars_per_token(self) -> float:
+        """Of the model that answers, as far as that is known."""
         return self._ratios.get(self._model, CHARS_PER_TOKEN)
 
     def _tokens(self, response: _Response) -> float:
         if response.usage is not None:
             return response.usage.output_tokens
-        return response.chars / self._ratio()
+        return response.chars / self.chars_per_token
 
     def _rated_tokens(self, response: _Response) -> float:
         """The tokens that came between the first and the last delta."""
         if response.usage is not None:
             return _streamed_tokens(response)
-        return response.chars / self._ratio()
+        return response.chars / self.chars_per_token
 
     def _live_rate(self, now: float) -> float | None:
         response = self._now
@@ -234,7 +289,7 @@ class Meter:
         response.roll(int(age_s / _BUCKET_S))
         window_s = min(age_s, (_WINDOW_BUCKETS - 1) * _BUCKET_S + age_s % _BUCKET_S)
         chars = sum(list(response.buckets)[-_WINDOW_BUCKETS:])
-        return chars / self._ratio() / max(window_s, _BUCKET_S)
+        return chars / self.chars_per_token / max(window_s, _BUCKET_S)
 
     def _spark(self, now: float, live: bool) -> tuple[float, ...]:
         """The turn's last buckets; the waits between its responses are left out."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from tui.core.pieces import Pieces
+from tui.core.text.pieces import Pieces
 
 
 class BlockKind(StrEnum):

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from tui.core.buffer import BOM, Buffer
-from tui.core.disk_plan import StillText, still_text
+from tui.core.edits.disk.disk_plan import StillText, still_text
+from tui.core.edits.disk.outside import replace_as_user
+from tui.core.edits.ledger import Ledger
 from tui.core.file_read import ascii_shown
-from tui.core.ledger import Ledger
-from tui.core.outside import replace_as_user
-from tui.core.patch import merge3
-from tui.core.rows import whole_text
+from tui.core.text.buffer import BOM, Buffer
+from tui.core.text.patch import merge3
+from tui.core.text.rows import whole_text
 from tui.errors import EditRefused
 
 _MOST_NAMED = 3
@@ -25,7 +25,7 @@ class UnsavedFile:
 
     path: str
     data: bytes
-    """What a save would have written: the user's text and the accepted hunks."""
+    """The user's text and the accepted hunks; and others, where the user has typed in them."""
     before: bytes | None
     """What lay on the disk; None: nothing."""
 
@@ -72,11 +72,11 @@ class TypedText:
     before: bytes | None
 
     def file(self) -> UnsavedFile | None:
-        """The bytes that a save would have written; None: it would have written nothing.
+        """What a save would have written, with all that was typed; None: nothing.
 
         Raises whatever a bug raises.
         """
-        planned = self.text.planned()
+        planned = self.text.planned(typed=True)
         return None if planned is None else UnsavedFile(self.path, _encoded(planned), self.before)
 
     def whole(self) -> UnsavedFile:
@@ -136,7 +136,7 @@ def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
     """
     kept = _kept_text(file)
     before = "" if file.before is None else file.before.decode("utf-8", "replace")
-    path = ledger.checked(file.path)
+    path = ledger.real(file.path)
     missing = path not in ledger.buffers and ledger.read(path).data is None
     record = ledger.create(path) if missing else ledger.open(path)
     if missing:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tui.core.wire.address import Address, checked
+from tui.core.wire.address import Address
 from tui.core.wire.authorities import NAMES
 from tui.errors import EndpointError
 
@@ -44,21 +44,24 @@ class BridgeProcess:
         self,
         arguments: Sequence[str] = (),
         command: Sequence[str] = (),
-        endpoints: Mapping[str, Address] | None = None,
+        endpoints: Mapping[str, Mapping[str, Any]] | None = None,
         environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         """``arguments`` are the bridge's flags; ``command`` replaces how it is run (tests).
 
-        ``endpoints`` are those that it is to reach by HTTP+SSE, by name. ``environment`` is what
-        it gets of variables (None: this process's); no key is needed there.
+        ``endpoints`` are those that it serves, by name: each an endpoint's specification as plain
+        data. ``environment`` is what it gets of variables (None: this process's); ``variables``
+        are those with the endpoints' keys, which it is told on its stdin.
         """
+        self._variables = dict(variables or {})
         self._environment = dict(os.environ if environment is None else environment)
         self._command = [*(command or (sys.executable, "-m", "tui.bridge")), *arguments]
         self._endpoints = dict(endpoints or {})
         self._process: Process | None = None
         self._address: Address | None = None
         self._relays: dict[str, str] = {}
-        """Endpoint -> where the running bridge relays it."""
+        """Endpoint -> where the running bridge serves it."""
         self._logging: asyncio.Task[None] | None = None
         self._last_words: list[str] = []
         self._starting = asyncio.Lock()
@@ -73,14 +76,12 @@ class BridgeProcess:
     async def address(self, endpoint: str | None = None) -> Address:
         """Where the bridge serves, with this run's token; starts it if it is not running.
 
-        With ``endpoint`` it is where the bridge relays to that one; else the rehearsal models.
+        With ``endpoint`` it is where the bridge serves that one; else the rehearsal models.
 
-        Raises EndpointError if it does not start, or if the endpoint cannot be relayed to.
+        Raises EndpointError if it does not start, or if it does not serve the endpoint.
         """
-        if endpoint is not None:
-            if endpoint not in self._endpoints:
-                raise EndpointError(f"The bridge knows no endpoint {endpoint!r}.")
-            checked(self._endpoints[endpoint])
+        if endpoint is not None and endpoint not in self._endpoints:
+            raise EndpointError(f"The bridge knows no endpoint {endpoint!r}.")
         async with self._starting:
             if self._closed:
                 raise EndpointError("The bridge is closed.")
@@ -93,7 +94,7 @@ class BridgeProcess:
             if endpoint is None:
                 return known
             if endpoint not in self._relays:
-                raise EndpointError(f"The bridge does not relay to {endpoint!r}; see the log.")
+                raise EndpointError(f"The bridge does not serve {endpoint!r}; see the log.")
             return Address(self._relays[endpoint], known.headers)
 
     async def close(self) -> None:
@@ -136,15 +137,11 @@ class BridgeProcess:
 
     async def _name_endpoints(self, process: Process) -> dict[str, str]:
         """Tell the bridge the endpoints, on stdin: no other process sees their keys there."""
-        told = {
-            name: {"url": address.url, "headers": dict(address.headers)}
-            for name, address in self._endpoints.items()
-            if _is_usable(address)
-        }
-        if not told or process.stdin is None:
+        if not self._endpoints or process.stdin is None:
             return {}
         with contextlib.suppress(ConnectionError):  # it ended: the missing answer says so
-            process.stdin.write(json.dumps({"endpoints": told}).encode() + b"\n")
+            told = {"endpoints": self._endpoints, "variables": self._variables}
+            process.stdin.write(json.dumps(told).encode() + b"\n")
             await process.stdin.drain()
         said = await self._read_line(process)
         relays = said.get("endpoints") if isinstance(said, dict) else None
@@ -217,15 +214,6 @@ def _moved(given: Mapping[str, str]) -> dict[str, str]:
         paths = value.split(os.pathsep) if name.endswith("_DIR") else [value]
         environment[name] = os.pathsep.join(os.path.abspath(path) for path in paths if path)
     return environment
-
-
-def _is_usable(address: Address) -> bool:
-    """Whether its key may travel there; whoever asks for it is told why not."""
-    try:
-        checked(address)
-    except EndpointError:
-        return False
-    return True
 
 
 async def _answers(address: Address) -> bool:

@@ -1,4 +1,9 @@
-"""Tells which files of the workspace changed on disk."""
+"""Tells which files of the workspace changed on disk.
+
+The folders of open files are always watched, however large the tree is; and a change is told by
+every name under which a file is open, as a link to its folder gives it a second one. Where the
+system has no watches left, open files are looked at every few seconds instead.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,14 @@ BURST_MS = 100
 MAX_BURST_MS = 500
 MAX_FOLDERS = 1_000
 """A larger tree is watched so far only: setting up a watch holds up the screen."""
+POLL_S = 2.0
+"""Between two looks at the open files, where nothing can be watched."""
+PARTLY = "there are more than {:,} folders: changes are seen in the upper ones, and in open files"
+UNWATCHED = "the system refused it ({}): of changes only those of open files are seen"
+MAX_NEW_FILES = 2_000
+"""Of a folder that came with files in it, so many are told."""
+_ADDED = 1
+"""watchfiles.Change.added"""
 _NEVER = frozenset(
     {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache"}
     | {".pytest_cache", ".ruff_cache", ".hypothesis", ".tox"}
@@ -23,11 +36,88 @@ _GIT_STATE = frozenset({".git/index", ".git/HEAD"})
 """What a commit, a staging or a switch of the branch writes: the files' states are other ones."""
 
 
+class _OpenFiles:
+    """The open files and where they really lie: links give a file several names."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._places: dict[str, str] = {}
+        """Path -> where it lies, absolute."""
+        self._names: dict[str, set[str]] = {}
+        """The other way round."""
+        self.news = asyncio.Event()
+        """Other files are open, or a folder was made anew."""
+        self.made: set[str] = set()
+        """Folders that were made anew: a watch of the one before has ended with it."""
+
+    @property
+    def paths(self) -> list[str]:
+        """All of them."""
+        return list(self._places)
+
+    def are(self, paths: Iterable[str]) -> None:
+        """These are open, and no others."""
+        known = self._places
+        self._places = {path: known.get(path) or self._place(path) for path in paths}
+        self._turn_round()
+
+    def remade(self, folders: set[str]) -> None:
+        """These folders are new, or are links that lead elsewhere now."""
+        self.made |= folders
+        self._places = {path: self._place(path) for path in self._places}
+        self._turn_round()
+
+    def names(self, changed: Iterable[str]) -> set[str]:
+        """The open files among these absolute paths, by all names under which they are open."""
+        found: set[str] = set()
+        folders: dict[str, str] = {}
+        for path in changed if self._names else ():
+            folder, name = os.path.split(path)
+            if folder not in folders:
+                folders[folder] = os.path.realpath(folder)
+            found |= self._names.get(os.path.join(folders[folder], name), set())
+        return found
+
+    def folders(self) -> set[str]:
+        """Their folders, and those above that may be made anew; as far as they are there."""
+        found: set[str] = set()
+        for path, place in self._places.items():
+            for at in (place, os.path.join(self._root, path)):
+                while (at := os.path.dirname(at)).startswith(self._root) and at not in found:
+                    found.add(at)
+        return {folder for folder in found if os.path.isdir(folder)}
+
+    def looks(self) -> dict[str, object]:
+        """What is another thing when somebody wrote a file."""
+        found: dict[str, object] = {}
+        for path in self.paths:
+            try:
+                there = os.stat(os.path.join(self._root, path))
+                found[path] = (there.st_mtime_ns, there.st_ctime_ns, there.st_size, there.st_ino)
+            except OSError as error:
+                found[path] = error.errno
+        return found
+
+    def _place(self, path: str) -> str:
+        return os.path.realpath(os.path.join(self._root, path))
+
+    def _turn_round(self) -> None:
+        self._names = {}
+        for path, place in self._places.items():
+            self._names.setdefault(place, set()).add(path)
+        self.news.set()
+
+
 class Watcher:
     """Watches one folder and everything below it."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, said: Callable[[str], None] = lambda words: None) -> None:
+        """``said`` is told once if not everything can be watched, in words."""
         self._root = Path(root).resolve()
+        self._said = said
+        self._open = _OpenFiles(str(self._root))
+        self.opened = self._open.are
+        """Tells which files are open now."""
         self.started = asyncio.Event()
         """Set when changes are seen from now on."""
 
@@ -38,18 +128,36 @@ class Watcher:
         looks at them once more.
 
         Raises:
-            FileRefused: the folder cannot be watched (gone, too many watches).
+            FileRefused: the folder cannot be watched, as it is gone.
         """
         if not self._root.is_dir():
             raise FileRefused(f"{self._root.name} is no folder any more")
+        folders = await asyncio.to_thread(folders_of, self._root)
+        try:
+            if len(folders) < MAX_FOLDERS:
+                await self._tell([self._root], callback, below=True)
+            else:
+                self._said(PARTLY.format(MAX_FOLDERS))
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._tell(folders, callback))
+                    tasks.create_task(self._tell_of_open(set(map(str, folders)), callback))
+        except* (OSError, RuntimeError) as errors:
+            self._said(UNWATCHED.format(errors.exceptions[0]))
+        await self._poll(callback)
+
+    async def _tell(
+        self,
+        folders: Iterable[str | Path],
+        callback: Callable[[set[str]], None],
+        below: bool = False,
+    ) -> None:
+        """Watch these folders, and those ``below``. Raises OSError, RuntimeError."""
         # imported when it is needed: the first paint does not wait for it
         import watchfiles
 
-        folders = await asyncio.to_thread(folders_of, self._root)
-        whole = len(folders) < MAX_FOLDERS
         changes = watchfiles.awatch(
-            *([self._root] if whole else folders),
-            recursive=whole,
+            *folders,
+            recursive=below,
             watch_filter=None,
             debounce=MAX_BURST_MS,
             step=BURST_MS,
@@ -57,32 +165,99 @@ class Watcher:
         )
         # the generator starts watching in its first step, before it first waits
         asyncio.get_running_loop().call_soon(self._begun, callback)
+        async for burst in changes:
+            if paths := self._told(burst):
+                callback(paths)
+
+    async def _tell_of_open(self, covered: set[str], callback: Callable[[set[str]], None]) -> None:
+        """Watch the folders of open files that are not watched already. Raises as `_tell`."""
+        watched: set[str] = set()
+        task: asyncio.Task[None] | None = None
         try:
-            async for burst in changes:
-                if paths := self._told(path for _change, path in burst):
-                    callback(paths)
-        except (OSError, RuntimeError) as error:
-            raise FileRefused(f"the system refused it: {error}") from error
+            while task is None or not task.done():
+                made = self._open.made
+                covered -= made
+                wanted = self._open.folders() - covered
+                if wanted != watched or made & wanted:
+                    await _end(task)
+                    task = asyncio.create_task(self._tell(wanted, callback)) if wanted else None
+                    watched = wanted
+                made.clear()
+                self._open.news.clear()
+                news = asyncio.create_task(self._open.news.wait())
+                await asyncio.wait({news, task or news}, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+            task.result()
+        finally:
+            await _end(task)
+
+    async def _poll(self, callback: Callable[[set[str]], None]) -> None:
+        """Look at the open files now and then, as long as the workspace is there."""
+        self._begun(callback)
+        last: dict[str, object] = {}
+        while self._root.is_dir():
+            now = await asyncio.to_thread(self._open.looks)
+            if changed := {path for path, seen in now.items() if last.get(path, path) != seen}:
+                callback(changed)
+            last = now
+            await asyncio.sleep(POLL_S)
 
     def _begun(self, callback: Callable[[set[str]], None]) -> None:
         self.started.set()
         callback(set())
 
-    def _told(self, changed: Iterable[str]) -> set[str]:
-        """The relative paths of the changes that matter."""
-        told: set[str] = set()
-        for path in changed:
-            try:
-                relative = os.path.relpath(path, self._root).replace(os.sep, "/")
-            except ValueError:
-                continue
-            parts = relative.split("/")
-            if parts[0] in ("..", "."):
-                continue
-            if not _NEVER.isdisjoint(parts[:-1]) and relative not in _GIT_STATE:
+    def _told(self, changed: Iterable[tuple[int, str]]) -> set[str]:
+        """The relative paths of the changes that matter.
+
+        A folder that came may hold files already: it is watched from now on only.
+        """
+        burst = list(changed)
+        told = self._open.names(path for _, path in burst)
+        made: set[str] = set()
+        for change, path in burst:
+            relative = self._relative(path)
+            if not relative:
                 continue
             told.add(relative)
+            if change == _ADDED and os.path.isdir(path):
+                made.add(path)
+                if not os.path.islink(path):
+                    told.update(filter(None, map(self._relative, _files_below(path))))
+        if made:
+            self._open.remade(made)
         return told
+
+    def _relative(self, path: str) -> str:
+        """A path that changed, relative to the root; empty if it does not matter."""
+        try:
+            relative = os.path.relpath(path, self._root).replace(os.sep, "/")
+        except ValueError:
+            return ""
+        parts = relative.split("/")
+        if parts[0] in ("..", "."):
+            return ""
+        if not _NEVER.isdisjoint(parts[:-1]) and relative not in _GIT_STATE:
+            return ""
+        return relative
+
+
+async def _end(task: asyncio.Task[None] | None) -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def _files_below(folder: str) -> list[str]:
+    """The files in a new folder, links not followed; bounded, folders of tools left out."""
+    found: list[str] = []
+    if os.path.basename(folder) in _NEVER:
+        return found
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _NEVER]
+        found += [os.path.join(at, name) for name in names]
+        if len(found) >= MAX_NEW_FILES:
+            break
+    return found[:MAX_NEW_FILES]
 
 
 def folders_of(root: Path) -> list[Path]:

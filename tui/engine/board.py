@@ -6,14 +6,14 @@ when the notices go from empty to non-empty.
 
 from __future__ import annotations
 
-from asyncio import Future, get_running_loop
 from collections.abc import Callable, Collection
-from functools import partial
 
+from tui.core.edits.workspace import Workspace
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
-from tui.core.workspace import Workspace
-from tui.engine.notices import Ask, Notices, Status, Trouble
+from tui.engine.intents import Against
+from tui.engine.notices import Notices, Status, Trouble
+from tui.engine.questions import Questions
 
 Place = tuple[str, int, int]
 """Path, line and column, 0-based."""
@@ -34,11 +34,12 @@ class Board:
         self.on_wake: Callable[[], None] = _nothing
         self.before_drain: list[Callable[[], None]] = []
         """Called once a drain: work that is due once a frame, not once a delta."""
+        self.before_turn: list[Callable[[int], None]] = []
+        """Called with its number before a turn begins."""
+        self.questions = Questions(self.status, self.restated)
         self._notices = Notices()
         self._awake = False
         self._hunks_revision = workspace.hunks_revision
-        self._answers: dict[int, Future[str]] = {}
-        self._ask_count = 0
 
     def drain(self) -> Notices:
         """What changed since the last drain."""
@@ -152,6 +153,11 @@ class Board:
             self._notices.goto = place
         self.wake()
 
+    def show_diff(self, path: str, against: Against) -> None:
+        """Show a file (empty: the active one) in a diff view: the user asked for it."""
+        self._notices.diff = (path or self.status.active_path, against)
+        self.wake()
+
     def folders_changed(self, folders: Collection[str] = (), *, git: bool = False) -> None:
         """Files came or went in these folders, or what git says of them changed."""
         self._notices.folders.update(folders)
@@ -162,33 +168,6 @@ class Board:
         """Tell the user that something went wrong."""
         self._notices.troubles.append(trouble)
         self.wake()
-
-    def ask(self, question: str, detail: str, choices: tuple[str, ...]) -> Future[str]:
-        """Ask the user; the future's result is one of the choices."""
-        self._ask_count += 1
-        answer: Future[str] = get_running_loop().create_future()
-        self._answers[self._ask_count] = answer
-        self.status.asks.append(Ask(self._ask_count, question, detail, choices))
-        answer.add_done_callback(partial(self._gone, self._ask_count))
-        self.restated()
-        return answer
-
-    def answer(self, ask_id: int, choice: str) -> None:
-        """The user answered; an answer that is not among the choices is the refusal."""
-        answer = self._answers.get(ask_id)
-        ask = next((a for a in self.status.asks if a.id == ask_id), None)
-        if answer is None or ask is None or answer.done():
-            return
-        answer.set_result(choice if choice in ask.choices else ask.choices[-1])
-        self._retract(ask_id)
-
-    def _gone(self, ask_id: int, answer: Future[str]) -> None:
-        self._retract(ask_id)
-
-    def _retract(self, ask_id: int) -> None:
-        if self._answers.pop(ask_id, None) is not None:
-            self.status.asks = [ask for ask in self.status.asks if ask.id != ask_id]
-            self.restated()
 
     def _changed_from(self, index: int) -> None:
         first = self._notices.transcript_from

@@ -22,6 +22,8 @@ class Catalogue:
         self._public: frozenset[str] = frozenset()
         self._privacy: dict[str, str] = {}
         """Path -> why it is private, of those that were looked up one by one."""
+        self._origins: dict[str, str] = {}
+        """Path -> the one that its text was moved from: what was private there stays private."""
         self._doubted: set[str] = set()
         """Paths that changed since the list was made: they, and what lies below, may be links."""
         self._changes = 1
@@ -34,7 +36,8 @@ class Catalogue:
 
     def ready(self, paths: Collection[str] = ()) -> bool:
         """True if the list is up to date, and the privacy of these paths is known."""
-        return self._listed == self._changes and all(map(self._is_known, paths))
+        known = all(map(self._is_known, self._with_origins(paths)))
+        return self._listed == self._changes and known
 
     async def prepare(self, paths: Collection[str] = ()) -> None:
         """Look now if need be, in a thread: a large workspace must not hold up the screen."""
@@ -42,11 +45,16 @@ class Catalogue:
             async with self._looking:
                 if self.ready(paths):
                     return
-                await self._look(list(paths))
+                await self._look(self._with_origins(paths))
 
     def paths(self) -> list[str]:
         """All files that are neither ignored nor secret, sorted; maybe a little old."""
-        return self._paths
+        held = {path for path in self._origins if self.privacy(path)}
+        return [path for path in self._paths if path not in held] if held else self._paths
+
+    def moved(self, path: str, target: str) -> None:
+        """A text goes to another name, or may soon: it is no less private there."""
+        self._origins[target] = self._origins.get(path, path)
 
     def expire(self, path: str = "") -> None:
         """A file came, went or changed: look again before the next request.
@@ -70,9 +78,17 @@ class Catalogue:
 
         What was not looked up since it changed is private.
         """
+        if path in self._origins and (reason := self._own_privacy(self._origins[path])):
+            return reason
+        return self._own_privacy(path)
+
+    def _own_privacy(self, path: str) -> str:
         if path in self._privacy:
             return self._privacy[path]
         return "" if self._is_known(path) else NOT_KNOWN
+
+    def _with_origins(self, paths: Collection[str]) -> list[str]:
+        return [*paths, *self._origins.values()]
 
     def _is_known(self, path: str) -> bool:
         if path in self._privacy:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from asyncio import Future
 
-from tui.core.buffer import Buffer, Position
 from tui.core.context import OpenFile
+from tui.core.text.buffer import Buffer, Position
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
 from tui.engine.notices import Trouble
@@ -85,6 +85,21 @@ class Desk:
             self.status.active_path = paths[min(at, len(paths) - 1)] if paths else ""
         self._board.retabbed()
 
+    def renamed(self, path: str, name: str) -> None:
+        """An open file has another name now: its tab and its cursor stay."""
+        self.catalogue.moved(path, name)
+        paths = self.status.open_paths
+        if name in paths:
+            self.close(path)
+        elif path in paths:
+            paths[paths.index(path)] = name
+        if self.status.active_path == path:
+            self.status.active_path = name
+        if path in self._cursors:
+            self._cursors[name] = self._cursors.pop(path)
+            self._board.goto((name, *self._cursors[name][0]), aside=name != self.status.active_path)
+        self._board.retabbed()
+
     def cursor(self, path: str, position: Position, selection: Selection | None) -> None:
         """The cursor moved; where it is, is the active file."""
         self._cursors[path] = (position, selection)
@@ -135,7 +150,7 @@ class Desk:
         if path in self._allowed:
             return True
         if path not in self._asking:
-            self._asking[path] = self._board.ask(
+            self._asking[path] = self._board.questions.ask(
                 f"Send {path} to the model?",
                 f"It is private: {reason}.",
                 (SEND_PRIVATE, KEEP_PRIVATE),

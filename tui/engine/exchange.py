@@ -15,24 +15,19 @@ from msgspec.structs import replace
 from tui.core.wire import events
 from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S
 from tui.engine.countdown import Countdown
-from tui.engine.errand import Errand, Outcome
+from tui.engine.errand import CUTS, GO_ON, Errand, Outcome
 from tui.engine.kit import Kit
 from tui.engine.lines import Line
 from tui.engine.notices import Trouble
+from tui.engine.pacer import Pacer
 from tui.engine.record import Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
+from tui.engine.stand_ins import Served
 from tui.engine.steering import Steering
 from tui.engine.tool_bench import ToolBench
 from tui.errors import DuettoError, EndpointError
 
-GO_ON = "say “go on” to let it continue"
-_LIMITS = {
-    "max_output_tokens": "it reached the model's output limit",
-    "content_filter": "the server's content filter cut it",
-    "interrupted": "the server interrupted it",
-    "steered": "the server cut it for another instruction",
-}
 STOP_LIMIT_S = 2 * (GRACE_S + ACCEPTED_S) + 1.0
 """The wire frees the lane by itself, in `ACCEPTED_S` after an answer, and once more where a
 successor was owed; if it does not, the socket is dropped after this."""
@@ -55,15 +50,12 @@ class Exchange:
         self.unanswered = False
         """It ended, and nobody said anything to the prompt."""
         self.steering = Steering(kit, errand.number)
-        self._kit = kit
-        self._line = line
-        self._on_end = on_end
+        self._kit, self._line, self._on_end = kit, line, on_end
         self._reply: Reply | None = None
         """The response in flight."""
         self._owed = False
         """A successor will come by itself, or a steering text will come back."""
-        self._cut = ""
-        """Why the last response is incomplete; a successor makes it whole."""
+        self._cut = ""  # why the last response is incomplete; a successor makes it whole
         self._ended = False
         self._rounds = 0
         self._resuming = False
@@ -71,6 +63,9 @@ class Exchange:
         self._tries = Tries(kit.ports.jitter)
         self._bench = ToolBench(kit, self._advance)
         self._record = Record(kit, errand, self._bench)
+        self._served = Served(kit.board, errand.spec.endpoint)
+        self.pacer = Pacer(kit, line.wire, errand.throttle, self.event)
+        """What comes over the wire goes through it, to `event` and `lost`."""
         self._countdown = Countdown(kit.board, kit.ports.sleep)
         self._task: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -98,7 +93,7 @@ class Exchange:
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(event, now)
-        elif self._reply is not None:
+        elif self._reply is not None and not self.pacer.unheard:
             self._reply.event(event, now)
 
     def lost(self, why: str) -> None:
@@ -134,6 +129,7 @@ class Exchange:
     def freeze(self) -> None:
         """The user interrupts: the buffers stand still when this returns."""
         self.stopped = True
+        self.pacer.drop()
         if self._reply is not None:
             self._reply.close(cut=True)
 
@@ -145,6 +141,8 @@ class Exchange:
         self._countdown.end()
         if self._task is not None:
             self._task.cancel()
+        if self.pacer.end is not None:
+            self.event(self.pacer.end, self._kit.ports.clock.now())
         if self._reply is None and not self._owed:
             self._end("interrupted")
             return
@@ -169,7 +167,7 @@ class Exchange:
 
     def _create(self) -> None:
         kit, errand = self._kit, self.errand
-        head = kit.requests.head(errand.spec, errand.effort, errand.throttle)
+        head = kit.requests.head(errand.spec, errand.effort, errand.tier)
         if not kit.requests.continues(errand.spec, head):
             self.steering.give_back()
         texts = kit.backlog.take("steer")
@@ -190,10 +188,7 @@ class Exchange:
 
     def _open(self) -> Reply:
         """A response is to come."""
-        kit, errand = self._kit, self.errand
-        reply = Reply(kit.board, errand.number, errand.role, self._record.landing)
-        reply.on_call = self._bench.run
-        reply.privacy = kit.desk.privacy
+        reply = self._record.reply(self.errand.role)
         if self.stopped:
             reply.close(cut=True)
         self._reply, self._owed, self._cut = reply, False, ""
@@ -214,13 +209,11 @@ class Exchange:
             self._kit.board.meter.start(now, self.errand.spec.model, fresh=False)
             reply = self._open()
         reply.response_id = event.response_id
+        self.pacer.begun()
         self._record.begun()
         # the bridge's relay says so before it has heard from the endpoint
         self._tries.heard |= self.wire.transport == "websocket"
-        status = self._kit.board.status
-        status.served_model = str(event.response.get("model") or "")
-        status.served_tier = str(event.response.get("service_tier") or "")
-        self._kit.board.restated()
+        self._served.note(event.response)
 
     def _completed(self, event: events.Completed, now: float) -> None:
         reply = self._taken(event.response, now)
@@ -257,7 +250,7 @@ class Exchange:
             self._again(self._tries.failed(event), broken=broken)
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:
-        """The response is over: take what only its end says; None if none was in flight."""
+        """The response is over: take what only its end says; None: there is no more to do."""
         reply, self._reply = self._reply, None
         if reply is not None and not reply.items and not self.stopped:
             output = response.get("output")
@@ -265,8 +258,16 @@ class Exchange:
                 if isinstance(item, dict):
                     reply.done(events.ItemDone(item=item), now)
         if reply is not None:
+            self._served.note(response)
             self._record.count(response, now)
-        return reply
+        if reply is None or not self.pacer.unheard:
+            return reply
+        # The server said more than the user has seen: nothing is continued from there.
+        self._record.gather(reply, cut=True)
+        self._kit.requests.history.break_chain()
+        self.steering.give_back()
+        self._rest()
+        return None
 
     def _rest(self) -> None:
         """Nothing is in flight: wait for a successor if one is owed, else go on.
@@ -287,7 +288,7 @@ class Exchange:
         if self._cut:
             self._resuming = self._cut == "steered" and self._kit.backlog.holds("steer")
             if not self._resuming:
-                why = _LIMITS.get(self._cut, self._cut)
+                why = CUTS.get(self._cut, self._cut)
                 self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
                 return
         if self._bench.waiting:
@@ -353,6 +354,7 @@ class Exchange:
         if self._ended:
             return
         self._ended = True
+        self.pacer.drop()
         if self._deadline is not None:
             self._deadline.cancel()
         self._countdown.end()

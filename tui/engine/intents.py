@@ -8,6 +8,8 @@ from msgspec import Struct
 
 Role = Literal["fast", "deep"]
 Effort = Literal["low", "medium", "high", "xhigh"]
+Against = Literal["disk", "head", "turn"]
+"""What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
 
 
 class Prompt(Struct, frozen=True):
@@ -82,6 +84,27 @@ class UndoTurn(Struct, frozen=True):
     """Take the model's last turn back, byte for byte."""
 
 
+class UndoDecision(Struct, frozen=True):
+    """Take the last decision back: accept, reject, or a whole turn that was taken back."""
+
+
+class RedoDecision(Struct, frozen=True):
+    """Decide again what was decided before the last `UndoDecision`."""
+
+
+class SetAutoAccept(Struct, frozen=True):
+    """Accept hunks when their patch ends, but for those that a person must look at."""
+
+    on: bool
+
+
+class ShowDiff(Struct, frozen=True):
+    """Show a file (empty path: the active one) against the disk, HEAD or the turn's start."""
+
+    path: str = ""
+    against: Against = "disk"
+
+
 class Switch(Struct, frozen=True):
     """Answer with this role from now on; mid-stream: interrupt and hand the instruction over."""
 
@@ -94,8 +117,14 @@ class SetEffort(Struct, frozen=True):
     effort: Effort
 
 
+class SetTier(Struct, frozen=True):
+    """Service tier of the current role (``fast``, ``priority``...); empty: the server's own."""
+
+    tier: str
+
+
 class Throttle(Struct, frozen=True):
-    """Ask the rehearsal model for this many tokens/s; None: the model's own rate."""
+    """Let answers come at this many tokens/s, whoever gives them; None: as they come."""
 
     tokens_s: float | None
 
@@ -182,8 +211,13 @@ Intent = (
     | Reject
     | Place
     | UndoTurn
+    | UndoDecision
+    | RedoDecision
+    | SetAutoAccept
+    | ShowDiff
     | Switch
     | SetEffort
+    | SetTier
     | Throttle
     | OpenFile
     | CloseFile

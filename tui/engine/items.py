@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 
 from tui.core.history import Item
 
 PATCH_TOOL = "apply_patch"
+SHELLS = frozenset(
+    {
+        "bash",
+        "container.exec",
+        "exec",
+        "exec_command",
+        "local_shell",
+        "run_command",
+        "run_shell_command",
+        "shell",
+        "shell_command",
+        "terminal",
+        "unified_exec",
+    }
+)
+"""Function tools of other clients that models call to apply a patch, though we offer none."""
+
+_LINE_END = re.compile("[\r\n]")
 
 
 def message_text(item: Item) -> str:
@@ -44,13 +63,24 @@ def message_item(text: str) -> Item:
     return {"type": "message", "role": "assistant", "content": content}
 
 
+def is_shell(item: Item) -> bool:
+    """True for a function call of a shell."""
+    return item.get("type") == "function_call" and str(item.get("name")).lower() in SHELLS
+
+
+def names_patch(text: str) -> bool:
+    """True if a shell's arguments, as far as they came, apply a patch."""
+    return "*** Begin Patch" in text
+
+
 def hosted_header(item: Item) -> str:
     """The envelope that a built-in apply_patch call leaves out."""
     operation = item.get("operation")
     values = operation if isinstance(operation, dict) else {}
     verbs = {"create_file": "Add", "delete_file": "Delete"}
     verb = verbs.get(str(values.get("type")), "Update")
-    return f"*** Begin Patch\n*** {verb} File: {values.get('path', '')}\n"
+    path = _LINE_END.sub("\ufffd", str(values.get("path") or ""))
+    return f"*** Begin Patch\n*** {verb} File: {path}\n"
 
 
 def closed_json(text: str) -> str:

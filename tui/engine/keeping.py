@@ -12,8 +12,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tui.core.edits.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, typed_text
-from tui.core.workspace import Workspace
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, FileRefused

@@ -54,7 +54,9 @@ class Lines:
         status = self._status
         status.endpoint = spec.endpoint
         status.rehearsal = spec.endpoint == REHEARSAL
-        self._kit.board.meter.context_window = spec.context_window
+        meter = self._kit.board.meter
+        told = meter.windows.get((spec.endpoint, spec.model))
+        meter.context_window = told or spec.context_window
         line = self._lines.get(spec.endpoint)
         self._connection(line.wire.state if line else "closed", "")
         self.look(spec)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from tui.engine.intents import Effort, Role
+from tui.engine.intents import Against, Effort, Role
 
 
 class Trouble(Struct, frozen=True):
@@ -57,6 +57,8 @@ class Notices(Struct):
     """Path, line and column to show because the user asked for it."""
     gotos_before: list[tuple[str, int, int]] = field(default_factory=list)
     """Others that were asked for in the same frame: each file stands there when it is shown."""
+    diff: tuple[str, Against] | None = None
+    """The file to be shown in a diff view, and against what: the user asked for it."""
     folders: set[str] = field(default_factory=set)
     """Folders in which files came or went, while the file tree is in sight (the root: empty)."""
     git: bool = False
@@ -73,6 +75,7 @@ class Notices(Struct):
             or self.status
             or self.landing
             or self.goto
+            or self.diff
             or self.folders
             or self.git
             or self.troubles
@@ -91,9 +94,15 @@ class Status(Struct):
     models: dict[Role, str] = field(default_factory=dict)
     """The model's name a role."""
     efforts: dict[Role, Effort | None] = field(default_factory=dict)
+    tiers: dict[Role, str] = field(default_factory=dict)
+    """Service tier that is asked for a role; empty: the server's own choice."""
     served_model: str = ""
     """What the server says it used; empty until it said so."""
     served_tier: str = ""
+    served_endpoint: str = ""
+    """Who answered in the endpoint's stead; empty: nobody did."""
+    fallback_reason: str = ""
+    """Why, in the bridge's words."""
     endpoint: str = ""
     rehearsal: bool = False
     connection: Connection = "offline"
@@ -126,6 +135,8 @@ class Status(Struct):
     stopped: str = ""
     """``stopped after 512 tokens, 3 ms``; empty unless the last turn was interrupted."""
     throttle: float | None = None
+    auto_accept: bool = False
+    """Hunks are accepted when their patch ends, but for those that a person must look at."""
     prompts: list[str] = field(default_factory=list)
     """Prompts to offer in the prompt box (the practice workspace's exercises)."""
     suggestion: str = ""

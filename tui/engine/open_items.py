@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from tui.core.history import Item
-from tui.core.pieces import Pieces
+from tui.core.text.pieces import Pieces
 from tui.core.turn import Block, BlockKind
 from tui.engine.board import Board
 from tui.engine.items import PATCH_TOOL
 
 if TYPE_CHECKING:
-    from tui.core.landing import Landing
+    from tui.core.edits.patches.landing import Landing
 
 
 class Page(Struct, frozen=True):
@@ -83,9 +83,19 @@ class Call(Struct):
     landing: Landing | None = None
     parts: Pieces = field(default_factory=Pieces)
     done: bool = False
+    said: str = ""
+    """The whole input, once it is done."""
+    shell: bool = False
+    """It calls a shell, maybe to apply a patch."""
+    twins: list[Call] = field(default_factory=list)
+    """Calls that landed, and that this one repeats as far as it came."""
+    compared: int = 0
+    """Characters that were compared with theirs."""
+    again: bool = False
+    """It was applied before: what became of that is its answer."""
     output: str | None = None
     report: Callable[[], str] | None = None
-    """Gives the output, once it is known what may be quoted."""
+    """Gives the output, when it is sent: what is in the buffers then."""
     failed: bool = False
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from tui.core.turn import Block, BlockKind
 from tui.core.wire.events import Event
@@ -12,9 +13,10 @@ from tui.engine.exchange import Exchange
 from tui.engine.intents import Intent, Role
 from tui.engine.kit import Kit
 from tui.engine.lines import Line, Lines
-from tui.engine.notices import Trouble
+from tui.engine.notices import Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
+from tui.engine.stand_ins import forget_served
 from tui.errors import DuettoError
 
 
@@ -76,11 +78,8 @@ class Pair:
                 self._interrupt()
             case intents.Switch(role):
                 self._switch(role)
-            case intents.SetEffort(effort):
-                self._status.efforts[self._status.role] = effort
-                self._kit.board.restated()
-            case intents.Throttle(tokens_s):
-                self._status.throttle = tokens_s
+            case intents.SetEffort() | intents.SetTier() | intents.Throttle():
+                _adjust(self._status, intent, self._exchange)
                 self._kit.board.restated()
             case intents.NewConversation():
                 self._forget()
@@ -110,7 +109,7 @@ class Pair:
     def can_steer(self) -> bool:
         """Alt+Enter adds to what runs; else it queues."""
         exchange = self._exchange
-        if exchange is None or exchange.stopped or exchange.wire.transport != "websocket":
+        if exchange is None or exchange.stopped:
             return False
         return exchange.wire.abilities(exchange.errand.spec.model).steer is not False
 
@@ -157,7 +156,7 @@ class Pair:
         if self._exchange is None:
             spec = self._roles[status.role]
             line = self._lines.line(spec.endpoint)
-            line.prewarm.begin(spec, status.efforts.get(spec.role), status.throttle)
+            line.prewarm.begin(spec, status.efforts.get(spec.role), status.tiers.get(spec.role, ""))
 
     def _next(self) -> None:
         """Send the first queued message, unless it is being edited."""
@@ -205,7 +204,7 @@ class Pair:
         if role == self._status.role:
             return
         self._status.role = role
-        self._status.served_model = self._status.served_tier = ""
+        forget_served(self._status)
         self._lines.describe(self._roles[role])
         self._kit.board.note(self._turn, f"switched to {role}: {self._roles[role].model}")
         exchange = self._exchange
@@ -234,6 +233,8 @@ class Pair:
         """Start a turn; ``repeated`` if the conversation shows its text already."""
         board, status = self._kit.board, self._status
         self._turn += 1
+        for due in board.before_turn:
+            due(self._turn)
         spec = self._roles[status.role]
         if not repeated:
             board.add(Block(BlockKind.USER, self._turn, state="done"), text)
@@ -247,6 +248,7 @@ class Pair:
             text,
             spec,
             status.efforts.get(spec.role),
+            status.tiers.get(spec.role, ""),
             status.throttle,
             self._round_limit,
         )
@@ -319,12 +321,12 @@ class Pair:
     def _event(self, line: Line, event: Event, now: float) -> None:
         exchange = self._exchange
         if exchange is not None and exchange.wire is line.wire:
-            exchange.event(event, now)
+            exchange.pacer.take(event, now)
 
     def _closed(self, line: Line, why: str) -> None:
         exchange = self._exchange
         if exchange is not None and exchange.wire is line.wire:
-            exchange.lost(why or "the connection was lost")
+            exchange.pacer.after(partial(exchange.lost, why or "the connection was lost"))
         else:
             self._kit.requests.history.lost(line.endpoint)
 
@@ -333,3 +335,20 @@ class Pair:
         if self._exchange is not None:
             self._exchange.frame()
         self._lines.look(self._roles[self._status.role])
+
+
+def _adjust(
+    status: Status,
+    intent: intents.SetEffort | intents.SetTier | intents.Throttle,
+    exchange: Exchange | None,
+) -> None:
+    """How the model is asked from now on; the throttle takes hold of what streams, too."""
+    match intent:
+        case intents.SetEffort(effort):
+            status.efforts[status.role] = effort
+        case intents.SetTier(tier):
+            status.tiers[status.role] = tier
+        case intents.Throttle(tokens_s):
+            status.throttle = tokens_s
+            if exchange is not None:
+                exchange.pacer.pace(tokens_s)

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tui.core.command_run import RunResult as RunResult
+from tui.core.edits.disk.unfinished import Step, Unfinished
+from tui.core.edits.workspace import FileRead
+from tui.core.file_read import Prepared
 from tui.core.folder_entry import FolderEntry, GitState
+from tui.core.price import Quote
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.capabilities import Abilities as Abilities
 from tui.core.wire.events import Event
 from tui.core.wire.traffic import SocketView as SocketView
-from tui.core.workspace import FileRead
+from tui.core.wire.usage import Usage
 from tui.engine.intents import Effort, Role
 
 WireState = Literal["closed", "connecting", "open"]
@@ -28,6 +33,8 @@ MAIN_LANE = "main"
 """The lane of the foreground conversation."""
 PatchTool = Literal["custom", "function", "text"]
 """How a model hands over a patch: freeform tool, function tool, or in its prose."""
+PatchFormat = Literal["auto", "apply_patch", "search_replace", "unified_diff", "whole_file"]
+"""What a model is asked to write patches in; ``auto`` is apply_patch, others are known in prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,13 @@ class RoleSpec:
     context_window: int | None = None
     """Tokens; None if not known."""
     patch_tool: PatchTool = "custom"
+    patch_format: PatchFormat = "auto"
     chaining: bool = True
     """False: every request says all, for an endpoint that loses part of a chain."""
+    tier: str = ""
+    """Service tier that is asked for; empty: the server's own choice."""
+    max_output_tokens: int | None = None
+    """Most that one answer may have; None: as the server has it."""
 
 
 class Wire(Protocol):
@@ -90,6 +102,12 @@ class Wire(Protocol):
         None: nothing to steer, or the endpoint is known not to; nothing was sent then.
         """
 
+    def throttle(self, tokens_s: float | None) -> bool:
+        """Have the response in flight come at this rate (None: as it comes), if that can be.
+
+        False: whoever answers knows no such thing.
+        """
+
     def interrupt(self) -> None:
         """Stop the response in flight: no delta of it reaches `on_event` from now on.
 
@@ -131,9 +149,22 @@ class Files(Protocol):
     """Absolute path without links, for the child processes' working directory and the screen."""
     named_root: str
     """The absolute path as the user wrote it; a model may name files by either."""
+    mark: str
+    """What the names of this process's temporary files have in common."""
+    modes: dict[str, int]
+    """Path -> permissions that it gets when it is made (again)."""
 
     def read(self, path: str) -> FileRead:
         """The bytes of a file, or why it is not to be had. Never raises."""
+
+    def prepare(self, texts: Mapping[str, tuple[bytes, bytes | None]]) -> Prepared:
+        """Make ready that these are written (new bytes, old bytes). Never raises.
+
+        Nothing of theirs is changed by it; `end` has to be called behind the last `write`.
+        """
+
+    def end(self) -> None:
+        """What was written since `prepare` is on the disk. Never raises."""
 
     def write(self, path: str, data: bytes, expected: bytes | None) -> None:
         """Write atomically, keeping mode, links and owner; make directories as needed.
@@ -145,6 +176,12 @@ class Files(Protocol):
     def delete(self, path: str, expected: bytes) -> None:
         """Remove a file. Raises FileRefused, having changed nothing."""
 
+    def missing_folders(self, path: str) -> tuple[str, ...]:
+        """Folders that have to be made for a file, outer ones first. Never raises."""
+
+    def sweep(self, paths: Iterable[str], mark: str, folders: Iterable[str] = ()) -> None:
+        """Remove what a killed duetto left beside these paths, and empty folders. Never raises."""
+
     def listing(self) -> list[str]:
         """All files that are not ignored and not secret, sorted (.gitignore, .ignore)."""
 
@@ -153,6 +190,37 @@ class Files(Protocol):
 
         Empty: it may be.
         """
+
+
+class WriteJournal(Protocol):
+    """What is about to be written, on the disk before it is (effects.write_journal)."""
+
+    def begin(self, steps: Sequence[Step], mark: str = "", *, durable: bool = True) -> None:
+        """These files are about to be changed. Raises FileRefused: nothing may be changed.
+
+        Not ``durable``: it has to outlive a kill, but no power cut.
+        """
+
+    def over(self, paths: Collection[str]) -> None:
+        """These of them are about to be written over, not replaced. Raises FileRefused."""
+
+    def settling(self, name: str) -> AbstractContextManager[None]:
+        """Nobody else settles that one now. Raises FileRefused: somebody does, or did."""
+
+    def done(self, path: str) -> None:
+        """This file is as it should be. Never raises."""
+
+    def end(self) -> None:
+        """All are new, or all are old again. Never raises."""
+
+    def leave(self) -> None:
+        """It came to a stop half way: the next duetto says so. Never raises."""
+
+    def unfinished(self) -> list[Unfinished]:
+        """What was cut short in this workspace, oldest first. Never raises."""
+
+    def forget(self, name: str) -> None:
+        """It is settled. Raises FileRefused."""
 
 
 class Runner(Protocol):
@@ -183,7 +251,7 @@ class Rescue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VerifyCommand:
-    """The command that judges, and where it comes from."""
+    """A command that duetto runs by itself (the tests, the formatter), and where it comes from."""
 
     argv: tuple[str, ...] | str
     """A str is run by the shell."""
@@ -204,6 +272,8 @@ class Ports:
     runner: Runner
     verify_command: Callable[[], Awaitable[VerifyCommand | None]]
     """Looked up anew at every verification, which may take a look at many files."""
+    format_command: Callable[[], Awaitable[VerifyCommand | None]] | None = None
+    """What runs on the files that were saved, looked up anew each time; None: nothing does."""
     remember_consent: Callable[[str], None] = lambda command: None
     consents: set[str] = field(default_factory=set)
     """Commands of the workspace's own files that the user has allowed before."""
@@ -215,15 +285,26 @@ class Ports:
     First with none: what changed before was not seen.
     Raises FileRefused: they cannot be watched, or not any more.
     """
+    opened: Callable[[Iterable[str]], None] = lambda paths: None
+    """Told which files are open: whatever else is not watched, they are."""
     folder: Callable[[str], Sequence[FolderEntry]] | None = None
     """What lies in a folder (relative; empty: the root); called in a thread. Raises FileRefused.
 
     None: what `Files.listing` knows of it.
     """
     git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
-    """Path -> state of what is not as it was committed (effects.git_status). Never raises."""
+    """Path -> state of what is not as it was committed (effects.git.status). Never raises."""
+    journal: WriteJournal | None = None
+    """None: nothing is written here."""
+    git_head: Callable[[str], Awaitable[FileRead]] | None = None
+    """A file as it was committed (effects.git.show). Never raises."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
+    quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None
+    """What a response cost: its endpoint, the model's names (as served first), tokens, tier.
+
+    (effects.prices). Never raises.
+    """
     sockets: Callable[[], Sequence[SocketView]] = tuple
     """The sockets of this session, for ``/status``."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -34,12 +34,12 @@ class Prewarm:
         self.running = False
         """What comes is about the prewarm: the short cut of every other event."""
 
-    def begin(self, spec: RoleSpec, effort: Effort | None, throttle: float | None) -> None:
+    def begin(self, spec: RoleSpec, effort: Effort | None, tier: str) -> None:
         """Dial if need be, and prewarm if that helps; what fails will be told to a prompt."""
         if self._over is not None or (self._task is not None and not self._task.done()):
             return
         if self._wire.state != "open" or self._helps(spec):
-            work = self._warm(spec, effort, throttle)
+            work = self._warm(spec, effort, tier)
             self._task = self._kit.supervisor.start(work, "the prewarm")
 
     def used(self) -> None:
@@ -71,14 +71,14 @@ class Prewarm:
             self._wire.drop()
             self._end()
 
-    async def _warm(self, spec: RoleSpec, effort: Effort | None, throttle: float | None) -> None:
+    async def _warm(self, spec: RoleSpec, effort: Effort | None, tier: str) -> None:
         kit = self._kit
         try:
             await self._wire.open()
             await kit.desk.prepare()
             if kit.board.status.role != spec.role or not self._helps(spec):
                 return
-            request = kit.requests.warm(spec, kit.requests.head(spec, effort, throttle))
+            request = kit.requests.warm(spec, kit.requests.head(spec, effort, tier))
             self._used = True
             self._history = kit.requests.history
             self._over = asyncio.get_running_loop().create_future()

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tui.core.context import Cut
-from tui.core.edit_stream import Channel
+from tui.core.context import Cut, PatchInProse
+from tui.core.edit_stream import Channel, Format
+from tui.core.history import Entry, answer_item
 from tui.core.turn import Block
 from tui.core.wire import events
+from tui.engine.billing import billed
+from tui.engine.calls import Earlier, landed
 from tui.engine.errand import Errand, Outcome
 from tui.engine.kit import Kit
+from tui.engine.open_items import Call, Page
+from tui.engine.ports import PatchFormat
 from tui.engine.reply import Reply
 from tui.engine.requests import origin
 from tui.engine.tool_bench import ToolBench
 
 if TYPE_CHECKING:
-    from tui.core.landing import Landing
+    from tui.core.edits.patches.landing import Landing
 
+_BELOW = "interrupted: what became of it is said below"
+"""The answer of a patch call that was cut: a user message has the report (EDITS.md section 10)."""
 _CUT: dict[Outcome, str] = {"interrupted": "was interrupted by the user", "failed": "broke off"}
 
 
@@ -30,22 +38,41 @@ class Record:
         self._kit = kit
         self._errand = errand
         self._bench = bench
-        self._prose_reports: list[str] = []
         self._half: list[Block] = []
         """Texts that broke off and are asked for again."""
+        self._earlier = Earlier()
 
-    def landing(self, call_id: str, channel: Channel) -> Landing:
-        """Where a patch of this turn goes."""
-        from tui.core.landing import Landing
+    def reply(self, role: str) -> Reply:
+        """A response that is to come."""
+        page = Page(self._kit.board, self._errand.number, role)
+        reply = Reply(page, self.landing, self._earlier)
+        reply.calls.on_call = self._bench.run
+        reply.calls.privacy = self._kit.desk.privacy
+        return reply
 
-        workspace = self._kit.board.workspace
-        return Landing(workspace, turn=self._errand.number, call_id=call_id, channel=channel)
+    def landing(self, call_id: str, channel: Channel, *, hosted: bool = False) -> Landing:
+        """Where a patch of this turn goes; ``hosted``: the built-in tool has a format of its own.
+
+        A tool's format is what the model was asked for; only in prose others are known too.
+        """
+        from tui.core.edits.patches.landing import Landing
+
+        workspace, spec = self._kit.board.workspace, self._errand.spec
+        wanted: PatchFormat = "auto" if hosted or channel == "shell" else spec.patch_format
+        return Landing(
+            workspace,
+            turn=self._errand.number,
+            call_id=call_id,
+            channel=channel,
+            fmt=format_of(wanted, channel, in_prose=spec.patch_tool == "text"),
+        )
 
     def count(self, response: Mapping[str, object], now: float) -> None:
         """The server's own figures, if it gave any."""
         usage = events.usage_of(dict(response))
         if usage is not None:
             self._kit.board.meter.usage(now, usage)
+            billed(self._kit, self._errand.spec, response, usage)
             self._kit.board.metered()
 
     def ended(
@@ -65,26 +92,41 @@ class Record:
         """
         reply.close(cut=cut)
         self.chars += reply.chars
-        history = self._kit.requests.history
+        requests = self._kit.requests
         for item in reply.items:
-            history.output(item, origin(self._errand.spec))
-        self._bench.collect(call for call in reply.calls if call.done)
-        for item, report in reply.partial_calls(landed=broke):
-            history.cut_call(item, report)
-        if report := reply.prose_report():
-            self._prose_reports.append(report)
+            requests.history.output(item, origin(self._errand.spec))
+        self._bench.collect(call for call in reply.calls.all if call.done)
+        for call in reply.calls.partial():
+            if call.landing is not None and (landed(call.landing) or not broke):
+                entry = requests.history.cut_call(call.item, _BELOW)
+                if broke:
+                    requests.owed.append(partial(self._report, reply, call, entry))
+        for landing in reply.patches_in_prose:
+            if landed(landing) or not broke:
+                patch = PatchInProse(landing.hunks, landing.failure, landing.was_cut)
+                requests.prose.append(patch)
+        if broke:
+            for landing in reply.landings:
+                if not landed(landing):
+                    requests.told.mark(landing.hunks)
+
+    def _report(self, reply: Reply, call: Call, entry: Entry) -> None:
+        """Say what became of a call that broke off, as it is now that it is sent."""
+        if call.landing is not None:
+            report = reply.calls.report(call.landing)
+            entry.item = answer_item(call.item, report, failed=True)
+            self._kit.requests.told.mark(call.landing.hunks)
 
     def broke(self) -> None:
-        """The last response broke and is asked for again: say what landed from its prose.
+        """The last response broke and is asked for again.
 
-        What landed from its calls is told by their answers.
+        What landed from its calls is told by their answers, what landed from its prose by a note.
         """
+        requests = self._kit.requests
+        if requests.prose:
+            requests.cut = Cut(self._errand.number, self.chars, "broke off")
         self._half += self._kit.board.half_written(self._errand.number)
-        if self._prose_reports:
-            requests = self._kit.requests
-            head = "Your last answer broke off. Do not send again what it changed:"
-            requests.report = "\n".join(filter(None, (requests.report, head, *self._prose_reports)))
-            self._prose_reports = []
+        self._earlier.broke = True
 
     def begun(self) -> None:
         """A response begins: it says anew what broke off."""
@@ -93,7 +135,20 @@ class Record:
 
     def close(self, outcome: Outcome) -> None:
         """The turn is over: what the next one tells the model of it."""
-        requests, how = self._kit.requests, _CUT.get(outcome)
-        requests.cut = None if how is None else Cut(self._errand.number, self.chars, how)
-        reports = [requests.report, *self._prose_reports]
-        requests.report = "\n".join(filter(None, reports))
+        how = _CUT.get(outcome)
+        cut = None if how is None else Cut(self._errand.number, self.chars, how)
+        self._kit.requests.cut = cut
+
+
+def format_of(wanted: PatchFormat, channel: Channel, *, in_prose: bool) -> Format:
+    """What a channel is read as.
+
+    A tool takes one format. Prose is looked through for all that was not ruled out; beside a
+    patch tool for those with markers of their own only, or a file that is quoted in an
+    explanation would replace the one on the disk.
+    """
+    if channel != "text":
+        return "apply_patch" if wanted == "auto" else wanted
+    if in_prose or wanted not in ("auto", "whole_file"):
+        return wanted
+    return "marked"

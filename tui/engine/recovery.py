@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED
+from tui.engine.next_steps import advice, is_final
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
 
@@ -161,8 +162,10 @@ class Tries:
         if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
             return _key_refused(why)
         if event.code == UNREACHED:
-            return replace(give_up, what=NO_CONTACT, next_step="", unreachable=True)
-        action = _transient(status, event.code)
+            step = "is it running, and is its address right? duetto doctor has a look"
+            why = why.replace(" cannot be reached: ", ": ", 1)  # NO_CONTACT says it
+            return replace(give_up, what=NO_CONTACT, why=why, next_step=step, unreachable=True)
+        action = None if is_final(status, event.code) else _transient(status, event.code)
         if action is None:
             big = status == TOO_BIG_STATUS or event.code in _TOO_BIG_CODES
             return replace(give_up, next_step=TOO_BIG) if big else _lost_way(give_up, event)
@@ -215,14 +218,19 @@ def not_reached(error: DuettoError) -> Trouble:
 
 
 def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
-    """Of a path that HTTP does not find: most likely the address is not whole."""
+    """What the user can do where no retry helps."""
+    code = "payment_required" if isinstance(event, ErrorEvent) and event.status == 402 else ""
+    known = advice(code or event.code)
+    if known.next_step:
+        what = known.what or remedy.what
+        return replace(remedy, what=what, next_step=known.next_step, retryable=False)
     if event.code not in ("http_404", "http_405"):
         return remedy
     status = event.code.removeprefix("http_")
     why = remedy.why
     if status not in why:
         why = f"{_open_ended(why)} (HTTP {status})"
-    step = "check the endpoint's address: its path usually ends in /v1/responses"
+    step = "check the endpoint's address, which usually ends in /v1, and its kind"
     return replace(remedy, why=why, next_step=step)
 
 
@@ -235,11 +243,14 @@ def _key_refused(why: str) -> Remedy:
     )
 
 
+_PASSING = ("server_error", "overloaded_error", "server_is_overloaded", "slow_down")
+
+
 def _transient(status: int | None, code: str) -> Action | None:
     """How to retry what may pass by itself; None: it will not."""
     throttled = ("rate_limit_exceeded", "websocket_queue_full", "rate_limit_error")
     if status == 429 or code in throttled:
         return "resend"
-    if (status is not None and status >= 500) or code in ("server_error", "overloaded_error"):
+    if (status is not None and status >= 500) or code in _PASSING:
         return "redial"
     return None

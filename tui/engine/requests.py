@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
-from tui.core.context import Changes, Context, Cut, OpenFile, changes_message, cut_report
+from tui.core.context import Changes, Context, Cut, OpenFile, PatchInProse, changes_message
+from tui.core.edits.hunk import OPEN, PLACED, Decision
+from tui.core.edits.telling.presence import is_kept, presence
+from tui.core.edits.telling.report import Account
 from tui.core.history import History
-from tui.core.hunk import OPEN, PLACED, Decision
 from tui.core.instructions import instructions, tools
+from tui.core.told import Told
 from tui.engine.desk import AGENTS_FILE, Desk
 from tui.engine.intents import Effort
+from tui.engine.origins import Origins
 from tui.engine.ports import Ports, RoleSpec
 
 Request = dict[str, object]
@@ -22,8 +27,12 @@ class Requests:
         self.history = History()
         self.cut: Cut | None = None
         """The last answer that was cut, until the model was told."""
-        self.report = ""
-        """What became of patches in prose, until the model was told."""
+        self.prose: list[PatchInProse] = []
+        """Patches that came in messages, until the model was told."""
+        self.told = Told(partial(presence, desk.workspace.ledger))
+        self.owed: list[Callable[[], None]] = []
+        """Each says what became of a patch, in the answer of its call; asked when that is sent:
+        after an Esc the user may decide and type for a while before the next prompt."""
         self._ports = ports
         self._desk = desk
         self._context = Context()
@@ -31,14 +40,17 @@ class Requests:
         self._chaining = chaining
         self._told_paths: set[str] = set()
         self._instructions = ""
+        self._origins = Origins(desk.workspace.ledger)
 
     def forget(self) -> None:
         """A new conversation."""
         self.history = History()
-        self.cut, self.report = None, ""
+        self.cut, self.prose, self.owed = None, [], []
         self._context.forget()
         self._desk.workspace.take_user_changes()
+        self._desk.workspace.take_tool_changes()
         self._desk.workspace.take_decisions()
+        self.told.mark(self._desk.workspace.hunks)
         self._instructions = ""
 
     def prompt(self, texts: Sequence[str], spec: RoleSpec, head: Request) -> Request:
@@ -46,7 +58,8 @@ class Requests:
         full = not self.continues(spec, head)
         if full:
             head = self._restarted(spec, head)
-        self.history.note(changes_message(self._changes(), self._desk.workspace))
+        self.history.note(self._news())
+        self._origins.begin()
         self.history.context(self._context.message(self._open_files(), full=full))
         for text in texts:
             self.history.prompt(text)
@@ -57,7 +70,7 @@ class Requests:
 
         ``texts`` is what the user said meanwhile.
         """
-        self.history.note(changes_message(self._changes(), self._desk.workspace))
+        self.history.note(self._news())
         if not self.continues(spec, head):
             head = self._restarted(spec, head)
             self.history.restart(self._context.message(self._open_files(), full=True))
@@ -79,12 +92,12 @@ class Requests:
             self.history.break_chain()
         return self.history.continues(head, origin(spec))
 
-    def head(self, spec: RoleSpec, effort: Effort | None, throttle: float | None) -> Request:
+    def head(self, spec: RoleSpec, effort: Effort | None, tier: str) -> Request:
         """Everything of a request beside its input."""
         head: Request = {
             "model": spec.model,
             "instructions": self._instructions,
-            "tools": tools(spec.patch_tool),
+            "tools": tools(spec.patch_tool, spec.patch_format),
             "tool_choice": "auto",
             "parallel_tool_calls": True,
             "store": False,
@@ -93,8 +106,10 @@ class Requests:
         }
         if effort is not None:
             head["reasoning"] = {"effort": effort, "summary": "auto"}
-        if throttle is not None:
-            head["client_metadata"] = {"duetto_tokens_s": f"{throttle:g}"}
+        if tier:
+            head["service_tier"] = tier
+        if spec.max_output_tokens is not None:
+            head["max_output_tokens"] = spec.max_output_tokens
         return head
 
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
@@ -105,24 +120,38 @@ class Requests:
         rules = self._ports.agents_md()
         if rules and not self._desk.is_sent(AGENTS_FILE):
             rules = ""  # ignored, or a link to a secret
-        self._instructions = instructions(paths, rules, spec.patch_tool)
+        self._instructions = instructions(paths, rules, spec.patch_tool, spec.patch_format)
         return {**head, "instructions": self._instructions}
+
+    def _news(self) -> str:
+        """What changed since the last request, in words; from now on the model knows it."""
+        workspace = self._desk.workspace
+        owed, self.owed = self.owed, []
+        for say in owed:
+            say()
+        private = cache(self._desk.privacy)
+        changes = self._changes()
+        changes.edits = [edit for edit in changes.edits if not private(edit.path)]
+        formatted = workspace.take_tool_changes()
+        changes.formatted = [edit for edit in formatted if not private(edit.path)]
+        account = Account(workspace.ledger, private)
+        account.before = self._origins.sha
+        account.again = self.told.taken_back(changes.hunks)
+        self.told.mark(changes.hunks)
+        return changes_message(changes, account)
 
     def _changes(self) -> Changes:
         workspace = self._desk.workspace
-        private = self._desk.private_paths()
-        changes = Changes(private=private)
-        edits = workspace.take_user_changes()
-        changes.edits = [edit for edit in edits if edit.path not in private]
-        decisions = workspace.take_decisions()
+        changes = Changes(edits=workspace.take_user_changes(), cut=self.cut, prose=self.prose)
+        workspace.take_decisions()
+        revision = workspace.hunks_revision + workspace.ledger.rewritten
+        changes.hunks = self.told.news(workspace.hunks, revision)
         if self.cut is not None:
-            mine = [hunk for hunk in workspace.hunks if hunk.turn == self.cut.turn]
-            changes.cut = cut_report(self.cut, mine, workspace, private)
-            decisions = [hunk for hunk in decisions if hunk.turn != self.cut.turn]
-        changes.decisions = decisions
-        if self.report:
-            changes.cut = "\n\n".join(filter(None, (changes.cut, self.report)))
-        self.cut, self.report = None, ""
+            turn = self.cut.turn
+            changes.kept = any(
+                is_kept(workspace.ledger, h) for h in workspace.hunks if h.turn == turn
+            )
+        self.cut, self.prose = None, []
         if self._told_paths:
             now = set(self._desk.catalogue.paths())
             changes.appeared = sorted(now - self._told_paths)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+from tui.core.edits.workspace import Workspace
 from tui.core.unsaved import Unsaved, bring_back
-from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.keeping import file_of, text_of

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tui.core.pattern_weight import HEAVIEST, pattern_weight
+from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
 from tui.engine.call_error import CallError
 
 if TYPE_CHECKING:

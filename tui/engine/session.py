@@ -12,18 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.core.buffer import Position
+from tui.core.edits.workspace import Workspace
 from tui.core.meter import Meter
+from tui.core.text.buffer import Position
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.wire.traffic import SocketView
-from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.backlog import Backlog
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
+from tui.engine.deciding import Deciding
 from tui.engine.desk import Desk, Selection
+from tui.engine.diffs import Diffs
 from tui.engine.folders import Folders
+from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
 from tui.engine.keeping import Keeping
 from tui.engine.kit import Kit
@@ -58,6 +61,10 @@ class Options:
     """Prompts to offer (the practice workspace's exercises)."""
     ask: bool = False
     """Somebody is there to choose where an ambiguous section goes; else it is refused."""
+    ambiguous: Literal["ask", "first", "reject"] = "ask"
+    """Of a section that fits in several places: ask (if somebody is there), the first, none."""
+    auto_accept: bool = False
+    """Accept a patch's hunks at its end, but for those that a person must look at."""
     chaining: bool = True
     """Continue with ``previous_response_id`` where the protocol allows it."""
 
@@ -71,9 +78,10 @@ class Session:
         """Nothing is dialled or read before `run` or the first intent."""
         self.options = options or Options()
         self._ports = ports
-        self._board = Board(_workspace(ports.files, ask=self.options.ask))
+        self._board = Board(_workspace(ports.files, self.options))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
+        self.status.tiers = {role: spec.tier for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
         self.status.role = self.options.first_role
         self._desk = Desk(self._board, Catalogue(ports.files))
@@ -82,13 +90,24 @@ class Session:
         self._pair = Pair(
             kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
-        self._saving = Saving(kit, self.options.save, self.options.ask)
+        self._saving = Saving(kit, self.options.ask)
+        self.formatting = Formatting(kit, self._saving.changes)
+        """Runs after a save; who ends right after one waits for it."""
+        self._saving.on_written = self.formatting.written
+        self.written_later = self._saving.written_later
+        self._deciding = Deciding(
+            self._board, self._saving, self.options.save, can_ask=self.options.ask
+        )
+        self.status.auto_accept = self.options.auto_accept
         self._verification = Verification(kit, self._send)
         self.keeping = Keeping(kit, lambda: self._pair.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self._rescuing = Rescuing(kit, self.keeping.at_once)
         self.folders = Folders(kit)
         """The workspace's folders, for the file tree."""
+        self.diffs = Diffs(kit)
+        """What files are compared with, for `intents.ShowDiff`."""
+        self._board.before_turn.append(self.diffs.turn_begins)
 
     @property
     def workspace(self) -> Workspace:
@@ -128,7 +147,9 @@ class Session:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
         if isinstance(intent, intents.UndoTurn) and self.status.busy:
             self._pair.handle(intents.Interrupt())
-        if self._pair.handle(intent) or self._saving.handle(intent):
+        if self._pair.handle(intent) or self._deciding.handle(intent):
+            return
+        if self._saving.handle(intent):
             return
         if self._rescuing.handle(intent, self._ports.rescue):
             return
@@ -183,6 +204,9 @@ class Session:
         self._supervisor.start(self._pair.dial(), "connecting")
         if self._ports.watch is not None:
             self._supervisor.start(self._watch(), "watching files")
+        if self._ports.journal is not None:
+            looking = _look_back(self._board, self._ports, self._saving, ask=self.options.ask)
+            self._supervisor.start(looking, "looking for unfinished writes")
         if self._ports.rescue is not None:
             looking = self._rescuing.look(self._ports.rescue)
             self._supervisor.start(looking, "looking for rescued text")
@@ -190,6 +214,7 @@ class Session:
     async def close(self) -> None:
         """End tasks, commands and sockets."""
         await self._pair.close()
+        await self.formatting.end()
         await self._supervisor.close()
 
     def _send(self, text: str) -> None:
@@ -203,7 +228,7 @@ class Session:
             case intents.CloseFile(path):
                 self._desk.close(path)
             case intents.Answer(ask_id, choice):
-                self._board.answer(ask_id, choice)
+                self._board.questions.answer(ask_id, choice)
             case _:
                 raise TypeError(f"not an intent: {intent!r}")
 
@@ -225,5 +250,18 @@ class Session:
         return Kit(ports, board, desk, requests, bench, Supervisor(board), Backlog(board))
 
 
-def _workspace(files: Files, *, ask: bool) -> Workspace:
-    return Workspace(files.read, files.root, files.named_root, ask=ask)
+def _workspace(files: Files, options: Options) -> Workspace:
+    asking = options.ask and options.ambiguous == "ask"
+    workspace = Workspace(files.read, files.root, files.named_root, ask=asking)
+    workspace.ledger.first = options.ambiguous == "first"
+    workspace.ledger.names = files.listing
+    return workspace
+
+
+async def _look_back(board: Board, ports: Ports, saving: Saving, *, ask: bool) -> None:
+    """What an earlier duetto did not write to the end."""
+    # imported after the first paint
+    from tui.engine.unfinished import UnfinishedWrites
+
+    if ports.journal is not None:
+        await UnfinishedWrites(board, ports.files, saving.outside, ask).look(ports.journal)

@@ -8,6 +8,7 @@ can only mean, and an end that was said before is known again.
 from __future__ import annotations
 
 from tui.core.history import CALL_OUTPUTS, Item
+from tui.engine.items import call_text, message_text
 
 Name = tuple[str, str]
 """Kind and wire id."""
@@ -64,10 +65,11 @@ class Slots:
     def ended(self, item: Item, index: int) -> tuple[str, Item] | None:
         """The item that ends here and its key; None: it has ended before, or is no item."""
         kind, names = str(item.get("type")), names_of(item)
-        if not item.get("type") or (names and item in self._ended):
+        key = self._open_one(kind, names)
+        again = not key and names and any(_says_same(item, one) for one in self._ended)
+        if not item.get("type") or again:
             return None
         self._ended.append(item)
-        key = self._open_one(kind, names)
         if not key and (kind not in CALL_OUTPUTS or not names):
             key = self._at.get((kind, index), "")
             key = key if key in self._open else self._last_open(kind)
@@ -97,6 +99,17 @@ class Slots:
             item = {**item, "call_id": call_id}
         self._call_ids.add(call_id)
         return item
+
+
+def _says_same(one: Item, other: Item) -> bool:
+    """The same item by its names and its text, whatever else is said of it (a status)."""
+    if one == other:
+        return True
+    if any(one.get(name) != other.get(name) for name in ("type", "id", "call_id", "name")):
+        return False
+    if one.get("type") in CALL_OUTPUTS:
+        return call_text(one) == call_text(other)
+    return one.get("type") == "message" and message_text(one) == message_text(other)
 
 
 def names_of(item: Item) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 
-from tui.core.history import History
+from tui.core.edits.telling.presence import is_kept
+from tui.core.history import Entry, History, answer_item
 from tui.engine.kit import Kit
 from tui.engine.reply import Call
 
@@ -46,11 +48,25 @@ class ToolBench:
         """Answer all, with ``otherwise`` where there is no output; False if there were none."""
         calls, self._calls = self._calls, []
         for call in calls:
-            if call.output is None and call.report is not None:
-                call.output = call.report()
+            if call.report is not None and call.landing is not None:
+                entry = history.answer(call.item, "", failed=True)
+                self._kit.requests.owed.append(partial(self._report, call, entry))
+                continue
             output = otherwise if call.output is None else call.output
             history.answer(call.item, output, failed=call.failed or call.output is None)
         return bool(calls)
+
+    def _report(self, call: Call, entry: Entry) -> None:
+        """Say what became of a patch, as it is now that it is sent."""
+        if call.report is None or call.landing is None:
+            return
+        hunks = call.landing.hunks
+        call.output = call.report()
+        ledger = self._kit.desk.workspace.ledger
+        kept = all(is_kept(ledger, hunk) for hunk in hunks)
+        call.failed = not (call.landing.placed_all and kept)
+        entry.item = answer_item(call.item, call.output, failed=call.failed)
+        self._kit.requests.told.mark(hunks)
 
     def stop(self) -> None:
         """The turn is over: nothing runs on, no question stays."""
@@ -60,7 +76,6 @@ class ToolBench:
     async def _run(self, call: Call) -> None:
         if call.report is not None and call.landing is not None:
             await self._kit.desk.catalogue.prepare([hunk.path for hunk in call.landing.hunks])
-            call.output = call.report()
             return
         arguments = str(call.item.get("arguments") or call.item.get("input") or "")
         result = await self._kit.tools.call(call.name, arguments)
@@ -72,7 +87,7 @@ class ToolBench:
         if task.cancelled():
             self._kit.board.close(call.block, "cut")
             return
-        if call.output is None:
+        if call.output is None and call.report is None:
             call.output, call.failed = _BROKEN, True
         self._kit.board.close(call.block, "failed" if call.failed else "done")
         self._on_done()

@@ -11,10 +11,10 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from tui.core.edits.workspace import Workspace
 from tui.core.file_block import file_block
 from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
 from tui.core.wire.mending import mended_json
-from tui.core.workspace import Workspace
 from tui.engine.call_error import CallError as CallError
 from tui.engine.catalogue import Catalogue
 from tui.engine.ports import Ports
@@ -87,6 +87,8 @@ class Tools:
         if buffer is not None:
             return buffer.text()
         read = self._files.read(path)
+        if (buffer := self._workspace.ledger.quotable(read.real)) is not None:
+            return buffer.text()
         if read.refusal:
             raise CallError(f"{path} cannot be read: {read.refusal}")
         if read.kind == "directory":

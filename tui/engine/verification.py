@@ -10,19 +10,17 @@ from typing import Literal
 
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
+from tui.engine.consent import is_allowed
 from tui.engine.intents import Intent
 from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
-from tui.engine.ports import RunResult, VerifyCommand
+from tui.engine.ports import RunResult
 from tui.errors import DuettoError
 
 Verdict = Literal["", "passed", "failed", "timeout", "error"]
 COMMAND_DEADLINE_S = 600.0
 TAIL_CHARS = 6_000
 """Of a failed run's output, for the model."""
-ALLOW_ONCE = "Run it once"
-ALLOW_ALWAYS = "Always run it here"
-REFUSE = "Do not run it"
 
 
 class Verification:
@@ -98,7 +96,7 @@ class Verification:
             )
             return
         words = command_line(command.argv)
-        if command.needs_consent and not await self._consent(command, words):
+        if not await is_allowed(self._board, self._kit.ports, command, words):
             self._board.note(0, f"not run: {words}")
             return
         self._verdict("")
@@ -125,19 +123,6 @@ class Verification:
     def _verdict(self, verdict: Verdict) -> None:
         self._status.verdict = verdict
         self._board.restated()
-
-    async def _consent(self, command: VerifyCommand, words: str) -> bool:
-        if words in self._kit.ports.consents:
-            return True
-        choice = await self._board.ask(
-            f"Run {' ⏎ '.join(words.splitlines())} ?",
-            f"The command comes from the workspace itself: {command.source}.",
-            (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
-        )
-        if choice == ALLOW_ALWAYS:
-            self._kit.ports.consents.add(words)
-            self._kit.ports.remember_consent(words)
-        return choice != REFUSE
 
     async def _run(self, command: str | Sequence[str], words: str, deadline_s: float) -> RunResult:
         """Run with the output in the conversation as it comes."""

@@ -1,28 +1,20 @@
-"""Text deltas in, edit events out: one push-style parser a format and channel, without I/O."""
+"""Text deltas in, edit events out: one push-style parser for every format, without I/O."""
 
 from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from tui.core.edit_stream.apply_patch import PatchParser
-from tui.core.edit_stream.arguments import ArgumentPatches, ArgumentText
-from tui.core.edit_stream.events import Ev
-from tui.core.edit_stream.prose import ProsePatches
+from tui.core.edit_stream.events import Ev, Notation
 
-__all__ = [
-    "ArgumentPatches",
-    "ArgumentText",
-    "Channel",
-    "Format",
-    "Parser",
-    "PatchParser",
-    "ProsePatches",
-    "parser_for",
-]
+__all__ = ["Channel", "Format", "Parser", "parser_for"]
 
-Channel = Literal["custom", "function", "text"]
-"""Where the patch comes: custom tool input, function arguments (JSON), assistant text."""
-Format = Literal["apply_patch", "auto"]
+Channel = Literal["custom", "function", "shell", "text"]
+"""Where the patch comes: custom tool input, function arguments (JSON), a shell's arguments (JSON
+with the patch somewhere in its strings), assistant text."""
+Format = Literal["auto", "marked", "apply_patch", "search_replace", "unified_diff", "whole_file"]
+"""What it is written in: auto detects all, marked those that have markers of their own."""
+
+_MARKED: tuple[Notation, ...] = ("apply_patch", "search_replace", "unified_diff")
 
 
 class Parser(Protocol):
@@ -39,7 +31,23 @@ class Parser(Protocol):
 
 
 def parser_for(fmt: Format, channel: Channel) -> Parser:
-    """A new parser for one call or one message."""
-    if channel == "function":
-        return ArgumentPatches()
-    return ProsePatches() if channel == "text" else PatchParser()
+    """A new parser for one call or one message.
+
+    A tool channel requires an edit to be there; in text there may be any number, or none.
+    """
+    if channel == "shell":
+        from tui.core.edit_stream.shell import ShellPatches
+
+        return ShellPatches()
+    from tui.core.edit_stream.arguments import ArgumentPatches
+    from tui.core.edit_stream.parser import EditParser
+
+    formats: frozenset[Notation]
+    if fmt == "auto":
+        formats = frozenset((*_MARKED, "whole_file"))
+    elif fmt == "marked":
+        formats = frozenset(_MARKED)
+    else:
+        formats = frozenset((fmt,))
+    parser = EditParser(formats, required=channel != "text")
+    return ArgumentPatches(parser) if channel == "function" else parser

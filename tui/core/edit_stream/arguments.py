@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from tui.core.edit_stream.apply_patch import PatchParser
 from tui.core.edit_stream.events import Cut, Ev, Failure
 from tui.core.edit_stream.grammar import quoted
+from tui.core.edit_stream.parser import EditParser, PatchParser
 
 MEMBERS = ("input", "patch", "diff")
 """Names of the member that holds the patch."""
@@ -40,6 +40,8 @@ class ArgumentText:
         """Why the argument is not such an object, in words; empty while it may be."""
         self.found = False
         """The member with the patch has begun."""
+        self.plain = False
+        """Inside the patch, and no escape is open: a delta without one is text as it is."""
         self._state = _State.START
         self._string: list[str] | None = None
         """The pieces of the key or value that is being read; None outside of strings."""
@@ -61,6 +63,7 @@ class ArgumentText:
         at = 0
         while at < len(delta) and not self.failure:
             at = self._outside(delta, at) if self._string is None else self._inside(delta, at)
+        self.plain = self._streaming and not (self._escape or self._high or self.failure)
         return self._said()
 
     def finish(self, cut: bool) -> str:
@@ -173,7 +176,7 @@ class ArgumentText:
         return at + 1
 
     def _unit(self, char: str) -> None:
-        """Take a UTF-16 unit; a pair becomes one character, a lone half U+FFFD."""
+        """Take a UTF-16 unit; a pair becomes one character, a lone half and NUL U+FFFD."""
         if self._high and "\udc00" <= char <= "\udfff":
             pair = (self._high + char).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
             self._high = ""
@@ -183,7 +186,7 @@ class ArgumentText:
         if "\ud800" <= char <= "\udbff":
             self._high = char
         else:
-            self._put("\ufffd" if "\udc00" <= char <= "\udfff" else char)
+            self._put("\ufffd" if "\udc00" <= char <= "\udfff" or char == "\0" else char)
 
     def _settle_high(self) -> None:
         if self._high:
@@ -221,13 +224,16 @@ class ArgumentText:
 class ArgumentPatches:
     """Reads a function call's arguments as a patch."""
 
-    def __init__(self) -> None:
+    def __init__(self, patches: EditParser | None = None) -> None:
+        """``patches`` reads the text that the arguments hold; apply_patch if none is given."""
         self._text = ArgumentText()
-        self._patches = PatchParser()
+        self._patches = patches or PatchParser()
         self._over = False
 
     def feed(self, delta: str) -> list[Ev]:
         """Read the next piece of the arguments."""
+        if self._text.plain and "\\" not in delta and '"' not in delta:
+            return self._patches.feed(delta)
         if self._over:
             return []
         return self._checked(self._patches.feed(self._text.feed(delta)))

@@ -3,11 +3,15 @@
 The order is fixed::
 
     Prose*                                     text outside of patches
-    FileOp [MoveTo] section* FileEnd           a file that is updated
-    FileOp Line('+')* FileEnd                  a file that is added: no section
-    FileOp FileEnd                             a file that is deleted
-    section = SectionStart Anchor* Line+ [EndOfFile] SectionEnd
+    FileOp [MoveTo] [Refusal] section* FileEnd a file that is updated
+    FileOp Line('+')* FileEnd                  a file that is added, or written whole: no section
+    FileOp section* FileEnd                    a file that is deleted (V4A: no section)
+    section = SectionStart Anchor* Line+ [EndOfFile] SectionEnd            V4A, unified diff
+    section = SectionStart Line('-')* Divider (Line('+')* Divider?)* SectionEnd     SEARCH/REPLACE
     End                                        the patch is over; another may follow
+
+A SEARCH/REPLACE block and a whole file are each a FileOp's section or lines; blocks that follow
+each other for one file are sections of one FileOp. `NoNewline` stands behind the `Line` it is of.
 
 Only lines that ended with a newline are facts, and facts are never taken back. `Cut` and
 `Failure` end a patch early: they come *before* the ``SectionEnd(closed=False)`` and
@@ -21,15 +25,24 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tui.core.hunk import Kind
+from tui.core.edits.hunk import Kind
+
+Notation = Literal["apply_patch", "search_replace", "unified_diff", "whole_file"]
+"""What the lines of a file operation are written in; it decides how they are placed."""
 
 
 class FileOp(Struct, frozen=True):
-    """A file header: `kind` is EDIT, ADD or DELETE; nothing may happen to the file yet."""
+    """A file header: `kind` is EDIT, ADD or DELETE; nothing may happen to the file yet.
+
+    A whole file is an ADD whose notation is whole_file: it may replace one that is there.
+    """
 
     kind: Kind
     path: str
-    """As the model wrote it, stripped; not checked."""
+    """As the model wrote it, stripped; not checked. Empty: SEARCH/REPLACE without a file name."""
+    notation: Notation = "apply_patch"
+    others: tuple[str, ...] = ()
+    """Other lines near that may be the name, best first: taken if `path` is no file."""
 
 
 class MoveTo(Struct, frozen=True):
@@ -67,6 +80,29 @@ class Line(Struct, frozen=True):
     """What ended it *in the patch* (``""``, ``"\\n"`` or ``"\\r\\n"``): not the file's."""
 
 
+class Divider(Struct, frozen=True):
+    """``=======`` of a SEARCH/REPLACE block: what is replaced is whole.
+
+    A further one is told too: it may be a line of either text (a heading of a document), and
+    then the placement decides by the file which of them divides (aider#1803).
+    """
+
+    text: str
+    """The line as it came."""
+
+
+class NoNewline(Struct, frozen=True):
+    r"""``\ No newline at end of file`` of a unified diff: of the line before."""
+
+    op: Literal["=", "-", "+"]
+
+
+class Refusal(Struct, frozen=True):
+    """This file operation cannot be done (a binary, a symlink); those behind it go on."""
+
+    message: str
+
+
 class EndOfFile(Struct, frozen=True):
     """``*** End of File``: the section must match at the end of the file."""
 
@@ -76,6 +112,8 @@ class SectionEnd(Struct, frozen=True):
 
     closed: bool
     """False: it was cut or failed, more may have been to come."""
+    flags: tuple[str, ...] = ()
+    """Why a person must look, in words: ``line counts are wrong``."""
 
 
 class FileEnd(Struct, frozen=True):
@@ -123,6 +161,9 @@ Ev = (
     | SectionStart
     | Anchor
     | Line
+    | Divider
+    | NoNewline
+    | Refusal
     | EndOfFile
     | SectionEnd
     | FileEnd

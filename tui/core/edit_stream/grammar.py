@@ -27,7 +27,8 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.hunk import Kind
+from tui.core.edit_stream.reading import whole
+from tui.core.edits.hunk import Kind
 
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"
@@ -35,7 +36,7 @@ _END_OF_FILE = "*** End of File"
 _HEADER = re.compile(r"\*\*\* (Add|Delete|Update) File:(.*)", re.DOTALL)
 _MOVE = re.compile(r"\*\*\* Move to:(.*)", re.DOTALL)
 _KNOWN = re.compile(r"\*\*\* (?:(?:Begin|End) Patch|End of File|(?:\w+ File|Move to):)")
-_RANGE = re.compile(r"-(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)", re.DOTALL)
+_RANGE = re.compile(r"-(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)", re.DOTALL)
 _KINDS = {"Add": Kind.ADD, "Delete": Kind.DELETE, "Update": Kind.EDIT}
 _OPS: dict[str, Literal["=", "-", "+"]] = {" ": "=", "-": "-", "+": "+"}
 _BEGINNINGS = " \t+-@*"
@@ -55,12 +56,19 @@ def _no_prefix(text: str) -> str:
     return f"'{quoted(text)}' has no ' ', '+' or '-' prefix"
 
 
+def _below(folder: str, path: str) -> str:
+    """What a path that is relative to the folder is in the workspace."""
+    relative = folder and not path.startswith(("/", "~"))
+    return f"{folder.rstrip('/')}/{path}" if relative else path
+
+
 def anchor_of(header: str) -> Anchor | None:
     """The anchor that a line starting with ``@@`` names; None for a bare one."""
     text = header[2:].removeprefix(" ").rstrip()
     hint = None
     if match := _RANGE.match(text):
-        hint, text = max(0, int(match[1]) - 1), match[2].rstrip()
+        before = match[2] is not None and not int(match[2])  # then it is the line above
+        hint, text = max(0, int(match[1]) - (not before)), match[3].rstrip()
     elif text.endswith(" @@") or text == "@@":
         text = text[:-2].rstrip()
     if text.strip() == "...":
@@ -107,6 +115,7 @@ class Grammar:
         what relative paths begin at.
         """
         self._folder = folder
+        self.rest: list[str] = []
         self.ended = False
         self.failed = False
         self.wrapper_closed = False
@@ -125,12 +134,13 @@ class Grammar:
         self._out: list[Ev] = []
 
     def take(self, text: str, ending: str, number: int, closing: bool = False) -> list[Ev]:
-        """Read one whole line; ``number`` is its 1-based place in the stream.
-
-        ``closing`` tells that it would close what is wrapped around the patch.
-        """
+        """Read one whole line; see `reading.EditGrammar`."""
+        if self._ends_before(text):
+            self._close(explicit=False)
+            self.rest = [whole(text, ending)]
+            return self._said()
         self._number = number
-        text = self._dedented(text)
+        line, text = text, self._dedented(text)
         if not text or (text.isspace() and (not self._in_section or text[0] != " ")):
             self._held.append(_Held(text, ending, number))
         elif wrapper := next((held for held in self._held if held.wrapper), None):
@@ -139,15 +149,25 @@ class Grammar:
             self._held.append(_Held(text, ending, number, wrapper=True))
         elif marker := self._marker(text):
             self._take_marker(marker)
-        elif self._is_chunk_header(text):
+        elif (
+            self._file is not None
+            and self._file.kind is Kind.EDIT
+            and (text if self._in_section or self._chunk else text.lstrip()).startswith("@@")
+        ):
             self._take_chunk_header(text.lstrip())
         elif self._in_section and text[0] == " " and text.strip() == END:
             self._held.append(_Held(text, ending, number))
         else:
             self._take_op(text, ending)
+        if self.failed and text.strip() != END:
+            self.rest = [whole(line, ending)]
         return self._said()
 
-    def ends_before(self, text: str) -> bool:
+    def over_at(self, pending: str) -> bool:
+        """``*** End Patch`` is there, its newline is not."""
+        return pending.strip() == END
+
+    def _ends_before(self, text: str) -> bool:
         """The patch was over before this line, which is no part of it."""
         text = self._dedented(text)
         if text.rstrip() == BEGIN:
@@ -184,7 +204,7 @@ class Grammar:
             self._out.append(End(explicit))
             self.ended = True
 
-    def cut(self) -> list[Ev]:
+    def cut(self, pending: str) -> list[Ev]:
         """End the patch because the stream was cut: nothing that is open gets closed."""
         self._out.append(Cut())
         self._abandon()
@@ -210,16 +230,14 @@ class Grammar:
         if not stripped.startswith("***"):
             return None
         inside = self._in_section or self._chunk
-        if text[0] == "*" or (not inside and _KNOWN.match(stripped)):
+        if (
+            text[0] == "*"
+            or (text[0] == "\t" and stripped == END)
+            or (not inside and _KNOWN.match(stripped))
+        ):
             return stripped
         editing = self._file is not None and self._file.kind is Kind.EDIT
         return None if inside or editing else stripped
-
-    def _is_chunk_header(self, text: str) -> bool:
-        if self._file is None or self._file.kind is not Kind.EDIT:
-            return False
-        inside = self._in_section or self._chunk
-        return (text if inside else text.lstrip()).startswith("@@")
 
     def _take_marker(self, marker: str) -> None:
         self._settle_held()
@@ -242,7 +260,7 @@ class Grammar:
         if not path:
             self._fail("the file header names no path")
             return
-        path = self._from_folder(path)
+        path = _below(self._folder, path)
         self._file = _File(kind, path, self._number)
         self._out.append(FileOp(kind, path))
 
@@ -254,11 +272,7 @@ class Grammar:
             self._fail("'*** Move to:' names no path")
         else:
             file.moved = True
-            self._out.append(MoveTo(self._from_folder(path)))
-
-    def _from_folder(self, path: str) -> str:
-        relative = self._folder and not path.startswith(("/", "~"))
-        return f"{self._folder.rstrip('/')}/{path}" if relative else path
+            self._out.append(MoveTo(_below(self._folder, path)))
 
     def _take_end_of_file(self) -> None:
         if self._file is not None and self._file.kind is Kind.ADD:

@@ -11,11 +11,11 @@ import re
 
 from tui.core.edit_stream.grammar import BEGIN
 
-LIMIT = 200
+LIMIT = 600
 """Characters; a longer line is prose, whatever it looks like."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
-_FENCE_BEGINNING = re.compile(r"(?:`+|~+)[^`]*")
+_FENCE_BEGINNING = re.compile(r"`{1,2}|~{1,2}|(?:`{3,}|~{3,})[^`]*")
 _STARTS = ("<<", "apply_patch", "applypatch", "$ apply_patch", "cat <<", "cd ", "$ cd ")
 _SHELLS = ("bash -lc", "bash -c", "sh -c", "sh -lc", "zsh -lc", "zsh -c")
 _HEREDOC = re.compile(
@@ -35,6 +35,23 @@ def fence_of(line: str) -> str:
     """The fence that a line opens or closes (its run of backticks or tildes), else empty."""
     match = _FENCE.fullmatch(line.strip()) if len(line) <= LIMIT else None
     return match[1] if match else ""
+
+
+def info_of(line: str) -> str:
+    """The first word of a fence's info string, in small letters."""
+    words = line.strip().lstrip("`~").split()
+    return words[0].lower() if words else ""
+
+
+def opens_after(lines: list[str]) -> list[str]:
+    """What would close the fences and heredocs that are open behind these lines."""
+    opened: list[str] = []
+    for line in lines:
+        if opened and closes(line, opened[-1]):
+            opened.pop()
+        elif closer := fence_of(line.rstrip("\r\n")) or heredoc_of(line.rstrip("\r\n")):
+            opened.append(closer)
+    return opened
 
 
 def heredoc_of(line: str) -> str:

@@ -11,6 +11,7 @@ from tui.core.wire.masking import is_secret_name
 from tui.errors import EndpointError
 
 _SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
+_SOCKETS = ("ws", "wss")
 _ENDPOINT = "/responses"
 _SURE_CHARS = 12
 """A header's value that is as long may be a key, whatever the header's name says."""
@@ -43,22 +44,27 @@ def checked(address: Address) -> Address:
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None or not parts.hostname:
         raise EndpointError(
-            f"{shown(address.url)} is not a WebSocket address: use wss://HOST/v1/responses, "
-            "or ws://127.0.0.1:PORT/v1/responses for a server on this machine."
+            f"{shown(address.url)} is not a server's address: use https://HOST/v1 or "
+            "wss://HOST/v1/responses, or http://127.0.0.1:PORT/v1 for a server on this machine."
         )
-    for name, value in address.headers.items():
-        if not value.isprintable() or not value.isascii() or not name.isascii():
-            raise EndpointError(
-                f"The header {name!r} for {parts.hostname} holds a line break or a character that "
-                "cannot be sent: check the key (was it copied whole, on one line?)."
-            )
-    if scheme == "ws" and not is_loopback(parts.hostname) and _holds_secret(parts, address.headers):
-        raise EndpointError(
-            f"The key for {parts.hostname} would travel in clear text: use wss:// instead of "
-            "ws://, or remove the key."
-        )
+    _guard(parts, address.headers, ("wss", "ws"))
     completed = parts._replace(scheme=scheme, path=_completed(parts))
     return replace(address, url=completed.geturl())
+
+
+def guarded(address: Address) -> Address:
+    """The address of an HTTP endpoint as it is, if it may be asked.
+
+    Raises EndpointError as `checked` does.
+    """
+    parts = _split(address.url)
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise EndpointError(
+            f"{shown(address.url)} is not an endpoint's address: use https://HOST/v1, or "
+            "http://127.0.0.1:PORT/v1 for a server on this machine."
+        )
+    _guard(parts, address.headers, ("wss", "ws") if parts.scheme in _SOCKETS else ("https", "http"))
+    return address
 
 
 def secrets_in(address: Address) -> list[str]:
@@ -102,8 +108,30 @@ def shown(url: str) -> str:
     except ValueError:
         return "the address"
     host = f"[{host}]" if ":" in host else host
-    text = f"{parts.scheme}://{host}{port}{parts.path}" if parts.scheme else parts.path
+    if not parts.netloc and "@" in parts.path:
+        return "the address"
+    place = f"://{host}{port}" if parts.netloc or not parts.path else ":"
+    text = f"{parts.scheme}{place}{parts.path}" if parts.scheme else parts.path
     return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _guard(parts: SplitResult, headers: Mapping[str, str], schemes: tuple[str, str]) -> None:
+    """Raises EndpointError: a header cannot be sent, or a key would be seen on its way.
+
+    ``schemes`` is what to use instead of what.
+    """
+    for name, value in headers.items():
+        if not value.isprintable() or not value.isascii() or not name.isascii():
+            raise EndpointError(
+                f"The header {name!r} for {parts.hostname} holds a line break or a character that "
+                "cannot be sent: check the key (was it copied whole, on one line?)."
+            )
+    clear = parts.scheme in ("ws", "http") and not is_loopback(parts.hostname or "")
+    if clear and _holds_secret(parts, headers):
+        raise EndpointError(
+            f"The key for {parts.hostname} would travel in clear text: use {schemes[0]}:// instead "
+            f"of {schemes[1]}://, or remove the key."
+        )
 
 
 def _split(url: str) -> SplitResult:
@@ -113,15 +141,13 @@ def _split(url: str) -> SplitResult:
         return parts if parts.port != 0 else parts._replace(scheme="")
     except ValueError:
         # not the error's words: they quote what may be half a password
-        raise EndpointError(
-            f"{shown(url)} is not a valid address: use wss://HOST/v1/responses."
-        ) from None
+        raise EndpointError(f"{shown(url)} is not a valid address: use https://HOST/v1.") from None
 
 
 def _completed(parts: SplitResult) -> str:
     """The path with ``/responses`` behind it, if it is that of a base URL."""
     path = parts.path.rstrip("/")
-    if parts.scheme in ("ws", "wss") and path and not path.endswith("/v1"):
+    if parts.scheme in _SOCKETS and path and not path.endswith("/v1"):
         return parts.path
     return path if path.endswith(_ENDPOINT) else path + _ENDPOINT
 

@@ -6,12 +6,22 @@ as input, `stream` and `background` in the request, fields that nobody knows.
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
+from tui.core.wire.mending import mended_json
+from tui.core.wire.weight import MOST_VALUES, is_crowded
+
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+LEAST_TOKENS_S = 1.0
+"""Slower a model cannot be made."""
+_NO_LIMIT_TOKENS_S = 1e9
+_MOST_NAME = 512
 _ENVELOPE = frozenset({"type", "stream_id", "generate", "stream", "background"})
 
 
@@ -48,6 +58,16 @@ class Inject(msgspec.Struct, frozen=True):
     """The input as it came."""
 
 
+class Throttle(msgspec.Struct, frozen=True):
+    """A `duetto.throttle`, our own: how fast what runs now may come, also in its midst."""
+
+    tokens_s: float
+    """Tokens a second; `math.inf`: as fast as they come."""
+    stream_id: str | None = None
+    everywhere: bool = False
+    """It names no lane: all of them."""
+
+
 class UnknownClient(msgspec.Struct, frozen=True):
     """An event of a type that we do not know."""
 
@@ -67,14 +87,23 @@ class Invalid(msgspec.Struct, frozen=True):
     previous_response_id: str = ""
 
 
-ClientEvent = Create | Interrupt | Steer | Inject | UnknownClient | Invalid
+_NO_LANE = Invalid(
+    "Invalid 'stream_id': 1 to 256 characters of A-Z, a-z, 0-9, '_', '.' and '-'.",
+    code="invalid_stream_id",
+    param="stream_id",
+)
+"""Without `stream_id`: a name that is none cannot route the answer."""
+ClientEvent = Create | Interrupt | Steer | Inject | Throttle | UnknownClient | Invalid
 
 
 def decode_client(text: str) -> ClientEvent:
     """Decode one text frame of a client. Never raises."""
+    if is_crowded(text):
+        words = f"The message holds more than {MOST_VALUES} values."
+        return Invalid(words, code="invalid_json")
     try:
-        raw = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raw = _decoded(text)
+    except (ValueError, RecursionError) as error:
         return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
     if not isinstance(raw, dict):
         return Invalid("The message must be a JSON object.", code="invalid_json")
@@ -89,7 +118,38 @@ def decode_client(text: str) -> ClientEvent:
         return Steer(_string(raw, "previous_response_id"), given, raw.get("input"))
     if kind == "response.inject":
         return Inject(_string(raw, "response_id"), raw.get("input"))
+    if kind == "duetto.throttle":
+        return _throttle(raw)
     return UnknownClient(kind if isinstance(kind, str) else "", raw)
+
+
+def _decoded(text: str) -> Any:
+    """Raises ValueError (msgspec's error is one) or RecursionError."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        # JavaScript writes half a character as an escape, which msgspec does not take.
+        if _HALF.search(text) is None:
+            raise
+        return mended_json(json.loads(text, parse_constant=_no_constant))
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _throttle(raw: dict[str, Any]) -> Throttle | Invalid:
+    rate, lane = raw.get("tokens_s"), raw.get("stream_id")
+    if not _is_lane(lane):
+        return _NO_LANE
+    if rate is None:
+        rate = math.inf
+    if not isinstance(rate, (int, float)) or isinstance(rate, bool) or not rate >= LEAST_TOKENS_S:
+        words = f"Invalid 'tokens_s': a number from {LEAST_TOKENS_S:g} on, or null, is expected."
+        return Invalid(words, "invalid_rate", "tokens_s")
+    # JSON has whole numbers beyond all floats
+    fast = float(rate) if rate < _NO_LIMIT_TOKENS_S else math.inf
+    return Throttle(fast, lane, "stream_id" not in raw)
 
 
 def _create(raw: dict[str, Any]) -> Create | Invalid:
@@ -98,31 +158,32 @@ def _create(raw: dict[str, Any]) -> Create | Invalid:
         # LiteLLM's form (PROTOCOL section 2.1): the body lies one level down.
         raw = {**nested, **{key: value for key, value in raw.items() if key != "response"}}
     lane = raw.get("stream_id")
-    if lane is not None and not (isinstance(lane, str) and _LANE.fullmatch(lane)):
-        # Without stream_id: a name that is none cannot route the answer.
-        return Invalid(
-            "Invalid 'stream_id': 1 to 256 characters of A-Z, a-z, 0-9, '_', '.' and '-'.",
-            code="invalid_stream_id",
-            param="stream_id",
-        )
-    parent, items = raw.get("previous_response_id"), items_of(raw.get("input"))
+    if not _is_lane(lane):
+        return _NO_LANE
+    items: list[dict[str, Any]] | Invalid = items_of(raw.get("input"))
+    for name in ("model", "previous_response_id"):
+        if not _is_name(raw.get(name)):
+            words = f"Invalid '{name}': a string of at most {_MOST_NAME} characters is expected."
+            items = Invalid(words, param=name)
     if isinstance(items, Invalid):
-        known = parent if isinstance(parent, str) else ""
+        parent = raw.get("previous_response_id")
+        known = parent if parent is not None and _is_name(parent) else ""
         return msgspec.structs.replace(
             items, stream_id=lane, is_create=True, previous_response_id=known
-        )
-    if parent is not None and not isinstance(parent, str):
-        return Invalid(
-            "Invalid 'previous_response_id': a string is expected.",
-            param="previous_response_id",
-            stream_id=lane,
-            is_create=True,
         )
     request = {key: value for key, value in raw.items() if key not in _ENVELOPE}
     request["input"] = items
     cache = raw.get("prompt_cache_options")
     prewarm = isinstance(cache, dict) and cache.get("prewarm") is True
     return Create(request, lane, generate=raw.get("generate") is not False and not prewarm)
+
+
+def _is_lane(value: object) -> TypeGuard[str | None]:
+    return value is None or (isinstance(value, str) and _LANE.fullmatch(value) is not None)
+
+
+def _is_name(value: object) -> bool:
+    return value is None or (isinstance(value, str) and len(value) <= _MOST_NAME)
 
 
 def items_of(value: object) -> list[dict[str, Any]] | Invalid:
@@ -135,13 +196,17 @@ def items_of(value: object) -> list[dict[str, Any]] | Invalid:
         return Invalid("Invalid 'input': a string or a list of items is expected.", param="input")
     items: list[dict[str, Any]] = []
     for index, item in enumerate(value):
-        if not isinstance(item, dict) or not ("type" in item or "role" in item):
+        if not isinstance(item, dict) or not _is_typed(item):
             return Invalid(
                 f"Invalid 'input[{index}]': an object with a type or a role is expected.",
                 param=f"input[{index}]",
             )
         items.append(_message(item) if item.get("type", "message") == "message" else item)
     return items
+
+
+def _is_typed(item: dict[str, Any]) -> bool:
+    return isinstance(item.get("type", "message"), str) and ("type" in item or "role" in item)
 
 
 def _message(item: dict[str, Any]) -> dict[str, Any]:

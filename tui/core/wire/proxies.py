@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -12,12 +13,6 @@ _ORDERS = {
     "http": ("ws", "socks", "http", "all"),
 }
 """RFC 6455, 4.1: a WebSocket goes by the proxy for HTTPS, for its tunnel goes anywhere."""
-NO_SOCKS = (
-    "The system's proxy is a SOCKS proxy. A WebSocket goes through one only with the package "
-    "python-socks (install python-socks[asyncio]), HTTP+SSE not at all: set HTTPS_PROXY to an "
-    "HTTP proxy."
-)
-"""Said whichever of the two did not go through."""
 
 
 def chosen(url: str, proxies: Mapping[str, str]) -> str:
@@ -35,6 +30,29 @@ def chosen(url: str, proxies: Mapping[str, str]) -> str:
             plain = kind == "socks" and proxy.startswith("http://")
             return f"socks5h://{proxy.removeprefix('http://')}" if plain else proxy
     return ""
+
+
+def spared(host: str, proxies: Mapping[str, str]) -> bool:
+    """Whether ``NO_PROXY`` names a host in a form that `urllib.request.proxy_bypass` knows not.
+
+    Those are networks (``10.0.0.0/8``), addresses of IPv6 and ``*.example.org``, as curl and Go
+    take them.
+    """
+    named = [entry.strip().lower() for entry in proxies.get("no", "").split(",")]
+    if any(entry.startswith("*.") and host.lower().endswith(entry[1:]) for entry in named):
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return any(address in network for network in map(_network, named) if network is not None)
+
+
+def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return None
 
 
 def is_socks(proxy: str) -> bool:

@@ -33,8 +33,9 @@ _STOPPED = ("the connection was dropped to stop", "stopped:")
 """How our own client says that it left because its user pressed Esc."""
 _TOLD = re.compile(
     r"<[a-z_]+>|Open files, as they stand in the editor|The user's decisions on your hunks:"
+    r"|Your hunks as they stand now[:;]|In your message, the patch |The formatter changed this "
     r"|The user edited meanwhile:|New files: |Files that are gone: |Your last answer |"
-    r"[^\n]{1,4000} is (?:unchanged since you last saw it|open but its text|open; too long)"
+    r"[^\n]{1,4000} is (?:unchanged since you last saw it|open but |open; too long)"
 )
 """How a message begins in which a client tells what the user did not type."""
 

@@ -14,7 +14,7 @@ class SocketView:
     address: str
     """Host, port and path: no key, no query."""
     transport: str
-    """``websocket`` or ``http``."""
+    """``websocket``, ``http``, or ``bridge``: a WebSocket to ours, which asks the endpoint."""
     state: str
     """``open``, ``connecting``, ``closed``, or ``retiring``: too old for new requests."""
     lanes: tuple[str, ...]

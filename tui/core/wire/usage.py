@@ -14,6 +14,10 @@ class Usage(msgspec.Struct, frozen=True):
     output_tokens: int
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    """Of the input, what was put into a cache: it costs more where that is counted."""
+    estimated: bool = False
+    """Nobody counted: it is made of characters (the bridge's, for an answer that was cut)."""
 
 
 def usage_of(response: dict[str, Any]) -> Usage | None:
@@ -24,11 +28,14 @@ def usage_of(response: dict[str, Any]) -> Usage | None:
     tokens_in, tokens_out = _count(usage, "input_tokens"), _count(usage, "output_tokens")
     if tokens_in is None and tokens_out is None:
         return None
+    details = usage.get("input_tokens_details")
     return Usage(
         tokens_in or 0,
         tokens_out or 0,
-        _count(usage.get("input_tokens_details"), "cached_tokens"),
+        _count(details, "cached_tokens"),
         _count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        _count(details, "cache_write_tokens"),
+        usage.get("estimated") is True,
     )
 
 

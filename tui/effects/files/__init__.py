@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from tui.core.file_read import FileRead, checked_path
+from msgspec.structs import replace
+
+from tui.core.file_read import FileRead, Prepared, checked_path
 from tui.core.privacy import why_private
-from tui.effects.files.target import NOFOLLOW, Target, read_at, words_of
+from tui.effects.files.target import (
+    NOFOLLOW,
+    TEMPORARY_END,
+    Target,
+    read_at,
+    temporary_start,
+    words_of,
+)
 from tui.errors import EditRefused, FileRefused
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NOFOLLOW
+SYNCS = 16
+"""Files that are brought to the disk at a time: it writes them down together."""
+MOST_OPEN = 64
+"""Files of a set that are open at a time."""
 _IGNORED = "it is ignored by the workspace's ignore files"
 
 
@@ -39,7 +52,17 @@ class Files:
         """``root`` is the workspace's directory, which must exist."""
         self.root = os.path.realpath(root)
         self.named_root = os.path.abspath(root)
+        self.mark = os.urandom(8).hex()
+        """In the names of the temporary files of this process."""
+        self.modes: dict[str, int] = {}
+        """Path -> permissions that it gets when it is made (again)."""
         self._listing = listing
+        self._begun: dict[str, str] = {}
+        """Path -> the temporary file that is to get its name."""
+        self._over: set[str] = set()
+        """Files that can only be written over."""
+        self._folders: set[str] | None = None
+        """Folders that are not on the disk yet; None: each write brings its own there."""
 
     def relative(self, path: str) -> str:
         """A path as written, relative to the root with ``/``; links are not looked at.
@@ -61,19 +84,81 @@ class Files:
 
     def read(self, path: str) -> FileRead:
         """The bytes of a file, or why it is not to be had. Never raises."""
+        parts: list[str] = []
         try:
             parts = self._resolve(path)
             with self._parent(parts) as folder:
                 found = os.access(parts[-1], os.F_OK, dir_fd=folder, follow_symlinks=False)
                 if twin := _twin(folder, parts[-1], found):
-                    return FileRead(None, f"'{path}' is spelled {twin!r} on the disk")
-                return read_at(folder, parts[-1], path)
+                    return FileRead(
+                        None, f"'{path}' is spelled {_spelled(twin, parts[-1])} on the disk"
+                    )
+                read = read_at(folder, parts[-1], path)
+            return self._as_named(read, path, parts)
         except FileNotFoundError:
-            return FileRead(None)
+            return self._as_named(FileRead(None), path, parts) if parts else FileRead(None)
         except FileRefused as error:
             return FileRead(None, str(error))
         except OSError as error:
             return FileRead(None, f"'{path}': {words_of(error)}")
+
+    def prepare(self, texts: Mapping[str, tuple[bytes, bytes | None]]) -> Prepared:
+        """Make ready that these are written together; nothing of theirs is changed yet.
+
+        Path -> its new bytes, and the old ones (None: nothing). What is slow is done here, many
+        at a time: `write` only gives the names then, till `end`. Never raises.
+        """
+        self._folders = set()
+        refusals: dict[str, str] = {}
+        waiting = list(texts.items())
+        while waiting and not refusals:
+            batch, waiting = waiting[:MOST_OPEN], waiting[MOST_OPEN:]
+            opened: dict[str, int] = {}
+            for path, text in batch:
+                try:
+                    self._begin(path, text, opened)
+                except (FileRefused, OSError) as error:
+                    refusals[path] = _not_written(path, error)
+            refusals |= _synced(opened)
+        return Prepared(frozenset(self._over), refusals)
+
+    def _begin(self, path: str, text: tuple[bytes, bytes | None], opened: dict[str, int]) -> None:
+        """Write a file's temporary one and leave it open. Raises FileRefused, OSError."""
+        parts = self._resolve(path)
+        if text[1] is None and not os.path.isdir(os.path.dirname(f"{self.root}/{'/'.join(parts)}")):
+            return  # its folders are made first
+        with self._parent(parts) as folder:
+            begun = Target(folder, parts[-1], path, self.mark).begin(*text)
+        if begun is None:
+            self._over.add(path)
+        else:
+            self._begun[path], opened[path] = begun
+
+    def end(self) -> None:
+        """All that were prepared are written, or none is any more. Never raises."""
+        for path, name in self._begun.items():
+            with suppress(FileRefused, OSError):
+                parts = self._resolve(path)
+                with self._parent(parts) as folder:
+                    Target(folder, parts[-1], path).discard(name)
+        for one in self._folders or ():
+            with suppress(OSError), self._parent([*filter(None, one.split("/")), ""]) as folder:
+                os.fsync(folder)
+        self._begun, self._over, self._folders = {}, set(), None
+
+    def _target(self, folder: int, parts: list[str], path: str) -> Target:
+        target = Target(folder, parts[-1], path, self.mark)
+        target.mode = self.modes.get(path)
+        if self._folders is not None:
+            target.sync = False
+            self._folders.add("/".join(parts[:-1]))
+        return target
+
+    def _as_named(self, read: FileRead, path: str, parts: list[str]) -> FileRead:
+        """What was read, with the name that the file has without links."""
+        real, named = "/".join(parts), self.relative(path)
+        link = real != named and os.path.islink(os.path.join(self.root, named))
+        return replace(read, real=real, link=link)
 
     def write(self, path: str, data: bytes, expected: bytes | None) -> None:
         """Write atomically, keeping mode, owner and links; directories are made as needed.
@@ -87,7 +172,13 @@ class Files:
         try:
             parts = self._resolve(path)
             with self._parent(parts, made if expected is None else None) as folder:
-                Target(folder, parts[-1], path).write(data, expected)
+                target = self._target(folder, parts, path)
+                if path in self._begun:
+                    target.put(self._begun.pop(path), expected)
+                elif path in self._over:
+                    target.write_over(data, expected or b"")
+                else:
+                    target.write(data, expected)
         except FileRefused:
             self._unmake(made)
             raise
@@ -110,7 +201,7 @@ class Files:
                 raise FileRefused(f"'{path}' is a symlink, which is not deleted")
             parts = self._resolve(path)
             with self._parent(parts) as folder:
-                Target(folder, parts[-1], path).delete(expected)
+                self._target(folder, parts, path).delete(expected)
         except FileNotFoundError:
             raise FileRefused(f"'{path}' is gone from the disk") from None
         except OSError as error:
@@ -173,11 +264,80 @@ class Files:
         finally:
             os.close(folder)
 
+    def missing_folders(self, path: str) -> tuple[str, ...]:
+        """Folders that have to be made for a file, outer ones first. Never raises."""
+        try:
+            parts = self._resolve(path)
+        except (FileRefused, OSError):
+            return ()
+        folders = ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+        return tuple(one for one in folders if not os.path.lexists(os.path.join(self.root, one)))
+
+    def sweep(self, paths: Iterable[str], mark: str, folders: Iterable[str] = ()) -> None:
+        """Remove what a duetto that was killed left behind: its temporary files, empty folders.
+
+        ``paths`` are what it was about to write, ``mark`` what its files are named by,
+        ``folders`` those that it made, outer ones first; only empty ones go. Never raises.
+        """
+        with suppress(ValueError):
+            int(mark, 16)
+            for path in paths:
+                with suppress(FileRefused, OSError), self._parent(self._resolve(path)) as folder:
+                    _sweep(folder, temporary_start(mark))
+        self._unmake(list(folders))
+
     def _unmake(self, made: list[str]) -> None:
-        """Take folders back that were made for a file that was not written."""
-        for folder in reversed(made):
-            with suppress(OSError):
-                os.rmdir(os.path.join(self.root, folder))
+        """Take folders back that were made for a file that was not written, if they are empty."""
+        for path in reversed(made):
+            with suppress(EditRefused, OSError):
+                parts = checked_path(path).split("/")
+                with self._parent(parts) as folder:
+                    os.rmdir(parts[-1], dir_fd=folder)
+
+
+def _synced(opened: Mapping[str, int]) -> dict[str, str]:
+    """Bring open files to the disk and close them; returns path -> why it failed."""
+    refusals: dict[str, str] = {}
+
+    def sync(path: str) -> None:
+        try:
+            os.fsync(opened[path])
+        except OSError as error:
+            refusals[path] = _not_written(path, error)
+        finally:
+            os.close(opened[path])
+
+    if len(opened) > 1:
+        # imported where it is needed, which is not before the first paint
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(min(SYNCS, len(opened))) as pool:
+            list(pool.map(sync, opened))
+    else:
+        list(map(sync, opened))
+    return refusals
+
+
+def _not_written(path: str, error: FileRefused | OSError) -> str:
+    """Why, in words."""
+    if isinstance(error, FileRefused):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"'{path}' is gone from the disk"
+    return f"'{path}' is not written: {words_of(error)}"
+
+
+def _sweep(folder: int, start: str) -> None:
+    """Remove temporary files from an open folder. Raises OSError."""
+    for name in os.listdir(folder):
+        if name.startswith(start) and name.endswith(TEMPORARY_END):
+            os.unlink(name, dir_fd=folder)
+
+
+def _spelled(twin: str, name: str) -> str:
+    """The name as it is on the disk, in a way that shows how it differs."""
+    same = unicodedata.normalize("NFC", twin) == unicodedata.normalize("NFC", name)
+    return ascii(twin) if same else repr(twin)
 
 
 def _twin(folder: int, name: str, found: bool) -> str:

@@ -11,6 +11,7 @@ from tui.core.file_read import MAX_BYTES, FileRead
 from tui.errors import FileRefused
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+TEMPORARY_END = ".tmp"
 _KINDS = {
     stat.S_IFDIR: "directory",
     stat.S_IFIFO: "FIFO",
@@ -34,29 +35,63 @@ _WORDS = {
 class Target:
     """One name in an open folder, that is to be written or deleted."""
 
-    def __init__(self, folder: int, name: str, path: str) -> None:
+    def __init__(self, folder: int, name: str, path: str, mark: str = "") -> None:
+        """``mark`` is in the names of temporary files, so that they can be swept up."""
+        self.mode: int | None = None
+        """Permissions of a file that is made; None: the usual ones."""
+        self.sync = True
+        """False: who writes many brings the folder to the disk at the end."""
         self._folder = folder
         self._name = name
         self._path = path
+        self._mark = mark
 
     def write(self, data: bytes, expected: bytes | None) -> None:
         """Replace what lies there, or make it."""
         self._check(expected)
+        begun = self.begin(data, expected)
+        if begun is None:
+            return self.write_over(data, expected or b"")
+        name, descriptor = begun
+        try:
+            os.fsync(descriptor)
+        except OSError:
+            self.discard(name)
+            raise
+        finally:
+            os.close(descriptor)
+        return self.put(name, expected)
+
+    def begin(self, data: bytes, expected: bytes | None) -> tuple[str, int] | None:
+        """Write a temporary file beside it: its name, and its descriptor to fsync and close.
+
+        None: it cannot be replaced, as it has other names, or an owner or attributes that cannot
+        be given. Only trying says so. Raises OSError.
+        """
         if expected is None:
-            return self._create(data)
+            return self._temporary(data, 0o666, None)
         there = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
-        if there.st_nlink > 1:
-            return self._write_in_place(data, expected)
-        temporary = self._temporary(data, 0o600, there)
-        if temporary is None:
-            return self._write_in_place(data, expected)
+        return None if there.st_nlink > 1 else self._temporary(data, 0o600, there)
+
+    def put(self, temporary: str, expected: bytes | None) -> None:
+        """Give a temporary file, which is on the disk, the name that it is for."""
+        if expected is None:
+            return self._make(temporary)
         try:
             self._check(expected)
+            there = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+            if there.st_nlink > 1:
+                raise FileRefused(f"'{self._path}' has got another name meanwhile: try again")
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         except (OSError, FileRefused):
-            self._discard(temporary)
+            self.discard(temporary)
             raise
         return self._sync_folder()
+
+    def write_over(self, data: bytes, expected: bytes) -> None:
+        """Write over the bytes that lie there."""
+        self._check(expected)
+        self._write_in_place(data, expected)
 
     def delete(self, expected: bytes) -> None:
         """Remove it."""
@@ -83,13 +118,12 @@ class Target:
         if found.unwritable:
             raise FileRefused(f"'{self._path}' is read-only: {found.unwritable}")
 
-    def _create(self, data: bytes) -> None:
+    def _make(self, temporary: str) -> None:
         """Make a new file that appears whole, and never over one that came meanwhile."""
-        temporary = self._temporary(data, 0o666, None)
-        if temporary is None:
-            return
         at = self._folder
         try:
+            if self.mode is not None:
+                os.chmod(temporary, self.mode, dir_fd=at)
             os.link(temporary, self._name, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
         except FileExistsError:
             raise FileRefused(f"'{self._path}' exists by now") from None
@@ -97,26 +131,27 @@ class Target:
             self._check(None)
             os.rename(temporary, self._name, src_dir_fd=at, dst_dir_fd=at)
         finally:
-            self._discard(temporary)
+            self.discard(temporary)
         self._sync_folder()
 
-    def _temporary(self, data: bytes, mode: int, like: os.stat_result | None) -> str | None:
+    def _temporary(
+        self, data: bytes, mode: int, like: os.stat_result | None
+    ) -> tuple[str, int] | None:
         """Write a new file beside the target; None if it cannot be made like the old one."""
-        name = f".duetto-{os.urandom(8).hex()}.tmp"
+        name = f"{temporary_start(self._mark)}{os.urandom(8).hex()}{TEMPORARY_END}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW
         descriptor = os.open(name, flags, mode, dir_fd=self._folder)
         try:
-            _write_all(descriptor, data)
-            if like is not None and not self._made_like(descriptor, like):
-                self._discard(name)
-                return None
-            os.fsync(descriptor)
+            if like is None or self._made_like(descriptor, like):
+                _write_all(descriptor, data)
+                return name, descriptor
         except OSError:
-            self._discard(name)
-            raise
-        finally:
+            self.discard(name)
             os.close(descriptor)
-        return name
+            raise
+        self.discard(name)
+        os.close(descriptor)
+        return None
 
     def _made_like(self, descriptor: int, like: os.stat_result) -> bool:
         """Give owner, mode and extended attributes of the old file; False if not allowed."""
@@ -158,13 +193,21 @@ class Target:
         finally:
             os.close(descriptor)
 
-    def _discard(self, name: str) -> None:
+    def discard(self, name: str) -> None:
+        """Remove a temporary file. Never raises."""
         with suppress(OSError):
             os.unlink(name, dir_fd=self._folder)
 
     def _sync_folder(self) -> None:
+        if not self.sync:
+            return
         with suppress(OSError):
             os.fsync(self._folder)
+
+
+def temporary_start(mark: str) -> str:
+    """What the names of temporary files begin with that are made under this mark."""
+    return f".duetto-{mark}-" if mark else ".duetto-"
 
 
 def read_at(folder: int, name: str, path: str) -> FileRead:
@@ -179,7 +222,8 @@ def read_at(folder: int, name: str, path: str) -> FileRead:
                 data = file.read(MAX_BYTES + 1)
                 why = _unwritable(folder, name, there)
                 if len(data) <= MAX_BYTES:
-                    return FileRead(data, unwritable=why)
+                    place, mode = (there.st_dev, there.st_ino), there.st_mode & 0o777
+                    return FileRead(data, unwritable=why, place=place, mode=mode)
                 size = max(there.st_size, len(data))
                 words = f"'{path}' is too large: {size / (1 << 20):.0f} MB, over 8 MB"
                 head = data[:MAX_BYTES]

@@ -22,7 +22,7 @@ from websockets.exceptions import (
 )
 
 from tui.core.wire.address import Address, is_loopback, shown
-from tui.core.wire.proxies import NO_SOCKS, chosen
+from tui.core.wire.proxies import chosen, spared
 from tui.core.wire.refusals import refusal, without_secrets
 from tui.effects.wire import lookup, trust
 from tui.effects.wire.frames import FrameSocket
@@ -62,8 +62,6 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
             connected = await _connected(address, options, trusted)
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
-    except ImportError as error:
-        raise EndpointError(NO_SOCKS) from error
     except ValueError as error:
         raise EndpointError(f"Cannot dial {shown(address.url)}: {error}.") from error
     assert isinstance(connected, FrameSocket)
@@ -161,7 +159,7 @@ def _proxy(address: Address) -> str:
     parts = urlsplit(address.url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "wss" else 80)
-    if is_loopback(host) or proxy_bypass(f"{host}:{port}"):
+    if is_loopback(host) or proxy_bypass(f"{host}:{port}") or spared(host, getproxies()):
         return ""
     return chosen(address.url, getproxies())
 
@@ -202,6 +200,6 @@ def _no_answer(error: Exception, place: str) -> EndpointError:
 
 def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
     if not isinstance(error, ssl.SSLCertVerificationError):
-        return EndpointError(f"{place} does not speak TLS: check wss:// against ws://.")
+        return EndpointError(f"{place} does not speak TLS: is it http:// (or ws://)?")
     why = error.verify_message or "it cannot be verified"
     return EndpointError(f"The certificate of {host} is not trusted ({why}): {trust.to_do()}")

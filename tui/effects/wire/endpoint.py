@@ -58,6 +58,10 @@ class Endpoint:
     on_learnt: Callable[[Capabilities], None] = lambda known: None
     """Called when one did."""
     fallback: _Where | None = None
+    bridged: bool = False
+    """At `address` is our bridge."""
+    via: str = ""
+    """What that asks for us, for the screen; empty: its own models."""
     recorder: Recorder | None = None
     stamp: Stamp = no_stamp
 
@@ -100,6 +104,8 @@ class Endpoint:
         """The sockets now; without any, the last one that was lost."""
         dials = [(self._shown, self.way.transport) for _ in self._dials]
         views, why = self._tally.views(self._links, dials), self.way.why_http()
+        if self.via:
+            return [replace(view, transport="bridge", address=self.via) for view in views]
         return [replace(view, why=why) if view.transport == "http" else view for view in views]
 
     async def close(self) -> None:

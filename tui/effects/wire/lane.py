@@ -93,6 +93,14 @@ class EndpointLane:
         """Add input to the response in flight; None: nothing was sent."""
         return None if self.link is None else self.link.steer(self, text)
 
+    def throttle(self, tokens_s: float | None) -> bool:
+        """Have the bridge slow the response in flight down; False: no bridge of ours answers."""
+        ours = self._endpoint.bridged or self.transport == "http"
+        if ours and self.link is not None:
+            self.link.protocol.throttle(tokens_s, self.wire_name)
+            self.link.serve()
+        return ours
+
     def interrupt(self) -> None:
         """Stop the response in flight: no delta of it reaches `on_event` from now on.
 

@@ -144,6 +144,15 @@ class ClientProtocol:
         place = self._lanes.get(lane)
         return place is not None and self._ladder.stop(place, now)
 
+    def throttle(self, tokens_s: float | None, lane: str | None = None) -> None:
+        """Have what the lane streams come at this rate; None: as it comes.
+
+        Our own bridge's event: whoever else is at the other end does not know it.
+        """
+        place = self._lanes.get(lane)
+        if not self.closed and place is not None:
+            self._board.send_throttle(place, tokens_s)
+
     def abandon(self, lane: str | None = None) -> None:
         """Look away: nothing of the lane's response is handed on, and it takes no new create."""
         place = self._lanes.get(lane)

@@ -103,6 +103,14 @@ class Switchboard:
         self.frames.append(request({**event, "mode": "discard_partial_items"}))
         self.controls.sent(Control("interrupt", lane, lane.response_id, now))
 
+    def send_throttle(self, lane: Lane, tokens_s: float | None) -> None:
+        """Ask our bridge to rate what runs on the lane."""
+        event: dict[str, Any] = {"type": "duetto.throttle", "tokens_s": tokens_s}
+        if self.book.bears_name(lane):
+            event["stream_id"] = lane.name
+        self.frames.append(request(event))
+        self.care = True
+
 
 def stamped(event: _E, lane: Lane) -> _E:
     """The event with its lane's name, as an event that is ours alone."""

@@ -11,28 +11,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from tui.core.wire.calls import unanswered
+from tui.core.wire.frames import frame
 
 _REFERENCE = "item_reference"
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
+class Link:
+    """A response with everything that led to it."""
+
     response_id: str
     items: tuple[dict[str, Any], ...]
+    size_bytes: int = 0
+    """Of all the frames that its items came and went in."""
 
 
 class Chains:
     """Lane -> its newest response with everything that led to it."""
 
     def __init__(self) -> None:
-        self._newest: dict[str | None, _Link] = {}
+        self._newest: dict[str | None, Link] = {}
+        """The least lately used lane first."""
+        self.held_bytes = 0
+
+    def link(self, response_id: str) -> Link | None:
+        """That response with what led to it; None: not remembered."""
+        links = self._newest.values()
+        return next((link for link in links if link.response_id == response_id), None)
 
     def items_before(self, response_id: str) -> list[dict[str, Any]] | None:
         """Input and output items up to and with that response; None: not remembered."""
-        for link in self._newest.values():
-            if link.response_id == response_id:
-                return list(link.items)
-        return None
+        link = self.link(response_id)
+        return None if link is None else list(link.items)
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         """An item of any remembered conversation, by its id."""
@@ -42,13 +52,20 @@ class Chains:
                     return item
         return None
 
-    def remember(self, lane: str | None, response_id: str, items: Iterable[dict[str, Any]]) -> str:
+    def remember(
+        self,
+        lane: str | None,
+        response_id: str,
+        items: Iterable[dict[str, Any]],
+        size_bytes: int = 0,
+    ) -> str:
         """A response of this lane ended well: it is the newest now.
 
         Returns the id of the one that it takes the place of; empty if there was none.
         """
-        before = self._newest.get(lane)
-        self._newest[lane] = _Link(response_id, tuple(items))
+        before = self._drop(lane)
+        self._newest[lane] = Link(response_id, tuple(items), size_bytes)
+        self.held_bytes += size_bytes
         return before.response_id if before is not None else ""
 
     def forget(self, lane: str | None, response_id: str) -> bool:
@@ -59,8 +76,26 @@ class Chains:
         link = self._newest.get(lane)
         if link is None or link.response_id != response_id:
             return False
-        del self._newest[lane]
+        self._drop(lane)
         return True
+
+    def shrink(self, most_bytes: int) -> list[tuple[str | None, str]]:
+        """Forget the conversations that were continued least lately until the rest is small.
+
+        Returns their lanes and newest responses.
+        """
+        gone: list[tuple[str | None, str]] = []
+        while self.held_bytes > most_bytes and self._newest:
+            lane = next(iter(self._newest))
+            link = self._drop(lane)
+            gone.append((lane, link.response_id if link is not None else ""))
+        return gone
+
+    def _drop(self, lane: str | None) -> Link | None:
+        link = self._newest.pop(lane, None)
+        if link is not None:
+            self.held_bytes -= link.size_bytes
+        return link
 
 
 class UnknownItemError(Exception):
@@ -72,7 +107,8 @@ def resolved(
 ) -> list[dict[str, Any]]:
     """A request's items with references replaced by what they name.
 
-    What the parent holds already is not said twice.
+    What the parent holds already is not said twice, nor is anything within one request: references
+    are short, and what they name may be large.
 
     Raises:
         UnknownItemError: a reference to nothing that is remembered.
@@ -81,7 +117,7 @@ def resolved(
     if not any(item.get("type") == _REFERENCE for item in items):
         return items
     full: list[dict[str, Any]] = []
-    held = {item.get("id") for item in parent_items}
+    held = {name for item in parent_items if isinstance(name := item.get("id"), str)}
     for item in items:
         if item.get("type") != _REFERENCE:
             full.append(item)
@@ -92,8 +128,16 @@ def resolved(
         found = chains.item(wanted)
         if found is None:
             raise UnknownItemError(wanted)
+        held.add(wanted)
         full.append(found)
     return full
+
+
+def referred_bytes(given: Iterable[dict[str, Any]], full: Iterable[dict[str, Any]]) -> int:
+    """Size of what a request holds besides its own frame: the items that it refers to."""
+    if not any(item.get("type") == _REFERENCE for item in given):
+        return 0
+    return sum(len(frame(item)) for item in full)
 
 
 def unanswered_call(items: Sequence[dict[str, Any]]) -> str:

@@ -8,62 +8,29 @@ a producer that notices its interrupt late does no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tui.core.wire.frames import frame
+from tui.core.wire.server.open_item import OpenItem, opened, passed_on
 from tui.core.wire.usage import Usage
 
 FinishStatus = Literal["completed", "incomplete", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
-    """How the text of one kind of item travels."""
-
-    text_event: str
-    """Event family: ``.delta`` and ``.done`` follow."""
-    text_key: str
-    """The field of the ``.done`` event (and of a call's item) that holds the whole text."""
-    part_event: str = ""
-    part_type: str = ""
-    list_key: str = ""
-    """The item's list of parts; empty for a call."""
-    index_key: str = ""
-    prefix: str = ""
-
-
 _ENVELOPE = frozenset({"type", "sequence_number", "stream_id"})
-_TOLD_BY_OTHERS = ("model", "usage", "service_tier", "incomplete_details", "error")
+TOLD_BY_OTHERS = ("model", "usage", "service_tier", "incomplete_details", "error")
 """What a response that another server made keeps of it; the rest is ours."""
-_FAMILIES = {
-    "message": _Family(
-        "response.output_text", "text", "response.content_part", "output_text",
-        "content", "content_index", "msg",
-    ),
-    "reasoning": _Family(
-        "response.reasoning_summary_text", "text", "response.reasoning_summary_part",
-        "summary_text", "summary", "summary_index", "rs",
-    ),
-    "function_call": _Family("response.function_call_arguments", "arguments", prefix="fc"),
-    "custom_tool_call": _Family("response.custom_tool_call_input", "input", prefix="ctc"),
-}  # fmt: skip
-
-
-@dataclass(slots=True)
-class _OpenItem:
-    item: dict[str, Any]
-    family: _Family | None
-    pieces: list[str] = field(default_factory=list)
-    head: dict[str, Any] = field(default_factory=dict)
-    """Fields that each of its events carries."""
 
 
 def usage_fields(usage: Usage) -> dict[str, Any]:
     """Usage as the terminal event says it."""
     return {
         "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0},
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens or 0,
+            "cache_write_tokens": usage.cache_write_tokens or 0,
+        },
         "output_tokens": usage.output_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
         "total_tokens": usage.input_tokens + usage.output_tokens,
@@ -84,6 +51,8 @@ class Task:
     generate: bool = True
     created_at: int = 0
     """Unix seconds."""
+    size_bytes: int = 0
+    """Of the frames that the whole conversation came and went in."""
 
 
 class Run:
@@ -100,11 +69,25 @@ class Run:
         self.steered = False
         """The client has added input: end at the next item boundary, reason ``steered``."""
         self.done = False
+        self.tokens_s: float | None = None
+        """The client's newest word on how fast it may come, given while it ran: tokens a second,
+        `math.inf`: as fast as it comes. None: it said nothing since its request."""
+        self.served: dict[str, Any] = {}
+        """What the response says of who really answers: ``model``, ``service_tier``,
+        ``metadata``."""
+        self.end_bytes = 0
+        """Size of the frame that ended it, its whole output in it."""
+        self.chars = 0
+        """Of its output, as deltas said it so far."""
+        self.ending: dict[str, Any] = {}
+        """How it ended, for who keeps account of it: ``status``, and what there is of ``usage``,
+        ``code`` and ``reason``; empty while it runs, and of an abandoned one."""
         self._send = send
         self._ended = ended
         self._sequence = 0
-        self._index = 0
-        self._open: dict[int, _OpenItem] = {}
+        self.next_index = 0
+        """Output index of the next item."""
+        self._open: dict[int, OpenItem] = {}
 
     @property
     def response_id(self) -> str:
@@ -156,12 +139,14 @@ class Run:
         kind, index, item = str(event.get("type")), event.get("output_index"), event.get("item")
         if isinstance(item, dict) and isinstance(index, int):
             if kind == "response.output_item.added":
-                self._open[index] = _OpenItem(item, None)
+                self._open[index] = passed_on(item)
             elif kind == "response.output_item.done":
                 self._open.pop(index, None)
                 self.output.append(item)
         if isinstance(index, int):
-            self._index = max(self._index, index + 1)
+            self.next_index = max(self.next_index, index + 1)
+        delta = event.get("delta")
+        self.chars += len(delta) if isinstance(delta, str) else 0
         self._say(kind, {key: value for key, value in event.items() if key not in _ENVELOPE})
 
     def start(self) -> None:
@@ -179,55 +164,36 @@ class Run:
         ``item`` needs a ``type`` (message, reasoning, function_call, custom_tool_call, ...) and
         for a call a ``name``; ids and empty texts are filled in.
         """
-        index, kind = self._index, str(item.get("type"))
-        self._index += 1
-        family = _FAMILIES.get(kind)
-        tail = f"{self.response_id.removeprefix('resp_')}_{index}"
-        full = {"id": f"{family.prefix if family else 'item'}_{tail}", **item}
-        head = {"item_id": full["id"], "output_index": index}
-        if kind == "message":
-            full = {"role": "assistant", **full}
-        if kind != "reasoning":
-            full["status"] = "in_progress"
-        if family is not None and family.list_key:
-            full.setdefault(family.list_key, [])
-            head[family.index_key] = 0
-        elif family is not None:
-            full = {"call_id": f"call_{tail}", family.text_key: "", **full}
-        self._open[index] = _OpenItem(full, family, head=head)
-        self.emit("response.output_item.added", output_index=index, item=full)
-        if family is not None and family.part_event:
-            self.emit(f"{family.part_event}.added", **head, part=_part(family, ""))
-        if kind == "message":
-            head["logprobs"] = []
+        index = self.next_index
+        self.next_index += 1
+        begun = opened(item, index, f"{self.response_id.removeprefix('resp_')}_{index}")
+        self._open[index] = begun
+        self.emit("response.output_item.added", output_index=index, item=begun.item)
         return index
 
-    def delta(self, index: int, text: str) -> None:
-        """More text of an open item."""
-        opened = self._open.get(index)
-        if opened is None or opened.family is None:
-            return
-        opened.pieces.append(text)
-        self.emit(f"{opened.family.text_event}.delta", **opened.head, delta=text)
+    def delta(self, index: int, text: str, family: str = "") -> None:
+        """More text of an open item.
+
+        ``family``: ``refusal`` of a message, ``reasoning_text`` of a reasoning (``summary`` is its
+        usual one). Parts open and close by themselves.
+        """
+        begun = self._open.get(index)
+        if begun is not None and not self.done:
+            self.chars += len(text)
+            begun.delta(text, family, self.emit)
+
+    def part(self, index: int) -> None:
+        """The next text of an open item begins another part (of a summary, of a message)."""
+        begun = self._open.get(index)
+        if begun is not None:
+            begun.end_part(self.emit)
 
     def item_done(self, index: int, item: dict[str, Any] | None = None) -> None:
-        """Finish an item: with its text so far, or with ``item`` as it is."""
-        opened = self._open.pop(index, None)
-        if opened is None or self.done:
+        """Finish an item: with its texts so far, and what ``item`` says over them."""
+        begun = self._open.pop(index, None)
+        if begun is None or self.done:
             return
-        whole = {**opened.item, **(item or {})}
-        if "status" in whole:
-            whole["status"] = (item or {}).get("status") or "completed"
-        family = opened.family
-        if family is not None and item is None:
-            text = "".join(opened.pieces)
-            self.emit(f"{family.text_event}.done", **opened.head, **{family.text_key: text})
-            if family.list_key:
-                part = _part(family, text)
-                self.emit(f"{family.part_event}.done", **opened.head, part=part)
-                whole[family.list_key] = [part]
-            else:
-                whole[family.text_key] = text
+        whole = begun.whole(item, self.emit)
         self.output.append(whole)
         self.emit("response.output_item.done", output_index=index, item=whole)
 
@@ -238,33 +204,34 @@ class Run:
         reason: str | None = None,
     ) -> None:
         """End; ``reason`` is that of an incomplete response, such as ``max_output_tokens``."""
-        counted = usage_fields(usage) if isinstance(usage, Usage) else usage
+        counted = _counted(usage)
         details = {"reason": reason} if reason else None
         body = self._response(status, usage=counted, incomplete_details=details)
         self._end(f"response.{status}", body, remembered=status != "failed")
 
     def conclude(self, status: FinishStatus, response: dict[str, Any]) -> None:
         """End as another server ended it; the items that came are the output."""
-        told = {key: response[key] for key in _TOLD_BY_OTHERS if response.get(key) is not None}
+        told = {key: response[key] for key in TOLD_BY_OTHERS if response.get(key) is not None}
         body = self._response(status, **told)
         self._end(f"response.{status}", body, remembered=status != "failed")
 
     def finish_interrupted(self, usage: Usage | dict[str, Any] | None = None) -> None:
         """End as the client asked: open items are discarded, finished ones stay."""
-        for index, opened in sorted(self._open.items()):
+        for index, begun in sorted(self._open.items()):
             self.emit(
                 "response.output_item.interrupted",
                 response_id=self.response_id,
-                item_id=opened.item.get("id"),
+                item_id=begun.item.get("id"),
                 output_index=index,
             )
         self._open.clear()
         self.finish("incomplete", usage, reason="interrupted")
 
-    def fail(self, code: str, message: str) -> None:
-        """End with `response.failed`."""
-        error = {"code": code, "message": message}
-        self._end("response.failed", self._response("failed", error=error), remembered=False)
+    def fail(self, code: str, message: str, usage: Usage | dict[str, Any] | None = None) -> None:
+        """End with `response.failed`; ``usage`` is what it took till then."""
+        error, counted = {"code": code, "message": message}, _counted(usage)
+        body = self._response("failed", error=error, usage=counted)
+        self._end("response.failed", body, remembered=False)
 
     def refuse(
         self,
@@ -278,6 +245,7 @@ class Run:
         if self.done:
             return
         self._say("error", error_fields(status, code, message, param, headers))
+        self.ending = {"status": "refused", "code": code}
         self.done = True
         self._ended(self, False)
 
@@ -285,17 +253,26 @@ class Run:
         """The client is gone: say nothing more."""
         self.interrupted = self.done = True
 
-    def _say(self, kind: str, fields: dict[str, Any]) -> None:
+    def _say(self, kind: str, fields: dict[str, Any]) -> int:
+        """Say an event; returns the size of its frame."""
         event = {"type": kind, "sequence_number": self._sequence, **fields}
         if self.task.lane is not None:
             event["stream_id"] = self.task.lane
         self._sequence += 1
-        self._send(frame(event))
+        text = frame(event)
+        self._send(text)
+        return len(text)
 
     def _end(self, kind: str, response: dict[str, Any], *, remembered: bool) -> None:
         if self.done:
             return
-        self.emit(kind, response=response)
+        self.end_bytes = self._say(kind, {"response": response})
+        self.ending = {
+            "status": response["status"],
+            "usage": response["usage"],
+            "code": _word(response["error"], "code"),
+            "reason": _word(response["incomplete_details"], "reason"),
+        }
         self.done = True
         self._ended(self, remembered)
 
@@ -317,6 +294,7 @@ class Run:
             "parallel_tool_calls": True,
             "previous_response_id": request.get("previous_response_id"),
             "store": False,
+            **self.served,
             **fields,
         }
 
@@ -338,6 +316,11 @@ def error_fields(
     return {"status": status, "error": {**error, **told}, **told}
 
 
-def _part(family: _Family, text: str) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": family.part_type, "text": text}
-    return {**part, "annotations": [], "logprobs": []} if family.prefix == "msg" else part
+def _word(told: Any, key: str) -> str | None:
+    """A word of what another server told, which may be anything."""
+    word = told.get(key) if isinstance(told, dict) else None
+    return word if isinstance(word, str) else None
+
+
+def _counted(usage: Usage | dict[str, Any] | None) -> dict[str, Any] | None:
+    return usage_fields(usage) if isinstance(usage, Usage) else usage

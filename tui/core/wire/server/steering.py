@@ -24,6 +24,8 @@ class SteerText:
     id: str
     previous_response_id: str
     input: list[dict[str, Any]]
+    size_bytes: int = 0
+    """Of the frame that it came in."""
 
     def shown(self, *, with_input: bool = False) -> dict[str, Any]:
         """As the events carry it; ``with_input`` gives the text back."""
@@ -38,15 +40,19 @@ class Steering:
         self._prefix = prefix
         self._counter = 0
         self._texts: dict[str, list[SteerText]] = {}
+        self.held_bytes = 0
 
     def is_full(self, response_id: str) -> bool:
         """Whether that response may not be given another text."""
         return len(self._texts.get(response_id, ())) >= MAX_PENDING
 
-    def accept(self, response_id: str, items: list[dict[str, Any]]) -> SteerText:
+    def accept(
+        self, response_id: str, items: list[dict[str, Any]], size_bytes: int = 0
+    ) -> SteerText:
         """Own a text."""
         self._counter += 1
-        text = SteerText(f"steer_{self._prefix}{self._counter}", response_id, items)
+        self.held_bytes += size_bytes
+        text = SteerText(f"steer_{self._prefix}{self._counter}", response_id, items, size_bytes)
         self._texts.setdefault(response_id, []).append(text)
         return text
 
@@ -56,12 +62,19 @@ class Steering:
 
     def take(self, response_id: str) -> list[SteerText]:
         """These texts, for the successor or to be given back; they wait no longer."""
-        return self._texts.pop(response_id, [])
+        texts = self._texts.pop(response_id, [])
+        self.held_bytes -= size_of_texts(texts)
+        return texts
 
 
 def items_of_texts(texts: Iterable[SteerText]) -> list[dict[str, Any]]:
     """The items of some texts, in their order."""
     return [item for text in texts for item in text.input]
+
+
+def size_of_texts(texts: Iterable[SteerText]) -> int:
+    """What they take, in bytes of the frames that they came in."""
+    return sum(text.size_bytes for text in texts)
 
 
 def is_steerable(items: Sequence[dict[str, Any]]) -> bool:

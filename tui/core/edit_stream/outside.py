@@ -1,0 +1,336 @@
+"""The lines outside of edits: what is prose, what is wrapped around an edit, where one begins.
+
+A line that may belong to an edit (a fence, a diff's header, a name inside a fence) is held
+until a later one decides; what is held and turns out to be nothing is prose, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import takewhile
+
+from msgspec import Struct
+
+from tui.core.edit_stream.blocks import BlockGrammar, is_search
+from tui.core.edit_stream.diff_head import HEAD_STARTS, Head, is_head, starts_diff
+from tui.core.edit_stream.diff_lines import DiffGrammar
+from tui.core.edit_stream.events import Notation
+from tui.core.edit_stream.grammar import Grammar
+from tui.core.edit_stream.listing import ListingGrammar, nearly_search
+from tui.core.edit_stream.naming import listed, maybe_name, name_of, near
+from tui.core.edit_stream.reading import EditGrammar
+from tui.core.edit_stream.wrapping import (
+    LIMIT,
+    closes,
+    fence_of,
+    folder_of,
+    heredoc_of,
+    info_of,
+    is_begin,
+    may_be_special,
+    opens_after,
+)
+
+_DIFF_TAGS = frozenset(["", "diff", "patch", "udiff", "unidiff", "git", "gitdiff"])
+_QUOTING = ("markdown", "md", "rst", "text", "txt", "plain", "plaintext", "console", "output")
+"""Tags of fences in which a block behind other lines is a quotation."""
+_BLANKS = " \t"
+
+
+class Found(Struct):
+    """An edit begins."""
+
+    grammar: EditGrammar
+    lines: list[str]
+    """The first lines of the edit, to be read by the grammar."""
+    marker: str = ""
+    """SEARCH/REPLACE: the marker's line, with which the grammar begins or goes on."""
+
+
+class Outside:
+    """The state between the edits of one stream."""
+
+    def __init__(self, formats: frozenset[Notation]) -> None:
+        self.prose: list[str] = []
+        """Text that is no edit; who reads it takes it."""
+        self.closers: list[str] = []
+        """What closes the wrappers of the last edit, innermost last."""
+        self.sections = 0
+        self.idle: BlockGrammar | None = None
+        """Behind a SEARCH/REPLACE block: the next one may be of the same file."""
+        self._formats = formats
+        self._strict = len(formats) == 1
+        self._fence = ""
+        """The open fence that is prose."""
+        self._tag = ""
+        """Its info string."""
+        self._held: list[str] = []
+        self._opened: int | None = None
+        """Which of the held lines opens the fence that is open there."""
+        self._listing = ""
+        """The file that the held fence holds whole, if its first line does not say else."""
+        self._head: Head | None = None
+        """The diff header that the last held lines are."""
+        self._head_at = 0
+        self._recent: deque[str] = deque(maxlen=10)
+        """Prose since the last edit."""
+        self._path = ""
+        """Of the last SEARCH/REPLACE block."""
+        self._folder = ""
+
+    def take(self, line: str) -> Found | None:
+        """Decide what a whole line is; returns the edit that begins with it."""
+        text = line.rstrip("\r\n")
+        if len(text) > LIMIT and not self.must_wait:
+            self._say(line)
+            return None
+        if is_begin(text) and "apply_patch" in self._formats:
+            return self._begin_patch(text)
+        if self._head is not None:
+            return self._in_head(line, text)
+        if is_search(text) and self._may_search():
+            return self._begin_block(line)
+        if self._listing and self._opened is not None:
+            return self._in_listing(line, text)
+        self._outside(line, text)
+        return None
+
+    def finish(self) -> Found | None:
+        """The input is complete: what is held is an edit after all, or prose."""
+        if self._head is not None and self._head.complete:
+            return self._begin_diff("")
+        self.release()
+        return None
+
+    def may_be_special(self, beginning: str) -> bool:
+        """The line that begins like this may be no prose."""
+        if self.must_wait:
+            return True
+        if len(beginning) > LIMIT:
+            return False
+        if self.idle is not None or self._opened is not None:
+            return True
+        text = beginning.lstrip(_BLANKS)
+        if may_be_special(beginning, self.closers[-1] if self.closers else ""):
+            return True
+        marks = text[0] in "<-" and "SEARCH>".startswith(text.lstrip("<-").strip())
+        if marks and "search_replace" in self._formats:
+            return True
+        starts = (*HEAD_STARTS, "@@") if self._head is not None else ("--- ", "diff ", "Index: ")
+        return "unified_diff" in self._formats and any(
+            start.startswith(text) or text.startswith(start) for start in starts
+        )
+
+    @property
+    def must_wait(self) -> bool:
+        """No line is prose before it is whole, however long it is."""
+        head = self._head
+        return bool(self._listing) or (head is not None and (head.complete or head.full))
+
+    def release(self) -> None:
+        """What was held is prose after all."""
+        held, self._held = self._held, []
+        self._opened, self._listing, self._head = None, "", None
+        for line in held:
+            self._put(line)
+
+    # What begins.
+
+    def _begin_patch(self, text: str) -> Found:
+        opened = opens_after(self._held)
+        if opened or not self.closers:
+            folders = [folder_of(line) for line in self._held]
+            self._folder = next((folder for folder in reversed(folders) if folder), "")
+        indent = text[: len(text) - len(text.lstrip())]
+        self._enter(opened)
+        return Found(Grammar(indent, self.sections, self._folder), [])
+
+    def _begin_block(self, line: str) -> Found:
+        path, others = near([*reversed(self._held), *reversed(self._recent)])
+        idle = self.idle
+        if not path:
+            path = self._path
+        if idle is not None and path == idle.path:
+            self.idle = None
+            self._enter(opens_after(self._held))
+            self.idle = idle
+            return Found(idle, [], line)
+        self._enter(opens_after(self._held))
+        self._path = path
+        return Found(BlockGrammar(path, others, self.sections), [], line)
+
+    def _begin_diff(self, line: str) -> Found:
+        lines = [*self._held[self._head_at :], line] if line else self._held[self._head_at :]
+        first = lines[0]
+        indent = first[: len(first) - len(first.lstrip(_BLANKS))]
+        self._enter(opens_after(self._held[: self._head_at]))
+        fenced = bool(self.closers)
+        strict = self._strict
+        return Found(DiffGrammar(self.sections, indent=indent, fenced=fenced, strict=strict), lines)
+
+    def _begin_listing(self, line: str) -> Found:
+        assert self._opened is not None
+        opening = self._held[self._opened].rstrip("\r\n")
+        lines = [*self._held[self._opened + 1 :], line]
+        grammar = ListingGrammar(
+            self._listing, opening, self.sections, marked=len(self._formats) > 1
+        )
+        self._enter([])
+        self.closers = []
+        return Found(grammar, lines)
+
+    def _enter(self, opened: list[str]) -> None:
+        """An edit begins: what is held is wrapped around it, or is it."""
+        if self.idle is not None and not self.closers:
+            for line in takewhile(str.isspace, self._held):
+                self._put(line)  # they only waited for another block
+        self.closers = opened or self.closers
+        self._held.clear()
+        self._recent.clear()
+        self._opened, self._listing, self._head = None, "", None
+
+    def _may_search(self) -> bool:
+        if "search_replace" not in self._formats:
+            return False
+        return not self._fence or self._strict or self._tag not in _QUOTING
+
+    # What is held.
+
+    def _in_head(self, line: str, text: str) -> Found | None:
+        """A line behind a diff's header lines."""
+        head = self._head
+        assert head is not None
+        first = self._held[self._head_at]
+        text = text.removeprefix(first[: len(first) - len(first.lstrip(_BLANKS))])
+        if text.startswith("@@") and (head.full or head.complete):
+            return self._begin_diff(line)
+        if head.full and text[:1] in ("+", "-", " ") and self._bare_lines(text):
+            return self._begin_diff(line)
+        if is_head(text) and self._goes_on(head, text):
+            head.take(text)
+            self._held.append(line)
+            return None
+        if head.complete:
+            return self._begin_diff(line)
+        if self._listing:
+            self._head = None
+            return self._begin_listing(line)
+        self.release()
+        return self.take(line)
+
+    def _goes_on(self, head: Head, text: str) -> bool:
+        """The header line belongs behind those that are held."""
+        if head.old is not None and head.new is None:
+            return text.startswith("+++ ")
+        if starts_diff(text):
+            return text.startswith("--- ") and head.old is None
+        return not head.full
+
+    def _bare_lines(self, text: str) -> bool:
+        """Lines may follow the header without an ``@@``."""
+        if is_head(text):
+            return False
+        tag = info_of(self._held[self._opened]) if self._opened is not None else ""
+        return self._strict or tag in ("diff", "patch", "udiff")
+
+    def _in_listing(self, line: str, text: str) -> Found | None:
+        """A line in the fence of a file that may be written whole."""
+        assert self._opened is not None
+        body = self._held[self._opened + 1 :]
+        if not self._strict and nearly_search(text):
+            self._say(line)
+            return None
+        if not self._strict and not body and (starts_diff(text) or name_of(text)):
+            if starts_diff(text):
+                self._head, self._head_at = Head(), len(self._held)
+                self._head.take(text)
+            self._held.append(line)
+            return None
+        return self._begin_listing(line)
+
+    def _outside(self, line: str, text: str) -> None:
+        """A line that begins no edit yet."""
+        if self.closers and text.strip() and closes(text, self.closers[-1]):
+            if all(map(str.isspace, self._held)):
+                self._held.clear()  # between the edit and its fence
+            self.release()
+            self.closers.pop()
+        elif self._fence:
+            self._say(line)
+        elif self._opens_diff(text):
+            self._head, self._head_at = Head(), len(self._held)
+            self._head.take(text.lstrip(_BLANKS))
+            self._held.append(line)
+        elif self._opened is not None and closes(text, fence_of(self._held[self._opened]) or "\0"):
+            self._close_held(line)
+        elif fence_of(text) or heredoc_of(text):
+            self._open(line, text)
+        elif self._is_held(text):
+            self._held.append(line)
+        else:
+            self._say(line)
+
+    def _opens_diff(self, text: str) -> bool:
+        """A diff's header may begin with this line."""
+        if "unified_diff" not in self._formats or not starts_diff(text.lstrip(_BLANKS)):
+            return False
+        if self._opened is None:
+            code = not self._strict and text.startswith(("    ", "\t"))
+            return not code or bool(self.closers)
+        if any(line.strip() for line in self._held[self._opened + 1 :]):
+            return False
+        return self._strict or info_of(self._held[self._opened]) in _DIFF_TAGS
+
+    def _open(self, line: str, text: str) -> None:
+        """A fence or a heredoc opens."""
+        if self._opened is not None and fence_of(text) and info_of(text):
+            self.release()
+            self._put(line)
+            return
+        if self.closers and info_of(text):
+            self.closers.clear()
+        bare = text.strip()
+        heading = not self._strict and not bare.strip("~") and len(bare) > 4  # rst underlines so
+        if "whole_file" in self._formats and fence_of(text) and not heading:
+            above = [*reversed(self._held), *reversed(self._recent)]
+            self._listing = listed(above, text.strip().lstrip("`~"), strict=self._strict)
+        self._opened = len(self._held)
+        self._held.append(line)
+
+    def _close_held(self, line: str) -> None:
+        """The held fence closes: only a name was in it, or nothing."""
+        assert self._opened is not None
+        body = [text for text in self._held[self._opened + 1 :] if text.strip()]
+        self._held.append(line)
+        self._opened, self._listing = None, ""
+        if len(body) != 1 or not name_of(body[0]):
+            self.release()
+
+    def _is_held(self, text: str) -> bool:
+        """The line is blank, or names the file of a block that may follow."""
+        if not text.strip():
+            return bool(self._held or self.closers) or self.idle is not None
+        if "search_replace" not in self._formats:
+            return False
+        if self._opened is not None:
+            body = [line for line in self._held[self._opened + 1 :] if line.strip()]
+            return not body and bool(name_of(text) or (self._strict and maybe_name(text)))
+        return self.idle is not None and name_of(text) == self.idle.path
+
+    def _say(self, line: str) -> None:
+        self.release()
+        self._put(line)
+
+    def _put(self, line: str) -> None:
+        """A line of prose."""
+        self.prose.append(line)
+        self.passed(line)
+
+    def passed(self, line: str) -> None:
+        """A line of prose was said, whole."""
+        self._recent.append(line)
+        if self._fence:
+            if closes(line, self._fence):
+                self._fence = ""
+        elif fence := fence_of(line.rstrip("\r\n")):
+            self._fence, self._tag = fence, info_of(line)

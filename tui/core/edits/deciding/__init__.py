@@ -1,0 +1,1 @@
+"""Decisions on hunks and on turns, and their undo."""

@@ -1,0 +1,120 @@
+"""What a user does with hunks: the part of the workspace that decides, and undoes decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tui.core.edits.deciding import placing, reversal, review
+from tui.core.edits.decisions import Entry
+from tui.core.edits.hunk import Decision, Hunk
+from tui.core.edits.ledger import Ledger
+from tui.core.edits.roster import Roster
+
+
+def _nothing(hunks: list[Hunk], whole: bool) -> None:
+    """Before somebody reviews, nobody is told that a patch has ended."""
+
+
+class Reviewing:
+    """Decisions on the hunks of a ledger; the workspace is one (`workspace.Workspace`)."""
+
+    ledger: Ledger
+    roster: Roster
+    on_landed: Callable[[list[Hunk], bool], None] = staticmethod(_nothing)
+    """Called with the hunks of a patch that ended, and whether all of it came."""
+
+    @property
+    def model_turns(self) -> list[int]:
+        """Turns of which something can be taken back, oldest first."""
+        ledger = self.ledger
+        return sorted({hunk.turn for hunk in ledger.hunks if review.is_undoable(ledger, hunk)})
+
+    def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
+        """Accept hunks (None: all decidable); returns the paths to write, in order."""
+        with self.ledger.decisions.entry(Entry("accept")):
+            return review.accept(self.ledger, _chosen(self.roster, hunk_ids))
+
+    def reject(
+        self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
+    ) -> list[str]:
+        """Reject hunks (None: all decidable); returns paths to write, usually none.
+
+        What the user typed in them stays; where it does not fit, the hunk is in conflict and
+        pending. ``whole``: it goes with the hunk, a new file with all that is in it;
+        `undo_decision` brings it back.
+        """
+        with self.ledger.decisions.entry(Entry("reject", words, whole=whole)):
+            return review.reject(self.ledger, _chosen(self.roster, hunk_ids), words, whole=whole)
+
+    def place(self, hunk_id: int, line: int) -> None:
+        """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
+
+        Raises:
+            EditRefused: it cannot be placed there.
+        """
+        hunk = self.roster.by_id(hunk_id)
+        with self.ledger.decisions.entry(Entry("place")):
+            placing.place(self.ledger, hunk, line)
+
+    def undo_turn(self, turn: int | None = None) -> list[str]:
+        """Take a model's turn back (None: the last); returns the paths to write."""
+        turns = self.model_turns
+        if turn is None and not turns:
+            return []
+        turn = turns[-1] if turn is None else turn
+        with self.ledger.decisions.entry(Entry("turn", turn=turn)):
+            return review.undo_turn(self.ledger, turn)
+
+    def undo_decision(self) -> list[str]:
+        """Undo the last decision; returns the paths to write.
+
+        What cannot be undone, as its lines were changed since, stays as it is: `stays` says why.
+
+        Raises:
+            EditRefused: there is none, or nothing of it can be undone; the next try passes over
+                it.
+        """
+        paths, self.ledger.decisions.stays = reversal.undo_decision(self.ledger)
+        return paths
+
+    def redo_decision(self) -> list[str]:
+        """Decide again what was undone, or bring back a turn that was taken back.
+
+        Returns:
+            The paths to write.
+
+        Raises:
+            EditRefused: there is nothing, or nothing of it can be done again.
+        """
+        paths, self.ledger.decisions.stays = reversal.redo_decision(self.ledger)
+        return paths
+
+    def last_decision(self, *, again: bool = False) -> Entry | None:
+        """What `undo_decision` (or `redo_decision`) would be about; None: there is nothing."""
+        return self.ledger.decisions.last(again=again)
+
+    def may_be_taken_as_read(self, hunk: Hunk) -> bool:
+        """True if nobody need look at a hunk before it is accepted (EDITS.md section 8)."""
+        return review.may_be_taken_as_read(self.ledger, hunk)
+
+    def typed_in(self, hunk_ids: Iterable[int] | None) -> list[Hunk]:
+        """Of these (None: all decidable) the files a model made that the user typed in."""
+        chosen = _chosen(self.roster, hunk_ids)
+        return [hunk for hunk in chosen if review.is_typed_in(self.ledger, hunk)]
+
+    def take_decisions(self) -> list[Hunk]:
+        """Hunks decided since the last take, and those pending again that were handed out so."""
+        decided, self.ledger.decided = self.ledger.decided, []
+        told, found = self.ledger.decisions.told, []
+        for hunk in dict.fromkeys(decided):
+            state = (hunk.decision, hunk.words)
+            if told.get(hunk.id, (Decision.PENDING, "")) != state:
+                told[hunk.id] = state
+                found.append(hunk)
+        return found
+
+
+def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
+    if hunk_ids is None:
+        return [hunk for hunk in roster.unsettled() if hunk.decidable]
+    return [roster.by_id(number) for number in sorted(set(hunk_ids)) if number in roster]

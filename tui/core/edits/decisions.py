@@ -1,0 +1,207 @@
+"""What was decided, in order: what undo and redo of decisions work on (EDITS.md section 8).
+
+A decision of the user's is an `Entry`; what it did to one hunk is a `Step`, with all that is
+needed to undo it exactly. Hunks that a decision took out of a text keep their place: they stand
+in `FileRecord.off`, whose marks move with every change as those of the others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from tui.core.edits.hunk import Decision, Hunk, Stage
+
+if TYPE_CHECKING:
+    from tui.core.edits.layer import Edges
+    from tui.core.edits.ledger import FileRecord
+    from tui.core.edits.open_section import WaitingSection
+    from tui.core.text.buffer import Mark
+
+Verb = Literal["accept", "reject", "turn", "place"]
+"""``turn``: a whole turn was taken back; ``place``: one of several places was chosen."""
+_WORDS = {
+    "accept": "accepting",
+    "reject": "rejecting",
+    "turn": "taking back",
+    "place": "choosing a place for",
+}
+
+
+class Stood(NamedTuple):
+    """How a hunk stood beside another one: rows counted from that one's first row."""
+
+    first: int
+    last: int
+    base: str
+    agent: str
+    edges: list[Edges]
+
+
+class Beside(NamedTuple):
+    """A hunk beside one that was taken off: before that, and after it."""
+
+    hunk: Hunk
+    before: Stood
+    after: Stood
+
+
+@dataclass(slots=True)
+class TakenOff:
+    """What a decision took out of a text."""
+
+    text: str
+    """What stood there."""
+    left: str
+    """What was put in its place."""
+    rank: int
+    """Its place in the order of landing."""
+    beside: list[Beside]
+    closed: bool = False
+    """Nothing was left of the file: its buffer was closed."""
+
+
+class Held(NamedTuple):
+    """How a hunk waited for a choice of its place."""
+
+    hunk: Hunk
+    stage: Stage
+    reason: str
+    base: str
+    agent: str
+    flags: list[str]
+    numbers: tuple[int, int]
+    """Lines added and removed."""
+
+
+class Placing(NamedTuple):
+    """What a choice of a place did."""
+
+    held: list[Held]
+    hunks: list[Hunk]
+    """What the section became."""
+    chosen: int
+    """Which of the candidates."""
+    down: int
+    """How far below it the first hunk stands."""
+
+
+@dataclass(slots=True)
+class Step:
+    """What one decision did to one hunk."""
+
+    hunk: Hunk
+    was: Decision
+    stage: Stage
+    reason: str
+    words: str
+    record: FileRecord | None
+    """The file that it is about, wherever that goes."""
+    disk: bytes | None = None
+    synced: tuple[int, int] | None = None
+    """What lay on the disk for the record, and which state of it."""
+    became: Decision = Decision.PENDING
+    version: tuple[int, int] | None = None
+    """`FileRecord.accepted` before and after, where that changed."""
+    unwritten: bool = False
+    """It was accepted and not yet written."""
+    stuck: bool = False
+    """It could not be done: the hunk is in conflict, and pending as it was."""
+    off: TakenOff | None = None
+    waiting: WaitingSection | None = None
+    """The section that waited for a choice of its place, and was given up or placed."""
+    placing: Placing | None = None
+    places: list[Mark] = field(default_factory=list)
+    """Where that section could have stood; they move with the text."""
+    rank: int | None = None
+    """It stood in the text and was in conflict; the text stayed, it does not stand there."""
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """One decision of the user's, about any number of hunks."""
+
+    verb: Verb
+    words: str = ""
+    turn: int = 0
+    whole: bool = False
+    """What the user had changed in the hunks went with them."""
+    steps: list[Step] = field(default_factory=list)
+    tried: bool = False
+    """It could not be undone: the next try passes over it."""
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        """The hunks that it was about, in the order in which they were decided on."""
+        return [step.hunk for step in self.steps]
+
+    @property
+    def summary(self) -> str:
+        """What was done, in words: ``accepting 3 hunks of a.py``."""
+        if self.verb == "turn":
+            return f"taking turn {self.turn} back"
+        hunks = self.hunks
+        paths = list(dict.fromkeys(hunk.path for hunk in hunks))
+        what = f"{len(hunks)} hunks" if len(hunks) != 1 else f"hunk {hunks[0].id}"
+        where = f" of {paths[0]}" if len(paths) == 1 else f" in {len(paths)} files"
+        return f"{_WORDS[self.verb]} {what}{where}"
+
+
+class Decisions:
+    """The decisions that can be undone, and those that were undone; newest last."""
+
+    def __init__(self) -> None:
+        self.done: list[Entry] = []
+        self.undone: list[Entry] = []
+        self.told: dict[int, tuple[Decision, str]] = {}
+        """Hunk id -> decision and words as they were handed out last."""
+        self.stays: list[str] = []
+        """Why hunks of the decision that was undone or redone last stay as they are, in words."""
+        self._open: Entry | None = None
+
+    @contextmanager
+    def entry(self, entry: Entry, *, again: bool = False) -> Iterator[Entry]:
+        """What is decided inside is one decision; ``again``: it is what was undone last."""
+        self._open = entry
+        try:
+            yield entry
+        finally:
+            self._open = None
+            if entry.steps:
+                self.done.append(entry)
+                if not again:
+                    self.undone.clear()
+
+    def note(self, step: Step) -> None:
+        """A hunk was decided on."""
+        if self._open is not None:
+            self._open.steps.append(step)
+
+    def forget(self, hunks: list[Hunk]) -> None:
+        """The last decision on these came to nothing: it could not be written."""
+        gone = set(hunks)
+        for entry in reversed(self.done):
+            if not gone:
+                break
+            kept = [step for step in entry.steps if step.hunk not in gone]
+            gone -= {step.hunk for step in entry.steps}
+            entry.steps = kept
+        self.done = [entry for entry in self.done if entry.steps]
+
+    def lose(self, hunk: Hunk) -> None:
+        """A hunk makes room for another one: what was decided on it cannot be undone or redone."""
+        for entries in (self.done, self.undone):
+            for entry in entries:
+                entry.steps = [step for step in entry.steps if step.hunk is not hunk]
+            entries[:] = [entry for entry in entries if entry.steps]
+
+    def last(self, *, again: bool = False) -> Entry | None:
+        """What an undo (or a redo) would be about; None if there is nothing."""
+        if not again:
+            return self.done[-1] if self.done else None
+        if self.undone:
+            return self.undone[-1]
+        turned = bool(self.done) and self.done[-1].verb == "turn"
+        return self.done[-1] if turned else None

@@ -1,0 +1,328 @@
+"""What belongs on the disk: the user's text and the accepted hunks, the others backed out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tui.core.edits.hunk import Hunk, Kind
+from tui.core.edits.layer import Layer
+from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.standing import Standing
+from tui.core.file_read import FileRead, ascii_shown
+from tui.core.text.buffer import Buffer, Mark, split_text
+from tui.core.text.patch import merge3, merge_theirs
+from tui.core.text.rows import file_rows, keep_ends, rows_text
+from tui.errors import EditRefused
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPlan:
+    """What must lie on the disk for a path."""
+
+    expected: bytes | None
+    """What lies there now as far as we know; None: nothing."""
+    data: bytes | None
+    """What belongs there; None: nothing, delete it."""
+    hunks: tuple[int, ...] = ()
+    """Ids of the hunks that were accepted and are not on the disk yet."""
+    origin: str = ""
+    """Where it is moved from."""
+
+
+def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
+    """The plan for one path. Nothing is changed but the note of what was planned.
+
+    Raises:
+        EditRefused: no file of that name is open, or ever was; or it is only looked at.
+    """
+    record = ledger.records.get(path)
+    if record is None:
+        raise EditRefused(f"'{ascii_shown(path)}' is not open")
+    if record.view:
+        raise EditRefused(record.read_only)
+    text, held = _backed_out(ledger, record)
+    buffer = _as_planned(ledger, record, text)
+    data = None if buffer is None else buffer.encode()
+    record.planned = (data, record.version, held)
+    origins = [h.path for h in record.undecided if h.kind is Kind.MOVE and h.target == path]
+    ids = tuple(hunk.id for hunk in record.undecided)
+    return DiskPlan(record.disk, data, ids, origins[-1] if origins else "")
+
+
+def _as_planned(ledger: Ledger, record: FileRecord, text: Buffer) -> Buffer | None:
+    """The text that belongs on the disk; None: no file does."""
+    if record.gone:
+        return None
+    return text if _belongs(ledger, record, empty=not file_rows(text)) else None
+
+
+def backed_out(ledger: Ledger, record: FileRecord) -> Buffer:
+    """The text without what is landing and what is not decided; perhaps the buffer itself."""
+    return _backed_out(ledger, record)[0]
+
+
+def is_on_disk(ledger: Ledger, record: FileRecord) -> bool:
+    """True if a save would write what lies there already."""
+    return record.disk is not None and backed_out(ledger, record).encode() == record.disk
+
+
+def count_as_saved(ledger: Ledger, record: FileRecord) -> None:
+    """What belongs on the disk lies there now."""
+    record.synced, record.held = record.version, _backed_out(ledger, record)[1]
+
+
+def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[Buffer, list[Hunk]]:
+    pending = [hunk for hunk in record.live if hunk.undecided]
+    if record.landing is None and not pending:
+        return record.buffer, []
+    apart = _without_apart(ledger, record, pending) if record.landing is None else None
+    return apart or still_text(ledger, record).apart()
+
+
+def _without_apart(
+    ledger: Ledger, record: FileRecord, pending: list[Hunk]
+) -> tuple[Buffer, list[Hunk]] | None:
+    """The text without hunks that stand apart from each other; None: they do not.
+
+    One walk over the lines, so that a decision on one of 10,000 hunks is written at once. Those
+    that each changed all of the one before count as one.
+    """
+    buffer, towers = record.buffer, _towers(ledger, pending)
+    if towers is None:
+        return None
+    places = [
+        (top.start.line, top.end.line, top, base) for top, base in towers if top.start and top.end
+    ]
+    places.sort(key=lambda place: place[:2])
+    copy = Buffer(record.path)
+    copy.bom, copy.lines, copy.endings = buffer.bom, [], []
+    done, held = -1, list[Hunk]()
+    for first, last, hunk, base in places:
+        current = rows_text(buffer, first, last)
+        if current != hunk.agent:
+            base, comes_apart = _still(hunk, current)
+            held += [] if comes_apart else [hunk]
+        whole = (not base or base.endswith("\n")) and hunk.agent[-1:] in ("", "\n")
+        if first <= done or last >= buffer.line_count or not whole:
+            return None
+        if current != hunk.agent and ledger.layers[hunk.id].below:
+            return None
+        lines, endings = split_text(base)
+        at = max(done, 0)
+        copy.lines += [*buffer.lines[at:first], *lines[:-1]]
+        copy.endings += [*buffer.endings[at:first], *endings[:-1]]
+        done = last
+    copy.lines += buffer.lines[max(done, 0) :]
+    copy.endings += buffer.endings[max(done, 0) :]
+    return copy, sorted(held, key=lambda hunk: record.live.rank(hunk))
+
+
+def _towers(ledger: Ledger, pending: list[Hunk]) -> list[tuple[Hunk, str]] | None:
+    """The hunks that nothing lies on, and the text under all that they lie on.
+
+    None: some lie on several, or on a part of one.
+    """
+    towers: list[tuple[Hunk, str]] = []
+    known, lower = set(pending), 0
+    for top in pending:
+        if ledger.layers[top.id].above:
+            continue
+        hunk, layer = top, ledger.layers[top.id]
+        while layer.below:
+            if layer.below[1:]:
+                return None
+            under = layer.below[0]
+            layer = ledger.layers[under.id]
+            if under not in known or layer.above != [hunk] or under.agent != hunk.base:
+                return None
+            if not hunk.base or not under.base:
+                return None  # neither has a place of its own without rows
+            hunk, lower = under, lower + 1
+        towers.append((top, hunk.base))
+    return towers if len(towers) + lower == len(pending) else None
+
+
+def _belongs(ledger: Ledger, record: FileRecord, *, empty: bool) -> bool:
+    """Whether there is to be a file, if its text is ``empty`` or is not."""
+    addition = record.addition
+    untouched = record.version == record.synced or (addition is not None and empty)
+    if addition is not None and empty and ledger.layers[addition.id].made_file:
+        return False  # there was no file before the hunk, which may have been accepted for a while
+    # the user named it, the model filled it and was taken back: there was no such file
+    never_was = record.named and empty and not record.history.state
+    return (record.disk is not None or not untouched) and not never_was
+
+
+class _Stood(NamedTuple):
+    """A hunk as it stood in a text."""
+
+    hunk: Hunk
+    first: int
+    last: int
+    base: str
+    agent: str
+    edges: list[tuple[Hunk, int | None, int | None]]
+    place: int
+    is_open: bool
+    """It is not decided, so it does not belong on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class StillText:
+    """A file at one moment; any thread may work out from it what belonged on the disk then."""
+
+    path: str
+    bom: bool
+    lines: list[str]
+    endings: list[str]
+    stood: tuple[_Stood, ...] = ()
+    landing: tuple[int, int, str] | None = None
+    """Rows that a section had painted, and the text that belongs there without it."""
+    belongs: tuple[bool, bool] = (True, True)
+    """Whether there is to be a file if there is text, and if there is none."""
+
+    def buffer(self) -> Buffer:
+        """A buffer with the text as it stood, hunks and all."""
+        copy = Buffer(self.path)
+        copy.bom = self.bom
+        copy.lines, copy.endings = list(self.lines), list(self.endings)
+        return copy
+
+    def planned(self, *, typed: bool = False) -> Buffer | None:
+        """What belonged on the disk; None: nothing.
+
+        ``typed``: with all that the user typed, and the hunks that it does not come apart from.
+        """
+        text, _ = self.apart(typed=typed)
+        return text if self.belongs[not file_rows(text)] else None
+
+    def backed_out(self) -> Buffer:
+        """The text without what was landing and what was not decided."""
+        return self.apart()[0]
+
+    def apart(self, *, typed: bool = False) -> tuple[Buffer, list[Hunk]]:
+        """That text, and the hunks that the user has changed so that they do not come apart.
+
+        These go, with what the user typed in them: it is in the buffer, and nobody has accepted
+        what the model wrote. ``typed``: they stay.
+        """
+        if self.landing is None and not any(one.is_open for one in self.stood):
+            return self.buffer(), []
+        copies = {
+            one.hunk.id: replace(
+                one.hunk,
+                start=Mark(one.first),
+                end=Mark(one.last),
+                base=one.base,
+                agent=one.agent,
+            )
+            for one in self.stood
+        }
+        scratch = Ledger(lambda path: FileRead(None))
+        for one in self.stood:
+            edges = [(copies[o.id], first, last) for o, first, last in one.edges if o.id in copies]
+            scratch.layers[one.hunk.id] = Layer(edges=edges, place=one.place)
+        record = FileRecord(self.path, self.buffer(), None, live=Standing(copies.values()))
+        if self.landing is not None:
+            first, last, text = self.landing
+            scratch.rewrite(record, (first, last), text, Author.MODEL)
+        held: list[Hunk] = []
+        for one in reversed(self.stood):
+            copy = copies[one.hunk.id]
+            if not one.is_open or take_off(scratch, record, copy):
+                continue
+            if not _still(copy, _text_of(record, copy))[1]:
+                held.append(one.hunk)
+            if not typed:
+                take_off(scratch, record, copy, still=True)
+        return record.buffer, held[::-1]
+
+
+def still_text(ledger: Ledger, record: FileRecord) -> StillText:
+    """An open file as it stands now; costs a copy of its lists of lines and of hunks."""
+    buffer = record.buffer
+    stood = tuple(
+        _Stood(
+            hunk,
+            hunk.start.line,
+            hunk.end.line,
+            hunk.base,
+            hunk.agent,
+            list(ledger.layers[hunk.id].edges),
+            ledger.layers[hunk.id].place,
+            hunk.undecided,
+        )
+        for hunk in record.live
+        if hunk.start and hunk.end
+    )
+    return StillText(
+        record.path,
+        buffer.bom,
+        list(buffer.lines),
+        list(buffer.endings),
+        stood,
+        None if record.landing is None else record.landing.without(),
+        (_belongs(ledger, record, empty=False), _belongs(ledger, record, empty=True)),
+    )
+
+
+def take_off(
+    ledger: Ledger, record: FileRecord, hunk: Hunk, *, whole: bool = False, still: bool = False
+) -> bool:
+    """Put a hunk's base back, keeping what the user changed in it; False if that conflicts.
+
+    ``whole``: what the user changed goes, too. ``still``: it goes where it conflicts.
+    """
+    if hunk.start is None or hunk.end is None:
+        return False
+    current = rows_text(record.buffer, hunk.start.line, hunk.end.line)
+    text = hunk.base if whole or current == hunk.agent else _merged(hunk, current)
+    if text is None and still:
+        text, _ = _still(hunk, current)
+    if text is None:
+        return False
+    behind = hunk.end.line < file_rows(record.buffer)
+    ended = text + record.buffer.newline if behind and text[-1:] not in ("", "\n") else text
+    ledger.take_off(record, hunk, ended)
+    if ended != text:
+        _hand_on(ledger, record, hunk.end.line - 1, keep_ends(text)[-1])
+    return True
+
+
+def _merged(hunk: Hunk, current: str) -> str | None:
+    """The base with what the user changed in a hunk's text; None if that conflicts."""
+    base, agent = hunk.base, hunk.agent
+    if not base or base.endswith("\n") or not agent.endswith("\n"):
+        return merge3(agent, current, base)
+    # the file's last line had no newline: that it got one is no change of its text
+    newline = agent[len(agent.removesuffix("\n").removesuffix("\r")) :]
+    text = merge3(agent, current, base + newline)
+    return text and text.removesuffix(newline)
+
+
+def _still(hunk: Hunk, current: str) -> tuple[str, bool]:
+    """What is left without a hunk's lines, and whether that is all that others wrote there."""
+    merged = merge3(hunk.agent, current, hunk.base)
+    return (merged, True) if merged is not None else merge_theirs(hunk.agent, current, hunk.base)
+
+
+def _text_of(record: FileRecord, hunk: Hunk) -> str:
+    assert hunk.start is not None
+    assert hunk.end is not None
+    return rows_text(record.buffer, hunk.start.line, hunk.end.line)
+
+
+def _hand_on(ledger: Ledger, record: FileRecord, row: int, line: str) -> None:
+    """The hunk behind a line that had no newline inherits it: taken off, it ends that way."""
+    for hunk in record.live:
+        if hunk.start is not None and hunk.start.line == row + 1 and not hunk.base:
+            hunk.base = line
+            hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
+            hunk.start.line = row
+            layer = ledger.layers[hunk.id]  # its old text begins a row earlier
+            layer.edges = [
+                (one, start if start is None else start + 1, end if end is None else end + 1)
+                for one, start, end in layer.edges
+            ]
+            return

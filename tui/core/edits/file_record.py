@@ -1,0 +1,126 @@
+"""What stands beside a file's text: the disk's bytes, the user's history, hunks, sections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tui.core.edits.drift import Drift
+from tui.core.edits.hunk import Decision, Hunk
+from tui.core.edits.journal import History
+from tui.core.edits.open_section import OpenSection, WaitingSection
+from tui.core.edits.standing import Standing
+from tui.core.edits.user_regions import UserRegions
+from tui.core.text.buffer import Buffer
+from tui.core.text.line_index import LineIndex
+
+
+class Author(Enum):
+    """Who changes a text; REVIEW: a decision of the user's on what a model wrote."""
+
+    USER = "user"
+    MODEL = "model"
+    DISK = "disk"
+    TOOL = "tool"
+    """A formatter that ran after a save: neither the user nor a model."""
+    REVIEW = "review"
+
+
+@dataclass(eq=False, slots=True)
+class FileRecord:
+    """One file of the workspace: its buffer and all that stands beside it."""
+
+    path: str
+    buffer: Buffer
+    disk: bytes | None
+    """What lies on the disk as far as we know; None: nothing."""
+    history: History = field(default_factory=History)
+    regions: UserRegions = field(default_factory=UserRegions)
+    tool_regions: UserRegions = field(default_factory=UserRegions)
+    """What a formatter changed since somebody asked."""
+    since: UserRegions = field(default_factory=UserRegions)
+    """What was changed since the model was sent the text, by everybody but the model."""
+    live: Standing = field(default_factory=Standing)
+    """Hunks whose text stands in the buffer, in the order in which they landed."""
+    off: Standing = field(default_factory=Standing)
+    """Hunks that a decision took out of the text: where they stood."""
+    made: list[Hunk] = field(default_factory=list)
+    """Hunks that made the file, or all of its text."""
+    sections: list[OpenSection] = field(default_factory=list)
+    """Those that are landing; a later one ends before the earlier ones go on."""
+    waiting: list[WaitingSection] = field(default_factory=list)
+    drift: Drift = field(default_factory=Drift)
+    """Changes that their places have not followed."""
+    deletion: Hunk | None = None
+    """The pending deletion of the file."""
+    moving: Hunk | None = None
+    """The pending move of the file."""
+    gone: bool = False
+    """An accepted deletion or move: nothing belongs at this path."""
+    accepted: int = 0
+    """Which state the decisions are in that change what belongs on the disk."""
+    decisions: int = 0
+    """How many such states there have been: a new one has a new number."""
+    synced: tuple[int, int] | None = None
+    """The user's state and `accepted` that lie on the disk; None: they never did."""
+    planned: tuple[bytes | None, tuple[int, int], list[Hunk]] | None = None
+    held: list[Hunk] = field(default_factory=list)
+    """Undecided hunks with what was typed in them: the disk has neither."""
+    undecided: list[Hunk] = field(default_factory=list)
+    """Accepted, but not yet written."""
+    read_only: str = ""
+    """Why nobody may edit it, as a sentence; empty if it may be edited."""
+    view: bool = False
+    """Its text is a part of the file or a picture of its bytes: never written, never quoted."""
+    seen: int = 0
+    """Of a view, the hash of the bytes that were looked at."""
+    named: bool = False
+    """The user gave the name of a file that was not there: it stays open while it is empty."""
+    _index: LineIndex | None = None
+
+    @property
+    def landing(self) -> OpenSection | None:
+        """The section that is landing; of several the newest."""
+        return self.sections[-1] if self.sections else None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What belongs on the disk, as a number of the user's state and of the decisions."""
+        return (self.history.state, self.accepted)
+
+    @property
+    def saved(self) -> bool:
+        """True if all that the user typed and accepted lies on the disk."""
+        held = any(hunk.undecided and hunk in self.live for hunk in self.held)
+        return self.version == self.synced and not held
+
+    def decide(self) -> tuple[int, int]:
+        """A decision changes what belongs on the disk; returns the states before and after."""
+        before, self.decisions = self.accepted, self.decisions + 1
+        self.accepted = self.decisions
+        return before, self.accepted
+
+    def undecide(self, states: tuple[int, int]) -> None:
+        """A decision is undone: the state before it is back, if none came since."""
+        if self.accepted == states[1]:
+            self.accepted = states[0]
+        else:
+            self.decide()
+
+    @property
+    def blank(self) -> bool:
+        """True for a new file that the user has named and typed nothing into."""
+        return self.named and self.disk is None and self.version == self.synced and not self.live
+
+    @property
+    def index(self) -> LineIndex:
+        """Where lines occur, built when first asked for."""
+        if self._index is None:
+            self._index = LineIndex(self.buffer)
+        return self._index
+
+    @property
+    def addition(self) -> Hunk | None:
+        """The pending hunk that made this file."""
+        pending = (hunk for hunk in self.made if hunk.decision is Decision.PENDING)
+        return next((hunk for hunk in pending if hunk in self.live), None)

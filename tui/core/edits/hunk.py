@@ -1,0 +1,128 @@
+"""Hunks: what a model changed, where it stands, what the user said of it (PRODUCT.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tui.core.text.buffer import Mark
+
+
+class Stage(StrEnum):
+    """How far a hunk has come."""
+
+    READING = "reading"
+    CANDIDATES = "candidates"
+    LOCATED = "located"
+    LANDING = "landing"
+    LANDED = "landed"
+    PARTIAL = "partial"
+    """Cut by an interruption after a safe boundary; what landed may be kept."""
+    CONFLICT = "conflict"
+    """The user or the disk changed what the hunk was about to change."""
+    REFUSED = "refused"
+    """Not applied by us; `Hunk.reason` says why."""
+    DROPPED = "dropped"
+    """Cut before a safe boundary: nothing of it is in the buffer."""
+
+
+PLACED = frozenset({Stage.LANDED, Stage.PARTIAL})
+"""Stages in which the hunk's text is in the buffer and can be decided on."""
+OPEN = frozenset({Stage.READING, Stage.CANDIDATES, Stage.LOCATED, Stage.LANDING})
+"""Stages of a hunk that is still being generated."""
+
+
+class Decision(StrEnum):
+    """What the user said of a hunk."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Kind(StrEnum):
+    """What a hunk does to its file."""
+
+    EDIT = "edit"
+    ADD = "add"
+    """The whole file is new (or overwritten, then flagged)."""
+    DELETE = "delete"
+    MOVE = "move"
+    """The file goes to `Hunk.target`; its edits are hunks of their own."""
+
+
+UNDONE = "undone"
+"""The words of a rejection by which a whole turn was taken back."""
+EDITED = "you changed what this hunk wrote, so it was not taken back"
+"""The reason of a conflict in which the text of a hunk stands, as the user edited it."""
+
+
+@dataclass(eq=False)
+class Hunk:
+    """One contiguous change: the unit that lands, is reviewed and is cut."""
+
+    id: int
+    """Unique in the workspace, counted from 1."""
+    turn: int
+    call_id: str
+    """The tool call it came in; ``"text"`` where it came in prose."""
+    path: str
+    kind: Kind = Kind.EDIT
+    stage: Stage = Stage.READING
+    decision: Decision = Decision.PENDING
+    section: int = 0
+    """Which section (``@@`` chunk) of the patch, counted from 1 over the patch."""
+    base: str = ""
+    """The text that it replaces, with line endings as in the file."""
+    agent: str = ""
+    """The text that the model put there, with line endings."""
+    start: Mark | None = None
+    end: Mark | None = None
+    """Where it stands now, first line and line behind the last; None until located."""
+    target: str = ""
+    """Where a MOVE goes."""
+    flags: list[str] = field(default_factory=list)
+    """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
+    reason: str = ""
+    """Why it was refused, dropped or is in conflict."""
+    candidates: tuple[int, ...] = ()
+    """First lines (0-based) at which it could stand, while that is not decided."""
+    near: int | None = None
+    """First line (0-based) of the closest window of a section that was not found, or where one
+    in conflict would have stood: told and shown only."""
+    words: str = ""
+    """What the user said when rejecting it."""
+    added: int = 0
+    removed: int = 0
+
+    @property
+    def decidable(self) -> bool:
+        """True if it can be accepted or rejected now."""
+        return self.stage in PLACED and self.decision is Decision.PENDING
+
+    @property
+    def stands_edited(self) -> bool:
+        """True if the user edited what it wrote, and that was to go: it stands there so."""
+        stands = self.stage is Stage.CONFLICT and self.reason == EDITED
+        return stands and self.kind in (Kind.EDIT, Kind.ADD) and self.start is not None
+
+    @property
+    def undecided(self) -> bool:
+        """True if its text, where it is in the buffer, does not belong on the disk.
+
+        So it is, too, for one that could not be taken out, as the user had typed in it.
+        """
+        placed = self.stage in PLACED or self.stage is Stage.CONFLICT
+        return placed and self.decision is Decision.PENDING
+
+    @property
+    def placeable(self) -> bool:
+        """True if it waits for the user to choose one of its candidates."""
+        return self.stage is Stage.CANDIDATES and bool(self.candidates and self.reason)
+
+    @property
+    def is_out(self) -> bool:
+        """True if it came, but its text is not in the buffer: it may be looked at and copied."""
+        out = self.stage in (Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT)
+        out = out or (self.decision is Decision.REJECTED and self.kind in (Kind.EDIT, Kind.ADD))
+        return (out or self.placeable) and bool(self.agent or self.base)

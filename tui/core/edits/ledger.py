@@ -1,0 +1,353 @@
+"""The one mutator: every change of every buffer, by either author, goes through here.
+
+The ledger keeps what belongs to a file beside its text: the bytes on the disk, the user's
+history, the hunks that stand in it, the section that is landing; and moves them all with
+every change.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from tui.core.edits.decisions import Decisions
+from tui.core.edits.file_record import Author, FileRecord
+from tui.core.edits.footing import footing, stood
+from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.layer import Edges, Layer, ahead_of, in_order, met_again, number
+from tui.core.edits.open_section import OpenSection
+from tui.core.edits.roster import Roster
+from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
+from tui.core.text.buffer import Buffer, Change, Mark, Position
+from tui.core.text.patch import replacements
+from tui.core.text.rows import (
+    Span,
+    file_rows,
+    keep_ends,
+    row_count,
+    rows_range,
+    rows_text,
+    shifted,
+    touched_span,
+)
+from tui.errors import EditRefused
+
+__all__ = ["Author", "FileRecord", "Ledger"]
+
+_OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})
+
+
+class Ledger:
+    """All files and hunks; the workspace is its public face."""
+
+    def __init__(self, read: Callable[[str], FileRead], *roots: str) -> None:
+        self.read = read
+        self.roots = roots
+        self.ask = self.first = False
+        """Ambiguous sections wait for a choice (CANDIDATES), or land first; else REFUSED."""
+        self.names: Callable[[], Sequence[str]] = list
+        """All paths of the workspace, for names without their folder; asked only for those."""
+        self.buffers: dict[str, Buffer] = {}
+        self.records: dict[str, FileRecord] = {}
+        self.links: dict[str, str] = {}
+        """Other names of files, as they were written -> the paths of their records."""
+        self._spelled: dict[str, str] = {}
+        self.roster = Roster()
+        self.hunks: list[Hunk] = self.roster.hunks
+        self.layers: dict[int, Layer] = {}
+        self.removals: list[Hunk] = []
+        """Deletions and moves, in the order in which they came."""
+        self.revision = 0
+        self.rewritten = 0
+        """Grows when somebody else than a model changes the lines of a hunk."""
+        self._ids = 0
+        self.touched: set[str] = set()
+        self.conflicts: set[str] = set()
+        self.decided: list[Hunk] = []
+        self.decisions = Decisions()
+        self.arriving: dict[str, FileRecord] = {}
+        """Target path -> the file that a pending move brings there."""
+        self.busy: dict[str, object] = {}
+        """Path -> the landing that is at work on it."""
+        self.waiters: dict[str, list[Callable[[], None]]] = {}
+        """Path -> what to call when the landing is done with it."""
+
+    def checked(self, path: str) -> str:
+        """A path of a patch relative to the root. Raises EditRefused."""
+        return checked_path(path, *self.roots)
+
+    def bump(self) -> None:
+        """A stage or a decision changed."""
+        self.revision += 1
+
+    def new_hunk(self, hunk: Hunk) -> Hunk:
+        """Number a hunk and take it in."""
+        self._ids += 1
+        hunk.id = self._ids
+        self.roster.add(hunk)
+        self.layers[hunk.id] = Layer()
+        if hunk.kind in (Kind.DELETE, Kind.MOVE):
+            self.removals.append(hunk)
+        self.bump()
+        return hunk
+
+    def forget_hunk(self, hunk: Hunk) -> None:
+        """Take a hunk out that came to nothing."""
+        if hunk.stage is Stage.LANDED:
+            self.decisions.lose(hunk)
+        hunk.stage = Stage.DROPPED
+        self.layers.pop(hunk.id, None)
+        if hunk in self.removals:
+            self.removals.remove(hunk)
+        self.roster.forget(hunk)
+        self.bump()
+
+    def real(self, path: str) -> str:
+        """The path of a file without links: it has one record. Raises EditRefused."""
+        return self._meant(path)[0]
+
+    def refuse_link(self, path: str, done: str) -> None:
+        """Raise EditRefused if a name is itself a link: the file has another one."""
+        path = self.checked(path)
+        if path in self.links and self.read(path).link:
+            raise EditRefused(f"'{ascii_shown(path)}' is a symlink, which is not {done}")
+
+    def open(self, path: str) -> FileRecord:
+        """The record of a file that may be edited, read if need be. Raises EditRefused."""
+        path, found = self._meant(path)
+        record = self._known(path)
+        if record is None:
+            read = found or self.read(path)
+            if read.data is None and not read.refusal and "\\" in path:
+                return self.open(path.replace("\\", "/"))
+            if read.data is None:
+                raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
+            text = decoded(path, read.data)
+            if read.unwritable:
+                raise EditRefused(unwritable(path, read))
+            return self._take_in(path, Buffer(path, text), read.data)
+        if record.read_only:
+            raise EditRefused(record.read_only)
+        return record
+
+    def look(self, path: str) -> FileRecord:
+        """The record of a file that is shown, be it read-only; read if need be.
+
+        Raises:
+            EditRefused: there is nothing to be shown.
+        """
+        path, found = self._meant(path)
+        record = self._known(path)
+        if record is not None:
+            return record
+        read = found or self.read(path)
+        if read.data is None and not read.refusal and "\\" in path:
+            return self.look(path.replace("\\", "/"))
+        return self._looked_at(path, read)
+
+    def quotable(self, path: str) -> Buffer | None:
+        """The buffer of an open file as a model may see it; None: not open, or only a view."""
+        path = self.links.get(path, path)
+        record = self.records.get(path)
+        return None if record is None or record.view else self.buffers.get(path)
+
+    def find(self, path: str) -> FileRecord | None:
+        """The record of a file, None if there is no such file. Raises EditRefused."""
+        path, found = self._meant(path)
+        record = self.records.get(path)
+        if record is not None and record.gone:
+            return None
+        if record is not None:
+            return self.open(path)
+        read = found or self.read(path)
+        if read.data is None and not read.refusal:
+            return self.find(path.replace("\\", "/")) if "\\" in path else None
+        return self.open(path)
+
+    def create(self, path: str) -> FileRecord:
+        """A new, empty, unsaved file. Raises EditRefused."""
+        path, found = self._meant(path)
+        record = self.records.get(path)
+        if record is None or record.gone:
+            read = found or self.read(path)
+            if read.refusal:
+                raise EditRefused(read.refusal)
+            if read.data is None and "\\" in path:
+                return self.create(path.replace("\\", "/"))
+            if read.data is None or record is not None:
+                return self._take_in(path, Buffer(path), read.data)
+        raise EditRefused(f"'{ascii_shown(path)}' exists already")
+
+    def apply(
+        self, record: FileRecord, start: Position, end: Position, text: str, author: Author
+    ) -> Change:
+        """Replace a range. Raises ValueError if it does not exist."""
+        return self.apply_own(record, (start, end), text, author, None)
+
+    def apply_own(
+        self,
+        record: FileRecord,
+        where: tuple[Position, Position],
+        text: str,
+        author: Author,
+        own: OpenSection | None,
+    ) -> Change:
+        """Replace a range on behalf of an open section, which is not told of it."""
+        change = record.buffer.replace(*where, text)
+        span = touched_span(record.buffer, change)
+        if span.n_old > span.n_new:
+            number(self.layers, in_order(record, self.layers, (span.row, span.row + span.n_old)))
+        before = stood(record, span) if author is Author.USER else []
+        if record.live and author in _OTHERS:
+            self._note_writer(record, span, author)
+        record.live.move(span)
+        if record.off:
+            record.off.move(span)
+        record.history.footing = footing(before, change.start[0])
+        if record.waiting:
+            record.drift.add(span, record.waiting)
+            if author not in (Author.MODEL, Author.REVIEW):
+                record.drift.follow(record.waiting)
+        for section in record.sections:
+            if section is not own:
+                section.changed(span, author)
+        if author is not Author.USER:
+            record.history.foreign(change)
+        edit = (record.buffer, change, span)
+        record.regions.follow(*edit, author is Author.USER)
+        record.tool_regions.follow(*edit, author is Author.TOOL)
+        record.since.follow(*edit, author is not Author.MODEL)
+        self.touched.add(record.path)
+        return change
+
+    def _note_writer(self, record: FileRecord, span: Span, author: Author) -> None:
+        """Somebody else than a model is about to change rows: note in which hunks."""
+        for hunk in record.live.near(span.row, span.row + span.n_old):
+            assert hunk.start is not None
+            assert hunk.end is not None
+            first, last = hunk.start.line, hunk.end.line
+            if shifted(first, last, span)[2] or first == last == span.row:
+                self.layers[hunk.id].changed_by = author
+                self.rewritten += 1
+
+    def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:
+        """Make a text of rows, line by line, so that marks in kept lines stay."""
+        first, last = rows
+        old = keep_ends(rows_text(record.buffer, first, last))
+        for change in reversed(replacements(old, keep_ends(text))):
+            where = rows_range(record.buffer, first + change.first, first + change.last)
+            self.apply(record, *where, "".join(change.lines), author)
+
+    def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
+        """A hunk's text stands in these rows from now on."""
+        if hunk in record.live:
+            record.live.replace(hunk, rows)
+        else:
+            hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
+            record.live.append(hunk)
+            if hunk.kind is Kind.ADD:
+                record.made.append(hunk)
+        if record.gone and self.records.get(record.path) is record:
+            self.restore(record)
+
+    def take_off(self, record: FileRecord, hunk: Hunk, text: str) -> None:
+        """Put ``text`` where a hunk stands, and what lay under it back to its rows."""
+        assert hunk.start is not None
+        assert hunk.end is not None
+        first = hunk.start.line
+        edges = self._edges(record, hunk)
+        order = in_order(record, self.layers, (first, hunk.end.line))
+        ahead = ahead_of(record, self.layers, hunk)
+        record.live.remove(hunk)
+        self.rewrite(record, (first, hunk.end.line), text, Author.REVIEW)
+        hunk.end.line = first + row_count(text)
+        number(self.layers, order)
+        for one in ahead:
+            assert one.start is not None
+            assert one.end is not None
+            one.start.line = one.end.line = first
+        for other, start, end in edges:
+            assert other.start is not None
+            assert other.end is not None
+            limit = hunk.end.line
+            if start is not None:
+                other.start.line = min(first + start, limit)
+            if end is not None:
+                other.end.line = max(min(first + end, limit), other.start.line)
+
+    def _edges(self, record: FileRecord, hunk: Hunk) -> list[Edges]:
+        """The edges of others in a hunk's old text: where they go when it is taken off."""
+        assert hunk.start is not None
+        assert hunk.end is not None
+        last = hunk.end.line
+        stop = last if last < file_rows(record.buffer) else record.buffer.line_count
+        rows = (hunk.start.line, stop, row_count(hunk.base))
+        return [
+            met_again(edges, rows)
+            for edges in self.layers[hunk.id].edges
+            if edges[0] in record.live or edges[0] in record.off
+        ]
+
+    def drop(self, record: FileRecord) -> None:
+        """Close a buffer: nothing belongs at its path any more."""
+        record.gone = True
+        if self.buffers.get(record.path) is record.buffer:
+            del self.buffers[record.path]
+        self.touched.add(record.path)
+
+    def restore(self, record: FileRecord) -> None:
+        """Open a dropped buffer again."""
+        record.gone = False
+        self.records[record.path] = record
+        self.buffers[record.path] = record.buffer
+        self.touched.add(record.path)
+
+    def _meant(self, path: str) -> tuple[str, FileRead | None]:
+        """The path under which a file's record is, or is to be, and what was read for that.
+
+        A link, and a name in other letters on a volume that takes them for the same, lead to the
+        one record of the file: two buffers would write over each other. Raises EditRefused.
+        """
+        path = self.checked(path)
+        if path in self.records:
+            return path, None
+        read = self.read(path)
+        real, twin = read.real or path, self._spelled.get(_folded(read.real or path), "")
+        if twin not in ("", real) and read.place and self.read(twin).place == read.place:
+            real = twin
+        if real == path:
+            self.links.pop(path, None)
+        else:
+            self.links[path] = real
+        return real, None if real in self.records else read
+
+    def _known(self, path: str) -> FileRecord | None:
+        """The record of a file that is open already. Raises EditRefused: it was deleted."""
+        record = self.records.get(path)
+        if record is None or not record.gone:
+            return record
+        if record.disk is not None:
+            raise EditRefused(f"file not found: '{ascii_shown(path)}' was deleted")
+        return None
+
+    def _looked_at(self, path: str, read: FileRead) -> FileRecord:
+        """A new record of what was read. Raises EditRefused."""
+        seen = viewed(path, read)
+        record = self._take_in(path, Buffer(path, seen.text), read.data if seen.exact else None)
+        record.read_only, record.view = seen.why, not seen.exact
+        record.seen = 0 if seen.exact else hash(read.data or read.head)
+        record.synced = record.version
+        return record
+
+    def _take_in(self, path: str, buffer: Buffer, disk: bytes | None) -> FileRecord:
+        record = FileRecord(path, buffer, disk)
+        record.synced = None if disk is None else record.version
+        self.records[path] = record
+        self.buffers[path] = buffer
+        self._spelled[_folded(path)] = path
+        return record
+
+
+def _folded(path: str) -> str:
+    """A path in the letters in which names that differ by case or accents are the same."""
+    return unicodedata.normalize("NFC", path).casefold()

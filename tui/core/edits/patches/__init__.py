@@ -1,0 +1,1 @@
+"""What a patch does to files: updates, additions, deletions, moves; one landing a call."""

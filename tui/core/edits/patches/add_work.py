@@ -1,0 +1,196 @@
+"""A new file, line by line as it comes; a patch that adds an existing one replaces it."""
+
+from __future__ import annotations
+
+from tui.core.edit_stream.events import (
+    Ev,
+    Line,
+    NoNewline,
+    Notation,
+    Refusal,
+    SectionEnd,
+)
+from tui.core.edits.hunk import Kind, Stage
+from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.patches.file_work import FileWork, NewHunk, Why
+from tui.core.edits.sections.painted import Painted
+from tui.core.edits.sections.painter import Painter
+from tui.core.edits.sections.placeholder import is_placeholder
+from tui.core.edits.sections.section_end import LEFT_OUT, end_bare
+from tui.core.edits.sections.section_merge import MERGED
+from tui.core.file_read import ascii_shown
+from tui.core.text.patch import merge3
+from tui.core.text.rows import file_rows, row_count, whole_text
+from tui.errors import EditRefused
+
+
+class AddWork(Painted, FileWork):
+    """A new file, whose lines are there as they come; an existing one is replaced at the end."""
+
+    kind = Kind.ADD
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
+        super().__init__(ledger, path, new_hunk)
+        self.record: FileRecord | None = None
+        self._notation = notation
+        self._lines: list[str] = []
+        self._bare = False
+        """The last line has no newline."""
+        self._partial = self._sent = ""
+        """The unfinished line; the file's text as the model was sent it."""
+        self._hunk = self.hunk(Kind.ADD)
+        self._refusal = ""
+        try:
+            self._begin(path)
+        except EditRefused as error:
+            self._refusal = str(error)
+
+    def take(self, event: Ev, why: Why) -> None:
+        """The next line."""
+        if isinstance(event, Refusal):
+            self._refuse(event.message)
+        elif isinstance(event, NoNewline):
+            self._bare = True
+        elif isinstance(event, SectionEnd):
+            self._hunk.flags += event.flags
+        if not isinstance(event, Line):
+            return
+        self._hunk.added += 1
+        self._partial, self._bare = "", False
+        if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
+            self._hunk.flags.append(LEFT_OUT)
+        if self._painter is not None:
+            self._painter.new_line(event.text, self._hunk)
+        else:
+            self._lines.append(event.text)
+
+    def partial(self, text: str) -> None:
+        """The unfinished line, for this frame."""
+        self._partial = text
+        if self._painter is not None:
+            self._painter.partial_line(text, self._hunk)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """The whole file is there, or what came of it."""
+        record, hunk = self.record, self._hunk
+        if record is None:
+            self.ended(hunk, Stage.REFUSED, self._refusal)
+        elif self._painter is None:
+            self._replace(record, closed, why)
+        else:
+            self._painter.drop_partial()
+            record.sections.remove(self)
+            if not closed and (not hunk.added or self._notation == "search_replace"):
+                self._take_back(record, self._painter)
+                self.ended(hunk, Stage.DROPPED, f"incomplete: {why.words}")
+                return
+            self._land(record, self._painter)
+            if closed:
+                self.ended(hunk, Stage.LANDED)
+            else:
+                hunk.flags.append("the file is incomplete")
+                self.ended(hunk, Stage.PARTIAL, f"partial: whole lines kept, but {why.words}")
+
+    # What a front end reads (OpenSection).
+
+    def ghost(self) -> tuple[int, list[str]] | None:
+        """The lines of an existing file's new text."""
+        if self._painter is not None or self.record is None or not self._lines:
+            return None
+        return self.record.buffer.line_count - 1, self._lines[-40:]
+
+    def _begin(self, path: str) -> None:
+        self.refuse_if_arriving(path)
+        record = self.ledger.find(path)
+        if record is not None and record.moving is not None:
+            raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
+        blank = record is None or record.blank
+        if record is not None and not blank and self._notation == "unified_diff":
+            raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
+        self.record = record or self.ledger.create(path)
+        self._sent = self.record.since.before(self.record.buffer)
+        self.path = self._hunk.path = self.record.path
+        self._hunk.stage = Stage.READING
+        self.record.sections.append(self)
+        if blank:
+            self.ledger.layers[self._hunk.id].made_file = True
+            self.record.synced = self.record.version
+            self._painter = Painter(self.ledger, self.record, 0, owner=self)
+            self._hunk.stage = Stage.LANDING
+
+    def _refuse(self, reason: str) -> None:
+        """Nothing of it is to be: no file, or the one that is there."""
+        record, self._refusal = self.record, reason
+        if record is not None:
+            record.sections.remove(self)
+            if self._painter is not None:
+                self._take_back(record, self._painter)
+        self.record = self._painter = None
+
+    def _take_back(self, record: FileRecord, painter: Painter) -> None:
+        hunk = self._hunk
+        painter.drop_partial()
+        hunk.agent = "".join(line for group in painter.groups for line in group.agent)
+        painter.take_back()
+        hunk.start = hunk.end = None
+        if not record.named and not file_rows(record.buffer):
+            self.ledger.drop(record)
+
+    def _land(self, record: FileRecord, painter: Painter) -> None:
+        painter.finish()
+        if not painter.groups:
+            self.ledger.settle(record, self._hunk, (0, 0))
+        elif self._bare:
+            end_bare(self.ledger, record, painter, self)
+
+    def _replace(self, record: FileRecord, closed: bool, why: Why) -> None:
+        hunk = self._hunk
+        record.sections.remove(self)
+        newline = record.buffer.newline
+        hunk.agent = "".join(line + newline for line in self._lines)
+        if not closed:
+            reason = f"incomplete: the existing file is as it was, {why.words}"
+            self.ended(hunk, Stage.DROPPED, reason)
+            return
+        if self._is_replay(record):
+            self.ended(hunk, Stage.REFUSED, "already applied: this file is what it says")
+            return
+        merged = merge3(self._sent, whole_text(record.buffer), hunk.agent)
+        if merged is None:
+            self.ended(hunk, Stage.CONFLICT, "the file was changed after the model had seen it")
+            return
+        if merged != hunk.agent:
+            hunk.agent = merged
+            hunk.flags.append(MERGED)
+        if record.deletion is not None:
+            self.ledger.forget_hunk(record.deletion)
+            record.deletion = None
+            hunk.flags.append("replaces the file that it deleted")
+        else:
+            hunk.flags.append("overwrites an existing file")
+        hunk.base = whole_text(record.buffer)
+        hunk.removed = row_count(hunk.base)
+        layer = self.ledger.layers[hunk.id]
+        for other in record.live:
+            if other.start and other.end:
+                layer.below.append(other)
+                self.ledger.layers[other.id].above.append(hunk)
+                layer.edges.append((other, other.start.line, other.end.line))
+        self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
+        self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))
+        self.ended(hunk, Stage.LANDED)
+
+    def _is_replay(self, record: FileRecord) -> bool:
+        """True if the same text came already in this turn, by another call (A18)."""
+        hunk = self._hunk
+        return any(
+            (one.turn, one.agent) == (hunk.turn, hunk.agent) and one.call_id != hunk.call_id
+            for one in record.made
+            if one in record.live
+        ) and hunk.agent == whole_text(record.buffer)

@@ -1,0 +1,263 @@
+"""What a patch does to a file that is there: update it (and move it), or delete it."""
+
+from __future__ import annotations
+
+from tui.core.edit_stream.events import (
+    Anchor,
+    EndOfFile,
+    Ev,
+    Line,
+    MoveTo,
+    NoNewline,
+    Notation,
+    Refusal,
+    SectionEnd,
+    SectionStart,
+)
+from tui.core.edits.deciding.file_moves import MOVES_OVER
+from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.patches.file_work import FileWork, Gathered, NewHunk, Why
+from tui.core.edits.sections.near_miss import nearest_miss
+from tui.core.edits.sections.placement import Search
+from tui.core.edits.sections.section import Section
+from tui.core.file_read import ascii_shown
+from tui.core.text.rows import file_rows, row_count, whole_text
+from tui.errors import EditRefused
+
+
+class UpdateWork(FileWork):
+    """Sections that are placed one after the other, then perhaps a move."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
+        super().__init__(ledger, path, new_hunk)
+        self.record: FileRecord | None = None
+        self._notation = notation
+        self._section: Section | None = None
+        self._search = Search(notation=notation)
+        self._last_section: Section | None = None
+        self._target, self._written = "", path
+        self._before = 0
+        """Hunks of the sections before the one that is read."""
+        self._refused: Gathered | None = None
+        self._newline = ""
+        """The file's first line ending before any of it changed."""
+        try:
+            self.record = self.found(path)
+            self.path = self.record.path
+            self._newline = self.record.buffer.newline
+        except EditRefused as error:
+            self._refuse(str(error))
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        section = self._section or self._last_section
+        return section.last_row if section else None
+
+    @property
+    def last_hunks(self) -> list[Hunk]:
+        """The hunks of what came last."""
+        section = self._last_section
+        return super().last_hunks if section is None else section.hunks
+
+    def take(self, event: Ev, why: Why) -> None:
+        """A section's event, or where the file goes."""
+        if isinstance(event, MoveTo):
+            self._target = event.path
+        elif isinstance(event, Refusal):
+            self.record = None
+            self._refuse(event.message)
+        elif self.record is None:
+            if self._refused is not None:
+                self._refused.take(event)
+        elif isinstance(event, SectionStart):
+            number, self._before = event.number, len(self.hunks)
+            self._section = Section(
+                self.ledger,
+                self.record,
+                self._search,
+                lambda: self.hunk(Kind.EDIT, number),
+            )
+            self._section.newline = self._newline
+        elif self._section is not None:
+            self._pass_on(self._section, event, why)
+
+    def partial(self, text: str) -> None:
+        """The unfinished added line, for this frame."""
+        if self._section is not None:
+            self._section.partial(text)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """Move the file if it is to go elsewhere and all of it is placed."""
+        if self._refused is not None:
+            self._refused.keep()
+        if not self._target:
+            return
+        hunk = self.hunk(Kind.MOVE)
+        hunk.target = self._target
+        if not closed:
+            self.ended(hunk, Stage.DROPPED, f"interrupted before the move: {why.words}")
+        elif self.record is None or any(h.stage is not Stage.LANDED for h in self.hunks[:-1]):
+            reason = "not moved: not all hunks of the file are placed"
+            self.ended(hunk, Stage.REFUSED, reason)
+        elif self.record.moving is not None:
+            self._move_on(self.record, self.record.moving, hunk)
+        else:
+            self._move(self.record, hunk)
+
+    def _refuse(self, reason: str) -> None:
+        if self._refused is None:
+            self._refused = Gathered(self.hunk(Kind.EDIT))
+        self.ended(self._refused.hunk, Stage.REFUSED, reason)
+
+    def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
+        if isinstance(event, Line):
+            section.line(event.op, event.text)
+        elif isinstance(event, Anchor | EndOfFile | NoNewline):
+            section.told(event)
+        elif isinstance(event, SectionEnd):
+            self._close(section, event, why)
+
+    def _close(self, section: Section, event: SectionEnd, why: Why) -> None:
+        section.flags += event.flags
+        section.close(event.closed, why.words)
+        if section.placed_rows is not None:
+            placed, standing = self._search.placed, section.record.live
+            placed.update(section.hunks)
+            first, last = section.placed_rows
+            offset, before = _offset(section, first), True
+            if not (section.locator.old or section.locator.anchors):
+                # at the end of the file, wherever the sections around it are
+                last, before = self._search.cursor, self._search.placed_before
+            self._search = Search(last, before, placed, standing, self._notation, offset)
+        self.hunks[self._before :] = section.hunks
+        self._last_section, self._section = section, None
+
+    def _move_on(self, record: FileRecord, earlier: Hunk, hunk: Hunk) -> None:
+        """The file is to go on from where an earlier hunk brings it: one move does both."""
+        if earlier.call_id != hunk.call_id:
+            reason = f"not moved: an earlier move to '{ascii_shown(earlier.target)}' is pending"
+            self.ended(hunk, Stage.REFUSED, reason)
+            return
+        self.ledger.arriving.pop(earlier.target, None)
+        record.moving = None
+        hunk.path = earlier.path
+        self._move(record, hunk)
+        if hunk.stage is Stage.LANDED:
+            self.ledger.forget_hunk(earlier)
+        else:
+            record.moving = earlier
+            self.ledger.arriving[earlier.target] = record
+
+    def _move(self, record: FileRecord, hunk: Hunk) -> None:
+        try:
+            self.ledger.refuse_link(self._written, "moved")
+            target = self.ledger.real(self._target)
+            self.refuse_if_arriving(target)
+            if target == record.path:
+                raise EditRefused(f"'{ascii_shown(target)}' is where the file is")
+            there = self.ledger.find(target)
+            if there is not None and there.moving is not None:
+                self._check_circle(record, there)
+            elif there is not None:
+                if self._notation == "unified_diff" and there.deletion is None:
+                    raise EditRefused(f"'{ascii_shown(target)}' already exists")
+                hunk.flags.append(MOVES_OVER)
+        except EditRefused as error:
+            self.ended(hunk, Stage.REFUSED, f"not moved: {error}")
+            return
+        hunk.target = target
+        record.moving = hunk
+        self.ledger.arriving[target] = record
+        self.ended(hunk, Stage.LANDED)
+
+    def _check_circle(self, record: FileRecord, there: FileRecord | None) -> None:
+        """Raises EditRefused if a file could only go once this one has gone, and the reverse."""
+        while there is not None and there.moving is not None:
+            there = self.ledger.records.get(there.moving.target)
+            if there is record:
+                raise EditRefused("two files cannot change places in one patch")
+
+
+def _offset(section: Section, row: int) -> int:
+    """How far below its line number a section was placed, as the text is now."""
+    hint = section.locator.hint
+    if hint is None:
+        return 0
+    return row - hint + sum(hunk.added - hunk.removed for hunk in section.hunks)
+
+
+class DeleteWork(FileWork):
+    """A deletion: nothing happens before the next header or the end is there."""
+
+    kind = Kind.DELETE
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
+        super().__init__(ledger, path, new_hunk)
+        self._removed: list[str] | None = [] if notation == "unified_diff" else None
+        """The lines that a unified diff says the file has."""
+        self._refusal = ""
+
+    def take(self, event: Ev, why: Why) -> None:
+        """A line that the file must have."""
+        if isinstance(event, Refusal):
+            self._refusal = event.message
+        elif isinstance(event, Line) and self._removed is not None:
+            self._removed.append(event.text)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """Strike the whole file, if the stream went on behind the header."""
+        hunk = self.hunk(Kind.DELETE)
+        if not closed:
+            words = "interrupted before the delete" if why.cut else f"not deleted: {why.words}"
+            self.ended(hunk, Stage.DROPPED, words)
+            return
+        try:
+            if self._refusal:
+                raise EditRefused(self._refusal)
+            self.refuse_if_arriving(self.path)
+            record = self.ledger.open(self.path)
+            self.ledger.refuse_link(self.path, "deleted")
+            self._compare(record)
+            if record.deletion is not None or record.moving is not None:
+                raise EditRefused(f"file not found: '{ascii_shown(self.path)}' is gone already")
+        except EditRefused as error:
+            self.ended(hunk, Stage.REFUSED, str(error))
+            return
+        hunk.path = record.path
+        hunk.base = whole_text(record.buffer)
+        hunk.removed = row_count(hunk.base)
+        hunk.flags.append("deletes the file")
+        if record.since.before(record.buffer) != hunk.base:
+            hunk.flags.append("it was changed after the model had seen it")
+        record.deletion = hunk
+        self.ledger.layers[hunk.id].state = record.history.state
+        self.ended(hunk, Stage.LANDED)
+
+    def _compare(self, record: FileRecord) -> None:
+        """Raises EditRefused if the file is not what the diff removes."""
+        buffer = record.buffer
+        there = buffer.lines[: file_rows(buffer)]
+        old = self._removed
+        if old is None or [line.rstrip() for line in old] == [line.rstrip() for line in there]:
+            return
+        if not old:
+            raise EditRefused("context not found: the diff does not quote what it deletes")
+        if len(old) != len(there) and old == there[: len(old)]:
+            more = len(there) - len(old)
+            raise EditRefused(f"context not found: the file has {more} more lines than it quotes")
+        near = nearest_miss(buffer, record.index, old, ())
+        raise EditRefused(f"context not found: {near.words}")

@@ -1,0 +1,251 @@
+"""One patch on its way into the live buffers: from text deltas to hunks, while it streams."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from tui.core.edit_stream import Channel, Format, parser_for
+from tui.core.edit_stream.events import (
+    Cut,
+    End,
+    Ev,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    Partial,
+    Prose,
+    SectionStart,
+)
+from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.patches.file_work import FileWork, Why
+from tui.core.edits.patches.named_files import path_of
+from tui.core.edits.patches.second_look import flag_private, flag_shrunken
+from tui.core.edits.patches.works import work_for
+from tui.core.edits.telling.report import Private, landing_report, open_to_all
+from tui.core.edits.workspace import Workspace
+from tui.errors import EditRefused
+
+_LONG_TAIL = 16_384
+"""Characters: an unfinished line of so many is painted in every second frame, of twice as many in
+every third, and so on."""
+_NO_END_PATCH = "no End Patch"
+_NO_FENCE = "no closing fence: there may be more of the file"
+
+
+class Landing:
+    """Lands the patch of one tool call, or the patches of one message."""
+
+    alone = False
+    """It is about one file, as the diff of the built-in tool's operation is; another ends it."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        turn: int,
+        call_id: str,
+        channel: Channel = "custom",
+        fmt: Format = "apply_patch",
+    ) -> None:
+        """``channel`` says how the deltas wrap the patch; see `edit_stream.parser_for`."""
+        self.workspace = workspace
+        self.turn = turn
+        self.call_id = call_id
+        self.prose: list[str] = []
+        """Text channel: the text that is no patch, in pieces; who reads it takes it."""
+        self.failure = ""
+        """What is wrong with the patch itself, with the line; empty if nothing is."""
+        self.was_cut = False
+        """The stream was cut inside the patch."""
+        self.finished = False
+        self.last_line: tuple[str, int] | None = None
+        """Path and row where it wrote last, for follow mode."""
+        self._ledger = workspace.ledger
+        self._parser = parser_for(fmt, channel)
+        self._work: FileWork | None = None
+        self._last_work: FileWork | None = None
+        self._hunks: list[Hunk] = []
+        self._why = Why()
+        self._locked = ""
+        self._no_end = _NO_END_PATCH
+        """What is missing, if the patch has no end."""
+        self._held: list[Ev] | None = None
+        """Events that wait until another landing is done with their file."""
+        self._unnamed: list[Ev] = []
+        """The header of SEARCH/REPLACE blocks: its first line decides which file it means."""
+        self._passed: object | None = None
+        """The landing that is at work on the file and that this one, ending, did not wait for."""
+        self._rest = 0
+        """Frames to go until an unfinished line that is long is painted again."""
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        """Its hunks, in order."""
+        return [hunk for hunk in self._hunks if hunk.id in self._ledger.layers]
+
+    @property
+    def placed_all(self) -> bool:
+        """True if the whole patch came and all of it is in the buffers."""
+        whole = self.finished and not self.failure and not self.was_cut
+        return whole and all(hunk.stage is Stage.LANDED for hunk in self.hunks)
+
+    def feed(self, delta: str) -> None:
+        """The next piece of the stream, as the wire gave it; a file with NUL would be no text."""
+        if "\0" in delta:
+            delta = delta.replace("\0", "\ufffd")
+        for event in self._parser.feed(delta):
+            self._take(event)
+
+    def tail(self) -> None:
+        """Paint the unfinished added line; call it once a frame at most.
+
+        A long one is painted again only when it has grown by a share of itself: painting it in
+        every frame would take the square of its length.
+        """
+        if self._rest:
+            self._rest -= 1
+            return
+        for event in self._parser.tail():
+            if isinstance(event, Partial) and self._work is not None and self._held is None:
+                self._work.partial(event.text)
+                self._rest = len(event.text) // _LONG_TAIL
+                self._note_line()
+
+    def finish(self, cut: bool) -> None:
+        """The stream is over: complete as the transport says, or ``cut`` here."""
+        if self.finished:
+            return
+        self._go_on()
+        for event in self._parser.finish(cut):
+            self._take(event)
+            self._go_on()
+        self.finished = True
+        for record in self._ledger.records.values():
+            record.drift.follow(record.waiting)
+        self._unlock()
+        flag_shrunken(self._ledger, self.hunks)
+        flag_private(self.hunks)
+        self._ledger.bump()
+        self.workspace.on_landed(self.hunks, not (self.failure or self.was_cut))
+
+    def report(self, private: Private = open_to_all) -> str:
+        """What the model is told of it: what is where now, and what is not (in words)."""
+        return landing_report(self._ledger, self.hunks, self.failure, self.was_cut, private)
+
+    def _take(self, event: Ev) -> None:
+        if self._held is not None:
+            self._held.append(event)
+        elif self._unnamed:
+            self._name(event)
+        elif isinstance(event, Prose):
+            self.prose.append(event.text)
+        elif isinstance(event, Cut):
+            self.was_cut = True
+            self._why = Why("the stream was cut before it was whole", cut=True)
+        elif isinstance(event, Failure):
+            self.failure = f"line {event.line}: {event.message}"
+            self._why = Why(f"the patch broke off at {self.failure}")
+        elif isinstance(event, End):
+            self._end(event)
+        elif isinstance(event, FileOp):
+            self._start(event)
+        elif isinstance(event, FileEnd):
+            self._end_file(event)
+        elif self._work is not None:
+            self._work.take(event, self._why)
+            self._note_line()
+
+    def _name(self, event: Ev) -> None:
+        """Go on with a header, once it is known if its first SEARCH has lines."""
+        self._unnamed.append(event)
+        if isinstance(event, SectionStart):
+            return
+        (header, *events), self._unnamed = self._unnamed, []
+        assert isinstance(header, FileOp)
+        path = path_of(self._ledger, header, basename=isinstance(event, Line))
+        self._open(replace(header, path=path))
+        for one in events:
+            self._take(one)
+
+    def _start(self, event: FileOp) -> None:
+        if self.alone and self._last_work is not None:
+            self.failure = self.failure or f"it is about one file, not about '{event.path}' too"
+        elif event.notation == "search_replace":
+            self._unnamed = [event]
+        elif event.notation == "whole_file":
+            self._open(replace(event, path=path_of(self._ledger, event, basename=False)))
+        else:
+            self._open(event)
+
+    def _open(self, event: FileOp) -> None:
+        path = self._key(event.path)
+        other = self._ledger.busy.get(path)
+        if other is not None and other is not self:
+            self._held = [event]
+            self._ledger.waiters.setdefault(path, []).append(self._go_on)
+            return
+        self._why = Why()
+        self._no_end = _NO_FENCE if event.notation == "whole_file" else _NO_END_PATCH
+        self._ledger.busy[path] = self
+        self._locked = path
+        self._work = work_for(self._ledger, event, self._new_hunk)
+
+    def _end_file(self, event: FileEnd) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work.end(event.closed, self._why)
+            self._last_work = work
+        self._unlock()
+
+    def _end(self, event: End) -> None:
+        work = self._last_work
+        if event.explicit or work is None:
+            return
+        for hunk in work.last_hunks:
+            hunk.flags.append(self._no_end)
+
+    def _go_on(self) -> None:
+        """Take what was held while another landing was at the file."""
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        if isinstance(held[0], FileOp):
+            path = self._key(held[0].path)
+            self._passed = self._ledger.busy.pop(path, None)
+            waiters = self._ledger.waiters.get(path, [])
+            if self._go_on in waiters:
+                waiters.remove(self._go_on)
+        for event in held:
+            self._take(event)
+
+    def _unlock(self) -> None:
+        passed, self._passed = self._passed, None
+        if self._locked and self._ledger.busy.get(self._locked) is self:
+            del self._ledger.busy[self._locked]
+            if passed is not None:
+                self._ledger.busy[self._locked] = passed
+                self._locked = ""
+                return  # who waits, waits for that one
+        waiters = self._ledger.waiters.get(self._locked, [])
+        self._locked = ""
+        if waiters:
+            waiters.pop(0)()
+
+    def _key(self, path: str) -> str:
+        try:
+            path = self._ledger.real(path)
+        except EditRefused:
+            return path
+        record = self._ledger.arriving.get(path)
+        return record.path if record else path
+
+    def _new_hunk(self, path: str, kind: Kind, section: int) -> Hunk:
+        hunk = Hunk(0, self.turn, self.call_id, path, kind, section=section)
+        self._hunks.append(self._ledger.new_hunk(hunk))
+        return hunk
+
+    def _note_line(self) -> None:
+        work = self._work
+        if work is not None and (row := work.last_row) is not None:
+            self.last_line = (work.path, row)

@@ -1,0 +1,1 @@
+"""One section of a patch: located, painted, landed or taken back."""

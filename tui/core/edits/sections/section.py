@@ -1,0 +1,326 @@
+"""One section of a patch from its first line to its end: read, located, painted, decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
+from tui.core.edits.hunk import Hunk, Stage
+from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.sections.painted import Painted
+from tui.core.edits.sections.painter import Painter, step_over_gap
+from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
+from tui.core.edits.sections.section_end import end_bare, landed_before, leaves_out
+from tui.core.edits.sections.section_merge import keep_text, merge_section
+from tui.core.text.buffer import Mark
+from tui.core.text.rows import file_rows
+from tui.errors import EditRefused
+
+GHOST_LINES = 40
+SHOWN_CANDIDATES = 5
+MOST_PLACES = 100
+"""Of more places only the first can be chosen; the reason says how many there are."""
+Op = tuple[str, str, Hunk | None]
+"""Context, removed or added; the line; the hunk that it belongs to."""
+
+
+class Section(Painted):
+    """Takes the section's lines as they come and keeps its hunks up to date."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        record: FileRecord,
+        search: Search,
+        new_hunk: Callable[[], Hunk],
+    ) -> None:
+        self.record = record
+        self.hunks: list[Hunk] = [new_hunk()]
+        self.flags: list[str] = []
+        self.newline = ""
+        """What new lines end with; empty: what the file's first line ends with."""
+        self.locator = Locator(record.buffer, record.index, search)
+        self.ops: list[Op] = []
+        self.height = 1
+        """How many rows each of its candidates has; at least 1, to be seen."""
+        self.placed_rows: tuple[int, int] | None = None
+        """First row and the row behind the last changed one, once it is placed."""
+        self._ledger = ledger
+        self._new_hunk = new_hunk
+        self._open = False
+        """A change group is open: the next changed line belongs to it."""
+        self._changes = False
+        """A change group has been there: the next one is another hunk."""
+        self._partial = ""
+        self._bare = False
+        """The last added line is to be the file's last one, without a newline."""
+        record.sections.append(self)
+
+    def told(self, event: Anchor | EndOfFile | NoNewline) -> None:
+        """Where it belongs, or how its last line ends (a unified diff says so)."""
+        locator = self.locator
+        if isinstance(event, EndOfFile):
+            locator.at_end = True
+        elif isinstance(event, NoNewline):
+            self._bare = event.op == "+"
+            locator.at_end = locator.at_end or not self._bare
+        else:
+            locator.anchors += [event.text] if event.text else []
+            locator.hint = locator.hint if event.line_hint is None else event.line_hint
+
+    def line(self, op: str, text: str) -> None:
+        """The next whole line."""
+        self._partial, self._bare = "", False
+        hunk = self._hunk_for(op)
+        self.ops.append((op, text, hunk))
+        if op == "+":
+            self.locator.new.append(text)
+        painter = self._painter
+        if painter is not None and painter.trouble:
+            self._add_old(op, text)
+            return
+        if painter is not None and op != "+" and not self.locator.fits(painter.end, text):
+            if painter.gap and self.locator.fits(painter.end + painter.gap, text):
+                step_over_gap(painter)
+            else:
+                painter.take_back()
+                self._painter = painter = None
+                self._stage(Stage.CANDIDATES)
+        self._add_old(op, text)
+        if painter is not None:
+            self._paint(painter, op, text, hunk)
+        elif op != "+":
+            self._look()
+
+    def partial(self, text: str) -> None:
+        """The unfinished added line, for this frame."""
+        self._partial = text
+        painter = self._painter
+        if painter is not None and not painter.trouble:
+            painter.partial_line(text, self._hunk_for("+") or self.hunks[-1])
+
+    def close(self, closed: bool, why: str) -> None:
+        """The section is over; ``why`` says in words why it was cut, if it was."""
+        if self._painter is not None:
+            self._painter.drop_partial()
+        self._forget_unused()
+        if closed and self.hunks:
+            self._finish()
+        elif self.hunks:
+            self._cut(why)
+        elif closed:
+            self._check_context()
+        self.record.sections.remove(self)
+
+    def place_at(self, row: int) -> None:
+        """The user chose one of several places. Raises EditRefused if it is none any more."""
+        place = self.locator.at(row)
+        if place is None:
+            raise EditRefused("it does not fit there any more: the text has changed")
+        for hunk in self.hunks:
+            hunk.reason = ""
+        self._apply(place)
+
+    # What a front end reads (OpenSection).
+
+    def places(self) -> list[int]:
+        """First rows at which it could stand, as long as that is not decided."""
+        undecided = self._painter is None and bool(self.locator.old)
+        return self.locator.rows() if undecided else []
+
+    def decorations(self, first: int, last: int) -> dict[int, str]:
+        """Line -> landing, struck or candidate, of lines ``first`` to ``last``."""
+        if self._painter is not None:
+            return super().decorations(first, last)
+        rows = self.places()
+        if len(rows) > SHOWN_CANDIDATES:
+            return {}
+        height = len(self.locator.old)
+        return {row + i: "candidate" for row in rows for i in range(height)}
+
+    def ghost(self) -> tuple[int, list[str]] | None:
+        """The incoming lines of a section that is not located, and the line above them."""
+        if self._painter is not None:
+            return None
+        newest = islice((text for op, text, _ in reversed(self.ops) if op == "+"), GHOST_LINES)
+        lines = [*reversed([*newest]), *([self._partial] if self._partial else [])]
+        if not lines:
+            return None
+        rows = self.locator.rows() if self.locator.old else self.locator.anchor_rows()
+        rows = [row for row in rows if row >= 0]
+        cursor = self.locator.search.cursor
+        after = [row for row in rows if row >= cursor] or rows
+        height = max(len(self.locator.old), 1)
+        row = after[0] + height - 1 if after else self.record.buffer.line_count - 1
+        return row, lines[-GHOST_LINES:]
+
+    # Inside.
+
+    def _hunk_for(self, op: str) -> Hunk | None:
+        if op == "=":
+            self._open = False
+            return None
+        if not self._open:
+            if self._changes:
+                self.hunks.append(self._new_hunk())
+                self.hunks[-1].stage = self.hunks[0].stage
+            self._open = self._changes = True
+        return self.hunks[-1]
+
+    def _add_old(self, op: str, text: str) -> None:
+        hunk = self.hunks[-1]
+        if op == "+":
+            hunk.added += 1
+        else:
+            hunk.removed += op == "-"
+            self.locator.add_old(text, op == "=")
+
+    def _look(self) -> None:
+        row = self.locator.certain()
+        if row is not None:
+            painter = self._start(Spot(row))
+            for op, text, hunk in self.ops:
+                self._paint(painter, op, text, hunk)
+        else:
+            self._show_places()
+
+    def _show_places(self) -> None:
+        rows = self.locator.rows()
+        self.hunks[-1].candidates = tuple(rows[: SHOWN_CANDIDATES + 1])  # one more: too many
+        if self.hunks[0].stage is not Stage.CANDIDATES:  # later ones begin as the first is
+            self._stage(Stage.CANDIDATES)
+
+    def _start(self, spot: Spot) -> Painter:
+        self._painter = self._new_painter(spot)
+        self._painter.newline = self.newline or self._painter.newline
+        for hunk in self.hunks:
+            hunk.candidates = ()
+            hunk.start, hunk.end = Mark(spot.row), Mark(spot.row, right=True)
+        self._stage(Stage.LOCATED)
+        return self._painter
+
+    def _new_painter(self, spot: Spot) -> Painter:
+        return Painter(self._ledger, self.record, spot.row, spot.indent, self)
+
+    def _paint(self, painter: Painter, op: str, text: str, hunk: Hunk | None) -> None:
+        if op == "+" and hunk is not None:
+            painter.new_line(text, hunk)
+        else:
+            painter.old_line(op == "-", hunk)
+        if hunk is not None and hunk.stage is not Stage.LANDING:
+            hunk.stage = Stage.LANDING
+            self._ledger.bump()
+
+    def _stage(self, stage: Stage) -> None:
+        for hunk in self.hunks:
+            if hunk.stage is not stage:
+                hunk.stage = stage
+                self._ledger.bump()
+
+    def _finish(self) -> None:
+        painter = self._painter
+        if painter is not None and painter.trouble:
+            self.placed_rows = merge_section(self._ledger, self, painter)
+            return
+        if painter is not None:
+            if self.locator.at_end and painter.end != file_rows(self.record.buffer):
+                self.flags.append("not at the end of the file")
+            self._land(painter)
+            return
+        place = self.locator.choose()
+        if isinstance(place, Miss):
+            place = self._first_of(place) or place
+        if isinstance(place, Spot):
+            self._apply(place)
+        else:
+            self._refuse(place)
+
+    def _first_of(self, miss: Miss) -> Spot | None:
+        """Of several places that fit exactly the first, if the user has set that."""
+        if not (self._ledger.first and miss.candidates) or miss.fuzzy:
+            return None
+        return self.locator.at(miss.candidates[0], "several places fit: the first was taken")
+
+    def _apply(self, spot: Spot) -> None:
+        painter = self._start(spot)
+        self.flags += spot.flags
+        count, seen = len(self.locator.old), 0
+        for op, text, hunk in self.ops:
+            seen += op != "+"
+            blank = seen <= spot.skip_first or seen > count - spot.skip_last
+            if op == "+" or not blank:
+                self._paint(painter, op, text, hunk)
+        self._land(painter)
+
+    def _land(self, painter: Painter) -> None:
+        painter.close_group()
+        self.flags += leaves_out(self.ops)
+        said = (op + text for op, text, _ in self.ops)
+        told = hash((*self.locator.anchors, self.locator.at_end, *said))
+        if reason := landed_before(self._ledger, self.record, painter, told):
+            painter.take_back()
+            self._painter = None
+            self._refuse(Miss(reason))
+            return
+        painter.finish()
+        if self._bare:
+            end_bare(self._ledger, self.record, painter, self)
+        self.placed_rows = (painter.row, painter.row + max(g.last for g in painter.groups))
+        for hunk in self.hunks:
+            self._ledger.layers[hunk.id].told = told
+            hunk.flags += self.flags
+            hunk.candidates = ()
+        self._stage(Stage.LANDED)
+
+    def _refuse(self, miss: Miss) -> None:
+        for hunk in self.hunks:
+            hunk.reason, hunk.near = miss.reason, miss.near
+            hunk.candidates = miss.candidates[:MOST_PLACES]
+            hunk.start = hunk.end = None
+        keep_text(self, *self.hunks)
+        if miss.candidates:
+            self.height = max(1, len(self.locator.old))
+            self.record.drift.follow(self.record.waiting)
+            self.record.waiting.append(self)
+        asked = bool(miss.candidates) and self._ledger.ask
+        self._stage(Stage.CANDIDATES if asked else Stage.REFUSED)
+
+    def _forget_unused(self) -> None:
+        """Hunks for which no whole line came are none."""
+        used = {hunk.id for _, _, hunk in self.ops if hunk is not None}
+        for hunk in [h for h in self.hunks if h.id not in used]:
+            if self._painter is not None:
+                for group in [g for g in self._painter.groups if g.hunk is hunk]:
+                    self._painter.take_back(group)
+            self.hunks.remove(hunk)
+            self._ledger.forget_hunk(hunk)
+
+    def _check_context(self) -> None:
+        """A section without changes is nothing to review, but its lines should be there."""
+        place = self.locator.choose() if self._painter is None else None
+        if isinstance(place, Miss) and not place.candidates:
+            self.hunks.append(self._new_hunk())
+            self._refuse(place)
+
+    def _cut(self, why: str) -> None:
+        painter = self._painter
+        kept: set[Hunk] = set()
+        if painter is not None and painter.trouble:
+            painter.take_back()
+        elif painter is not None:
+            for group in reversed(list(painter.groups)):
+                if group.whole:
+                    kept.add(group.hunk)
+                else:
+                    painter.take_back(group)
+            painter.finish()
+        for hunk in self.hunks:
+            whole = hunk in kept
+            hunk.stage = Stage.PARTIAL if whole else Stage.DROPPED
+            hunk.reason = f"partial: kept, but {why}" if whole else f"incomplete: {why}"
+            if not whole:
+                hunk.start = hunk.end = None
+                hunk.candidates = ()
+        keep_text(self, *(hunk for hunk in self.hunks if hunk not in kept))
+        self._ledger.bump()

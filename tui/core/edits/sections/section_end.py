@@ -1,0 +1,77 @@
+"""What is looked at when all of a section is painted, before it lands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tui.core.edits.hunk import Hunk
+from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.open_section import OpenSection
+from tui.core.edits.sections.painter import Group, Painter
+from tui.core.edits.sections.placeholder import is_placeholder
+from tui.core.text.rows import file_rows
+
+LEFT_OUT = "placeholder: a line says that the rest is elsewhere"
+
+
+def landed_before(ledger: Ledger, record: FileRecord, painter: Painter, told: int) -> str:
+    """Why a section is one that has landed already; empty if it is new (EDIT-CASES A18).
+
+    A call that is replayed after a reconnect finds what it has written, and so does a hunk that
+    a patch has twice. Where lines went away, its old lines are mostly not there any more; where
+    lines were only put in, they still are, and the same hunk of the same turn stands right there.
+    Within one call only what says the same again (``told``) is a repetition: by two anchors, or
+    with other lines around them, the same lines are meant twice (B09).
+    """
+    met = [_landed(record, painter, group) for group in painter.groups]
+    if not met or None in met:
+        return ""
+    for other, group in zip(met, painter.groups, strict=True):
+        same_call = other is not None and other.call_id == group.hunk.call_id
+        if other is not None and same_call and ledger.layers[other.id].told != told:
+            return ""
+    line = min(other.start.line for other in met if other and other.start) + 1
+    return f"already applied: its lines are in the file at line {line}"
+
+
+def leaves_out(ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
+    """The flag of a section whose new lines say that text is left out there (EDITS.md 8)."""
+    new = [text for op, text, _ in ops if op == "+" and is_placeholder(text)]
+    if not new or set(new) <= {text for op, text, _ in ops if op != "+"}:
+        return []
+    return [LEFT_OUT]
+
+
+def end_bare(
+    ledger: Ledger, record: FileRecord, painter: Painter, owner: OpenSection | None
+) -> None:
+    """The last line that was added ends without a newline, if it is the file's last one."""
+    buffer = record.buffer
+    group = painter.groups[-1]
+    row = painter.row + group.last - 1
+    if not group.hunk.agent or row != file_rows(buffer) - 1 or not buffer.endings[row]:
+        return
+    where = ((row, len(buffer.lines[row])), (row + 1, 0))
+    ledger.apply_own(record, where, "", Author.MODEL, owner)
+    group.hunk.agent = group.hunk.agent[:-1].removesuffix("\r")
+
+
+def _landed(record: FileRecord, painter: Painter, group: Group) -> Hunk | None:
+    """The same hunk, if it stands where this group is painted."""
+    first, last = painter.row + group.first, painter.row + group.last
+    wanted = (group.hunk.turn, "".join(group.base), "".join(group.agent))
+    for other in record.live.near(first, last) if group.agent else ():
+        if other.start is None or other.end is None:
+            continue
+        begin, end = other.start.line, other.end.line
+        if (other.turn, other.base, other.agent) != wanted:
+            continue
+        if group.base:
+            if begin <= first and first + len(group.base) <= end:
+                return other
+        elif end == first or begin == last:
+            # what an earlier hunk of this very patch wrote may be quoted, to go on behind it
+            quotes = painter.row < end and begin < painter.end
+            if not (quotes and other.call_id == group.hunk.call_id):
+                return other
+    return None

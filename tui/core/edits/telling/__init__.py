@@ -1,0 +1,1 @@
+"""What the model and the user are told of hunks."""

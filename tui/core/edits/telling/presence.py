@@ -1,0 +1,83 @@
+"""Whether what a hunk wrote is still in its file: EDITS.md section 10, state what is there now.
+
+The user or the disk may take a hunk's lines away without a decision (`git checkout`): it is
+placed still, and so it may be decided on, but nobody may be told that its text is kept.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from tui.core.edits.file_record import Author, FileRecord
+from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind
+from tui.core.edits.ledger import Ledger
+from tui.core.text.rows import row_count, rows_text
+
+_IN = (Decision.PENDING, Decision.ACCEPTED)
+_WHO = {Author.USER: "the user", Author.DISK: "the disk", Author.TOOL: "the formatter"}
+
+
+class Presence(StrEnum):
+    """What became of the text of a hunk that is placed."""
+
+    WHOLE = "whole"
+    """As the model wrote it, or wrote over it itself."""
+    EDITED = "edited"
+    """Somebody else changed a part of it."""
+    GONE = "gone"
+    """The old text is back, or nothing is left."""
+
+
+def presence(ledger: Ledger, hunk: Hunk) -> Presence:
+    """How a hunk's text stands now. Cheap for those in which nobody else has written."""
+    layer = ledger.layers.get(hunk.id)
+    if layer is None or layer.changed_by is None or hunk.kind not in (Kind.EDIT, Kind.ADD):
+        return Presence.WHOLE
+    record = ledger.records.get(hunk.path)
+    if record is None or record.gone or hunk not in record.live:
+        return Presence.WHOLE
+    now = _rows(record, hunk)
+    if now == hunk.agent:
+        return Presence.GONE if not now and _is_back(record, hunk) else Presence.WHOLE
+    above = [one for one in reversed(layer.above) if one in record.live]
+    if any(_rows(record, one) == one.agent for one in above):
+        return Presence.WHOLE
+    if not now or now == hunk.base:
+        return Presence.GONE
+    by_disk = layer.changed_by is Author.DISK
+    return Presence.GONE if by_disk and _is_old(hunk, now) else Presence.EDITED
+
+
+def is_kept(ledger: Ledger, hunk: Hunk) -> bool:
+    """True if its text is in the buffer, and nobody has rejected it."""
+    placed = hunk.stage in PLACED and hunk.decision in _IN
+    return placed and presence(ledger, hunk) is not Presence.GONE
+
+
+def changed_by(ledger: Ledger, hunk: Hunk) -> str:
+    """Who wrote last in a hunk's lines; empty if nobody but models did."""
+    layer = ledger.layers.get(hunk.id)
+    return _WHO.get(layer.changed_by, "") if layer and layer.changed_by else ""
+
+
+def _rows(record: FileRecord, hunk: Hunk) -> str:
+    if hunk.start is None or hunk.end is None:
+        return ""
+    return rows_text(record.buffer, hunk.start.line, hunk.end.line)
+
+
+def _is_back(record: FileRecord, hunk: Hunk) -> bool:
+    """True if the lines that a hunk took out stand where they were."""
+    if hunk.start is None or not hunk.base:
+        return False
+    at, count = hunk.start.line, row_count(hunk.base)
+    beside = ((max(0, at - count), at), (at, at + count))
+    return any(rows_text(record.buffer, first, last) == hunk.base for first, last in beside)
+
+
+def _is_old(hunk: Hunk, now: str) -> bool:
+    """True for rows, drawn together by a change around them, that have the old lines only."""
+    lines = set(now.splitlines())
+    new = set(hunk.agent.splitlines()) - set(hunk.base.splitlines())
+    old = f"\n{hunk.base}" in f"\n{now}" if hunk.base else False
+    return old and bool(new or not hunk.agent) and not new & lines

@@ -1,0 +1,359 @@
+"""What a model is told of its hunks: from their records as they stand, not from what it sent.
+
+EDITS.md section 10: every hunk by its number with what became of it and where it is now, every
+file with its hash and whether that lies on the disk, the text of the regions that are not what
+the patch says, and never ``reverted`` unless the hash says so (cline#10927). Of a private file
+(`Private`) nothing is quoted, and not its hash either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import groupby
+
+from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.telling.presence import Presence, changed_by, is_kept, presence
+from tui.core.text.rows import file_rows, rows_text
+
+Private = Callable[[str], str]
+"""Why nothing of a path may be quoted; empty if it may."""
+QUOTE_CHARS = 6000
+"""About 1,500 tokens: what is quoted of the changed regions at most, in one message."""
+SHA_CHARS = 8
+"""Of the SHA-256 of a file's bytes, in hexadecimal digits."""
+_AROUND = 2
+LINES_CHARS = 12_000
+"""What is said of the hunks one by one at most, in one message; then they are counted."""
+_QUOTES = re.compile("; line [0-9]+ of the file has |; the indentation differs |, first ['\"]")
+"""Where in a reason the quotations begin."""
+_OF_USER = re.compile("^you ")
+"""Reasons are written for the user."""
+_RANGES = 60
+"""Of the hunks that are only counted, so many groups are named."""
+_MANY = 20
+"""From so many hunks of a file on, neighbours of which all went well share a line."""
+
+
+def open_to_all(path: str) -> str:
+    """No file is private."""
+    return ""
+
+
+class Quota:
+    """Characters that may still be quoted in a message."""
+
+    def __init__(self, left: int = QUOTE_CHARS) -> None:
+        self.left = left
+
+    def take(self, text: str) -> str:
+        """The text, cut to what is left."""
+        if not text:
+            return ""
+        if self.left <= 0:
+            return "(not quoted here; use read_file)"
+        cut = text if len(text) <= self.left else text[: self.left] + "\n(cut)"
+        self.left -= len(text)
+        return cut
+
+
+class Account:
+    """Says what hunks are now; one for each message, for what it quotes is limited."""
+
+    def __init__(self, ledger: Ledger, private: Private = open_to_all) -> None:
+        self.quota = Quota()
+        self._room = LINES_CHARS
+        self._reasons = Quota(QUOTE_CHARS // 2)
+        """The part of the quota that reasons may take: what is there now is of more use."""
+        self.before: Callable[[str], str | None] = lambda path: None
+        """The hash that a file had before the model's edits (empty: there was no such file)."""
+        self.again: frozenset[int] = frozenset()
+        """Ids of hunks of which a decision was told that the user has taken back."""
+        self._ledger = ledger
+        self._private = private
+
+    def of(self, hunks: Sequence[Hunk]) -> list[str]:
+        """A line for each file and hunk, then the current text where it is not as expected."""
+        parts: list[str] = []
+        groups: dict[str, list[Hunk]] = {}
+        for hunk in hunks:
+            groups.setdefault(hunk.path, []).append(hunk)
+        for path, group in groups.items():
+            parts.append(f"{self.file(path, group)}:")
+            parts += self._lines(group)
+        return parts + self.regions(hunks)
+
+    def keeps(self, hunk: Hunk) -> bool:
+        """True if a hunk's text is in the buffer, and nobody has rejected it."""
+        return is_kept(self._ledger, hunk)
+
+    def headline(self, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
+        """What became of a patch as a whole, in a line."""
+        return headline(self._ledger, hunks, failure, was_cut=was_cut)
+
+    def file(self, path: str, hunks: Sequence[Hunk] = ()) -> str:
+        """A file's name with its state and hash; of these hunks, whether it is as before them."""
+        record = self._ledger.records.get(path)
+        if record is not None and record.gone:
+            return f"{shown(path)} ({self._why_gone(hunks)})"
+        if record is None or record.view or self._private(path):
+            return shown(path)
+        sha = file_sha(record)
+        state = "saved" if record.disk is not None and _on_disk(record) else "unsaved"
+        words = [state, f"sha {sha}"]
+        others = [shown(name) for name, real in self._ledger.links.items() if real == path]
+        words += [f"written as '{other}'" for other in others]
+        out = hunks and not any(is_kept(self._ledger, hunk) for hunk in record.live)
+        if out and any(hunk.decision is Decision.REJECTED for hunk in hunks):
+            before = self.before(path)
+            if before is not None and before == sha:
+                words.append("reverted: byte for byte as before your edits")
+        return f"{shown(path)} ({', '.join(words)})"
+
+    def line(self, hunk: Hunk) -> str:
+        """One hunk as it stands."""
+        quotable = hunk.path not in self._ledger.records or not self._private(hunk.path)
+        words = hunk_words(self._ledger, hunk, private=not quotable)
+        quotes = None if hunk.stage in PLACED else _QUOTES.search(words)
+        if quotes is not None and self._reasons.left > 0:
+            self._reasons.left -= len(words) - quotes.start()
+            self.quota.left -= len(words) - quotes.start()
+        elif quotes is not None:
+            words = words[: quotes.start()]
+        if hunk.id in self.again and hunk.decision is Decision.PENDING:
+            words += ", the user took the decision back"
+        return f"  hunk {hunk.id} {words}"
+
+    def regions(self, hunks: Iterable[Hunk]) -> list[str]:
+        """The current text where a hunk is placed loosely, in part, not at all, or was edited."""
+        wanted: dict[str, list[tuple[int, int]]] = {}
+        for hunk in hunks:
+            record = self._ledger.records.get(hunk.path)
+            quotable = record is not None and not record.view and not record.gone
+            if record is None or not quotable or self._private(hunk.path):
+                continue
+            span = _odd_rows(record, hunk)
+            if span is not None:
+                first, last = span
+                reach = min(file_rows(record.buffer), last + _AROUND)
+                wanted.setdefault(hunk.path, []).append((max(0, first - _AROUND), reach))
+        parts: list[str] = []
+        for path, spans in wanted.items():
+            for first, last in _joined(spans):
+                if self.quota.left <= 0:
+                    return [*parts, "More is changed than is quoted here; use read_file."]
+                text = rows_text(self._ledger.records[path].buffer, first, last)
+                if text:
+                    where = f"Current text of {shown(path)}, {row_words(first, last)}"
+                    parts.append(f"{where}:\n{self.quota.take(text.rstrip(chr(10)))}")
+        return parts
+
+    def _lines(self, hunks: Sequence[Hunk]) -> list[str]:
+        """A line a hunk; of very many, one for neighbours that all went well, in the end counts."""
+        parts: list[str] = []
+        rest: list[Hunk] = []
+        for smooth, found in groupby(hunks, partial(_state_if_smooth, self._ledger)):
+            run = list(found)
+            if smooth and len(run) > 1 and len(hunks) >= _MANY and self._room > 0:
+                parts.append(f"  hunks {run[0].id}-{run[-1].id} ({len(run)} of them) {smooth}")
+                self._room -= len(parts[-1])
+                continue
+            for hunk in run:
+                if self._room > 0:
+                    parts.append(self.line(hunk))
+                    self._room -= len(parts[-1])
+                else:
+                    rest.append(hunk)
+        return parts + _counted(self._ledger, rest)
+
+    def _why_gone(self, hunks: Iterable[Hunk]) -> str:
+        """Why there is no file at a path; that it was deleted only if it was."""
+        took = {hunk.kind for hunk in hunks if is_kept(self._ledger, hunk)}
+        if Kind.DELETE in took:
+            return "deleted"
+        return "moved" if Kind.MOVE in took else "no such file"
+
+
+def landing_report(
+    ledger: Ledger,
+    hunks: Sequence[Hunk],
+    failure: str,
+    was_cut: bool,
+    private: Private = open_to_all,
+) -> str:
+    """What became of one patch; ``failure`` says why it is none, empty if it is one."""
+    head = headline(ledger, hunks, failure, was_cut=was_cut)
+    parts = [head, *Account(ledger, private).of(hunks)]
+    kept = [is_kept(ledger, hunk) for hunk in hunks]
+    if any(kept) and (failure or was_cut or not all(kept)):
+        parts.append("Do not resend the hunks that are kept.")
+    if any(hunk.stage is Stage.CANDIDATES for hunk in hunks):
+        parts.append("Do not resend the hunks that the user is asked about.")
+    return "\n".join(parts)
+
+
+def headline(ledger: Ledger, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
+    """What became of a patch as a whole, in a line."""
+    count = len(hunks)
+    placed = sum(is_kept(ledger, hunk) for hunk in hunks)
+    all_of = f"{count} hunk{'s' * (count != 1)}"
+    if failure:
+        head = f"the patch is not valid, {failure}; nothing behind that was read"
+    elif was_cut:
+        head = "the patch was interrupted"
+    else:
+        head = "the patch was read"
+        if hunks and placed == count:
+            pending = any(hunk.decision is Decision.PENDING for hunk in hunks)
+            return f"{head}: placed, {'pending review' if pending else 'accepted'} ({all_of})"
+    return f"{head}: {placed} of {all_of} placed"
+
+
+def hunk_words(ledger: Ledger, hunk: Hunk, *, private: bool = False) -> str:
+    """A hunk in words: what became of it, and where it is now."""
+    what = _WHAT.get(hunk.kind, "")
+    if hunk.kind is Kind.MOVE:
+        what = f"(the move to {shown(hunk.target)}) "
+    stays = hunk.stands_edited
+    if hunk.decision is Decision.REJECTED:
+        where = "it is in the file as the user edited it" if stays else "it is not in the file"
+        if hunk.words == UNDONE:
+            return f"{what}taken back by the user; {where}"
+        said = f': "{shown(hunk.words)}"' if hunk.words else ""
+        return f"{what}rejected by the user{said}; {where}"
+    if stays and hunk.start and hunk.end:
+        rows = row_words(hunk.start.line, hunk.end.line)
+        return f"{what}in the file as the user edited it, pending review, now {rows}"
+    if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+        reason = "" if private else f": {hunk.reason}"
+        return f"{what}not applied yet, the user is asked where{reason}"
+    if hunk.stage in OPEN:
+        return f"{what}still being placed"
+    if hunk.stage not in PLACED:
+        reason = hunk.stage.value if private else hunk.reason or hunk.stage.value
+        reason = _OF_USER.sub("the user ", reason)
+        cut = ""
+        if hunk.stage is Stage.DROPPED and (hunk.added or hunk.removed):
+            cut = f", cut after -{hunk.removed}/+{hunk.added} lines"
+        return f"{what}NOT applied: {reason}{cut}"
+    return f"{what}{', '.join(_placed_words(ledger, hunk))}"
+
+
+def _placed_words(ledger: Ledger, hunk: Hunk) -> list[str]:
+    """What is said of a hunk that is placed: if its text is there, whose it is, where it is."""
+    decision = "accepted" if hunk.decision is Decision.ACCEPTED else "pending review"
+    now, who = presence(ledger, hunk), changed_by(ledger, hunk)
+    if now is Presence.GONE:
+        return [f"not in the file any more: {who} changed it", decision, *hunk.flags]
+    words = ["kept in part" if hunk.stage is Stage.PARTIAL else "kept", decision]
+    if now is Presence.EDITED:
+        words.insert(1, f"edited since by {who}")
+    if hunk.stage is Stage.PARTIAL:
+        words.append(hunk.reason)
+    if hunk.kind is Kind.EDIT and hunk.start and hunk.end:
+        words.append(f"now {row_words(hunk.start.line, hunk.end.line)}")
+    return [*words, *hunk.flags]
+
+
+_WHAT = {Kind.ADD: "(the whole file) ", Kind.DELETE: "(the deletion) "}
+
+
+def file_sha(record: FileRecord) -> str:
+    """The hash of a file as it stands in the editor, hunks and all."""
+    return sha_of(record.buffer.encode())
+
+
+def sha_of(data: bytes | None) -> str:
+    """The first digits of the SHA-256 of a file's bytes; empty if there is no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()[:SHA_CHARS]
+
+
+def row_words(first: int, last: int) -> str:
+    """Rows ``first`` to ``last`` (0-based, the last not included) as people count lines."""
+    if last <= first:
+        return f"before line {first + 1}"
+    return f"line {last}" if last == first + 1 else f"lines {first + 1}-{last}"
+
+
+def shown(path: str) -> str:
+    """A path with nothing in it that is not to be seen."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path)
+
+
+def _on_disk(record: FileRecord) -> bool:
+    return record.buffer.encode() == record.disk
+
+
+def _odd_rows(record: FileRecord, hunk: Hunk) -> tuple[int, int] | None:
+    """The rows to be quoted for a hunk; None: it is what the patch says, or nowhere near."""
+    if hunk.kind is not Kind.EDIT:
+        return None
+    if hunk.stage in PLACED and hunk.start is not None and hunk.end is not None:
+        if hunk.decision is Decision.REJECTED:
+            return None
+        first, last = hunk.start.line, hunk.end.line
+        edited = rows_text(record.buffer, first, last) != hunk.agent
+        odd = hunk.flags or edited or hunk.stage is Stage.PARTIAL
+        return (first, last) if odd else None
+    if hunk.stage is Stage.CONFLICT and hunk.start is not None and hunk.end is not None:
+        return hunk.start.line, hunk.end.line
+    if hunk.stage in (Stage.REFUSED, Stage.CONFLICT) and hunk.near is not None:
+        first = min(hunk.near, file_rows(record.buffer))
+        return first, first + max(1, hunk.base.count("\n"))
+    return None
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that touch made one: no line is quoted twice."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _counted(ledger: Ledger, hunks: Sequence[Hunk]) -> list[str]:
+    """Hunks by what became of them: their numbers and no more."""
+    parts = []
+    states: dict[str, list[int]] = {}
+    for hunk in hunks:
+        states.setdefault(_state(ledger, hunk), []).append(hunk.id)
+    for state, ids in states.items():
+        ranges: list[list[int]] = []
+        for one in ids:
+            if ranges and one == ranges[-1][1] + 1:
+                ranges[-1][1] = one
+            else:
+                ranges.append([one, one])
+        names = ", ".join(f"{a}-{b}" if b > a else str(a) for a, b in ranges[:_RANGES])
+        more = ", ..." if len(ranges) > _RANGES else ""
+        parts.append(f"  hunks {names}{more} ({len(ids)} of them) {state}")
+    return parts
+
+
+def _state(ledger: Ledger, hunk: Hunk) -> str:
+    """What became of a hunk, in few words."""
+    if hunk.decision is Decision.REJECTED:
+        return "rejected by the user; they are not in the file"
+    if hunk.stage is Stage.CANDIDATES and hunk.candidates:
+        return "not applied yet, the user is asked where"
+    if hunk.stage in OPEN:
+        return "still being placed"
+    if hunk.stage not in PLACED:
+        return "NOT applied"
+    if (now := presence(ledger, hunk)) is not Presence.WHOLE:
+        gone = f"not in the file any more: {changed_by(ledger, hunk)} changed them"
+        return gone if now is Presence.GONE else "kept, edited since"
+    return "kept, accepted" if hunk.decision is Decision.ACCEPTED else "kept, pending review"
+
+
+def _state_if_smooth(ledger: Ledger, hunk: Hunk) -> str:
+    """A hunk's state in words if there is nothing more to say of it; empty if there is."""
+    if hunk.stage is not Stage.LANDED or hunk.flags or hunk.decision is Decision.REJECTED:
+        return ""
+    return _state(ledger, hunk) if presence(ledger, hunk) is Presence.WHOLE else ""

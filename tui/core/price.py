@@ -1,0 +1,35 @@
+"""What tokens cost, as a user says it or a list."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tui.core.wire.usage import Usage
+
+_MILLION = 1_000_000
+
+
+class Price(msgspec.Struct, frozen=True):
+    """US dollars for a million tokens. Reasoning tokens are output tokens."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    """Of input that was found in a cache; None: as ``input``."""
+
+    def of(self, usage: Usage) -> float:
+        """US dollars for one response."""
+        cached = min(usage.cached_tokens or 0, usage.input_tokens)
+        rate = self.input if self.cached_input is None else self.cached_input
+        fresh = usage.input_tokens - cached
+        total = fresh * self.input + cached * rate + usage.output_tokens * self.output
+        return total / _MILLION
+
+
+class Quote(msgspec.Struct, frozen=True):
+    """What is known of one response."""
+
+    usd: float | None = None
+    """What it cost; None: its price is not known."""
+    context_window: int | None = None
+    """Tokens that its model takes, as the list of prices says; None: not known."""

@@ -1,0 +1,1 @@
+"""Texts: buffers of lines, rows with their endings, differences and merges."""

@@ -1,0 +1,316 @@
+"""Where a line's text occurs in a buffer, without reading the whole buffer again.
+
+The file is held in blocks of rows. Its first look-ups search the blocks as they are and put a
+few of them in order each, so none of them waits for a whole large file; then the index follows
+the buffer's own log of changes: only the blocks that were touched are made anew. Cost follows
+the changes, not the length of the file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice
+
+from tui.core.text.buffer import Buffer, LineChange
+from tui.core.text.rows import file_rows
+
+_BLOCK_ROWS = 500
+_BLOCKS_A_TIME = 8
+"""So many a look-up puts in order: 100,000 rows at once were a late frame."""
+_SAMPLE = 20
+"""So many blocks that are not in order say about how often a line is there."""
+_OFTEN = 10
+"""A line that is more often in a block is looked for in one go."""
+_PLAIN = {
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
+    **dict.fromkeys(
+        "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "
+    ),
+    "\u2026": "...",
+}
+
+
+def plain(line: str) -> str:
+    """A line without outer blanks and with plain quotes, dashes and spaces."""
+    return line.strip() if line.isascii() else _plain_text(line).strip()
+
+
+def _plain_text(text: str) -> str:
+    """Plain quotes, dashes and spaces; most texts, in whatever script, have no others."""
+    if not text.isascii():
+        for fancy, instead in _PLAIN.items():
+            if fancy in text:
+                text = text.replace(fancy, instead)
+    return text
+
+
+class _Block:
+    """Some rows that follow each other."""
+
+    __slots__ = ("_text", "at", "count", "known", "lines")
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        """As they are; their plain text once they are in order."""
+        self.count = len(lines)
+        self.known: set[str] | None = None
+        """What is among the lines, or was once; None: they are not in order."""
+        self.at = 0
+        """Its place among the blocks."""
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All lines with plain quotes, dashes and spaces; made once."""
+        if self._text is None:
+            self._text = _plain_text("\n".join(self.lines))
+        return self._text
+
+    def put_in_order(self) -> None:
+        """Make the lines plain."""
+        if self.lines:
+            self.lines = [line.strip() for line in self.text.split("\n")]
+        self.known, self._text = set(self.lines), None
+
+    def splice(self, first: int, last: int, lines: list[str]) -> None:
+        """Replace some lines."""
+        if self.known is not None:
+            lines = [plain(line) for line in lines]
+        self.lines[first:last] = lines
+        if self.known is not None:
+            many = len(self.known) > 4 * _BLOCK_ROWS
+            self.known = set(self.lines) if many else self.known | set(lines)
+        self.count = len(self.lines)
+        self._text = None
+
+    def rows(self, wanted: str) -> Iterator[int]:
+        """The rows, from 0 on, that have this plain text."""
+        if self.known is not None:
+            yield from _same(self.lines, wanted)
+        elif not wanted:
+            yield from (row for row, line in enumerate(self.lines) if not plain(line))
+        else:
+            for row, line in self._lines_with(wanted):
+                if line.strip() == wanted:
+                    yield row
+
+    def begun(self, wanted: str) -> Iterator[int]:
+        """The rows, from 0 on, whose plain text begins so."""
+        return (row for row, line in self._lines_with(wanted) if line.strip().startswith(wanted))
+
+    def _lines_with(self, wanted: str) -> Iterator[tuple[int, str]]:
+        """Each row in whose text this occurs, with that text."""
+        text = self.text
+        row = counted = 0
+        at = text.find(wanted)
+        while at >= 0:
+            first = text.rfind("\n", 0, at) + 1
+            last = text.find("\n", at)
+            last = len(text) if last < 0 else last
+            row += text.count("\n", counted, first)
+            counted = first
+            yield row, text[first:last]
+            at = text.find(wanted, last)
+
+    def places(self, word: str) -> Iterator[int]:
+        """The row of every place of a word."""
+        for row, line in self._lines_with(word):
+            for _ in range(line.count(word)):
+                yield row
+
+
+class LineIndex:
+    """The rows of each line's plain text."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+        self._revision = -1
+        self._blocks: list[_Block] = []
+        self._starts: list[int] = []
+        """The first row of each block."""
+        self._loose: list[_Block] = []
+        """Those that are not in order."""
+        self._having: dict[str, list[_Block]] = {}
+        """Of those that are in order."""
+        self._found: dict[tuple[str, int | None], list[int]] = {}
+        """What was asked since the last change."""
+
+    def count(self, line: str) -> int:
+        """About how many rows have this plain text: not all of the blocks are looked at."""
+        self._follow()
+        wanted = plain(line)
+        blocks = self._ordered_with(wanted)
+        ends = blocks if len(blocks) < 3 else (blocks[0], blocks[-1])
+        found = sum(block.lines.count(wanted) for block in ends)
+        step = len(self._loose) // _SAMPLE + 1
+        sample = (block.text.count(wanted or "\n\n") for block in self._loose[::step])
+        return found * len(blocks) // max(1, len(ends)) + step * sum(sample)
+
+    def rows(self, line: str, most: int | None = None) -> list[int]:
+        """The rows whose plain text is that of ``line``, in order; about ``most`` of them."""
+        self._follow()
+        wanted = plain(line)
+        if (wanted, most) not in self._found:
+            if self._loose:
+                self._put_in_order()
+            self._found[wanted, most] = self._rows(wanted, most)
+        return list(self._found[wanted, most])
+
+    def begun(self, line: str, most: int) -> list[int]:
+        """The first rows whose plain text begins like that of ``line``."""
+        self._follow()
+        wanted = plain(line)
+        found: list[int] = []
+        for first, block in zip(self._starts, self._blocks, strict=True):
+            if wanted and len(found) < most:
+                rows = islice(block.begun(wanted), most - len(found))
+                found += [first + row for row in rows]
+        return found
+
+    def places(self, word: str, most: int) -> list[int]:
+        """The row of each of the first places of a word without blanks and punctuation."""
+        self._follow()
+        found: list[int] = []
+        for first, block in zip(self._starts, self._blocks, strict=True):
+            if len(found) < most:
+                rows = islice(block.places(word), most - len(found))
+                found += [first + row for row in rows]
+        return found
+
+    def _rows(self, wanted: str, most: int | None) -> list[int]:
+        blocks = self._ordered_with(wanted)
+        if self._loose:
+            blocks = sorted([*blocks, *self._loose], key=_place)
+        ends = file_rows(self._buffer)
+        found: list[int] = []
+        for block in blocks:
+            if most is not None and len(found) >= most:
+                break
+            first = self._starts[block.at]
+            found += [first + row for row in block.rows(wanted)]
+        while found and found[-1] >= ends:
+            found.pop()
+        return found[:most]
+
+    def _ordered_with(self, wanted: str) -> list[_Block]:
+        """The blocks in order that have this line, or had it."""
+        if wanted not in self._having:
+            self._having[wanted] = [
+                block for block in self._blocks if block.known is not None and wanted in block.known
+            ]
+        return self._having[wanted]
+
+    def _put_in_order(self) -> None:
+        for block in self._loose[:_BLOCKS_A_TIME]:
+            block.put_in_order()
+        del self._loose[:_BLOCKS_A_TIME]
+        self._having.clear()
+
+    def _follow(self) -> None:
+        buffer = self._buffer
+        if self._revision == buffer.revision:
+            return
+        changes = buffer.changes_since(self._revision) if self._revision >= 0 else None
+        self._revision = buffer.revision
+        self._found.clear()
+        self._having.clear()
+        if changes is None:
+            self._blocks = _cut(buffer.lines)
+            self._settle()
+            return
+        made = [self._replace(stretch) for stretch in reversed(_stretches(changes))]
+        if any(made):
+            self._settle()
+        elif made:
+            self._starts = _starts(self._blocks)
+
+    def _settle(self) -> None:
+        """Other blocks than before."""
+        self._starts = _starts(self._blocks)
+        self._loose = [block for block in self._blocks if block.known is None]
+        for at, block in enumerate(self._blocks):
+            block.at = at
+
+    def _replace(self, stretch: _Stretch) -> bool:
+        """Take over rows that were changed, last ones first; True: into other blocks."""
+        starts = self._starts
+        at = bisect_right(starts, stretch.old_first) - 1
+        to = max(at, bisect_left(starts, stretch.old_last) - 1)
+        first, last = stretch.old_first - starts[at], stretch.old_last - starts[to]
+        del starts[at + 1 :]  # what is changed before this needs no others
+        block, lines = self._blocks[at], self._buffer.lines[stretch.first : stretch.last]
+        if at == to and block.count - (last - first) + len(lines) <= 2 * _BLOCK_ROWS:
+            block.splice(first, last, lines)
+            return False
+        around = [*block.lines[:first], *lines, *self._blocks[to].lines[last:]]
+        self._blocks[at : to + 1] = _cut(around)
+        before = range(starts[at] + _BLOCK_ROWS, stretch.old_first + 1, _BLOCK_ROWS)
+        starts += before[: -(-len(around) // _BLOCK_ROWS) - 1]
+        return True
+
+
+class _Stretch:
+    """Rows ``old_first .. old_last`` became ``first .. last``."""
+
+    __slots__ = ("first", "last", "old_first", "old_last")
+
+    def __init__(self, old_first: int, old_last: int, first: int, last: int) -> None:
+        self.old_first, self.old_last, self.first, self.last = old_first, old_last, first, last
+
+
+def _stretches(changes: Sequence[LineChange]) -> list[_Stretch]:
+    """What several changes, oldest first, have changed together, in order."""
+    found: list[_Stretch] = []
+    for row, n_old, n_new in changes:
+        first, last = row, row + n_old
+        begin = bisect_left(found, first, key=_last_row)
+        end = bisect_right(found, last, begin, key=_first_row)
+        if begin < end:
+            low, high = found[begin], found[end - 1]
+            old_first = low.old_first - max(0, low.first - first)
+            old_last = high.old_last + max(0, last - high.last)
+            first, last = min(first, low.first), max(last, high.last)
+        else:
+            offset = found[begin - 1].old_last - found[begin - 1].last if begin else 0
+            old_first, old_last = first + offset, last + offset
+        for stretch in found[end:]:
+            stretch.first += n_new - n_old
+            stretch.last += n_new - n_old
+        found[begin:end] = [_Stretch(old_first, old_last, first, last + n_new - n_old)]
+    return found
+
+
+def _place(block: _Block) -> int:
+    return block.at
+
+
+def _first_row(stretch: _Stretch) -> int:
+    return stretch.first
+
+
+def _last_row(stretch: _Stretch) -> int:
+    return stretch.last
+
+
+def _cut(lines: list[str]) -> list[_Block]:
+    """The lines in blocks; at least one."""
+    rows = range(0, max(1, len(lines)), _BLOCK_ROWS)
+    return [_Block(lines[first : first + _BLOCK_ROWS]) for first in rows]
+
+
+def _starts(blocks: Sequence[_Block]) -> list[int]:
+    return list(accumulate((block.count for block in blocks[:-1]), initial=0))
+
+
+def _same(lines: list[str], wanted: str) -> list[int]:
+    if lines.count(wanted) > _OFTEN:
+        return [row for row, line in enumerate(lines) if line == wanted]
+    rows: list[int] = []
+    try:
+        while True:
+            rows.append(lines.index(wanted, rows[-1] + 1 if rows else 0))
+    except ValueError:
+        return rows

@@ -1,0 +1,1 @@
+"""Git, asked through its own program, without running or locking anything."""

@@ -1,0 +1,134 @@
+"""What git says of the workspace's files, asked without running or locking anything.
+
+`git status` can run commands that a repository's own configuration names: the file system
+monitor, hooks, clean filters, the transport of a partial clone, the same in submodules. None of
+them may come with a folder that was only opened, so each is switched off for the call; filters of
+the user's own (global) configuration stay, git-lfs needs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+
+from tui.core.folder_entry import GitState
+from tui.effects.git.program import Program
+
+DEADLINE_S = 10.0
+MOST_BYTES = 16_000_000
+"""Of the answer; what comes behind is not looked at."""
+MOST_FILES = 50_000
+_FILTERS = r"^filter\..*\.(clean|process|smudge|required)$"
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--no-renames",  # would read, and in a partial clone fetch, the contents of old files
+    "--untracked-files=normal",
+    "--ignore-submodules=dirty",  # a submodule's own configuration would be obeyed in there
+    "--",
+    ".",
+)
+_FOREIGN = ("local", "worktree")
+"""Scopes of the configuration that come with the folder."""
+
+
+class GitStatus:
+    """The state of one workspace, asked anew at every call."""
+
+    def __init__(self, root: str, environment: Mapping[str, str] | None = None) -> None:
+        """``root`` is the workspace's directory, in or below a repository or not.
+
+        git's filters are programs: they get this environment, where no key is (None: our own).
+        """
+        self._git = Program(root, environment)
+        self._prefix: bytes | None = None
+        """The workspace's path in its repository, ``sub/`` or empty; None: not known yet."""
+
+    async def states(self) -> Mapping[str, GitState]:
+        """Path relative to the root -> state; empty where git has nothing to say. Never raises.
+
+        An untracked folder is named once, for all that it holds.
+        """
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                return await self._states()
+        except (OSError, TimeoutError, ValueError):
+            return {}
+
+    async def _states(self) -> Mapping[str, GitState]:
+        if self._prefix is None:
+            code, answer = await self._run("rev-parse", "--show-prefix")
+            if code != 0:
+                return {}
+            self._prefix = answer.removesuffix(b"\n")
+        filters = await self._foreign_filters()
+        if filters is None:
+            return {}
+        code, answer = await self._run(*filters, *_STATUS)
+        found = states_of(answer, self._prefix) if code == 0 else {}
+        if not found and (answer or code != 0):
+            self._prefix = None  # another repository may have been made here, or taken away
+        return found
+
+    async def _foreign_filters(self) -> list[str] | None:
+        """Options that switch off the filters of the repository's own configuration.
+
+        None: git is too old to say where a setting comes from, and nothing more is asked.
+        """
+        code, answer = await self._run(
+            "config", "--show-scope", "--name-only", "-z", "--get-regexp", _FILTERS
+        )
+        if code not in (0, 1):  # 1: there is none
+            return None
+        words = [word for word in os.fsdecode(answer).split("\0") if word]
+        options: list[str] = []
+        for scope, name in zip(words[::2], words[1::2], strict=False):
+            if scope in _FOREIGN:
+                if "=" in name:  # would be cut there, so the filter could not be switched off
+                    return None
+                options += ["-c", f"{name.rpartition('.')[0]}.required=false"]
+                if not name.endswith(".required"):
+                    options += ["-c", f"{name}="]
+        return options
+
+    async def _run(self, *arguments: str) -> tuple[int, bytes]:
+        return await self._git.run(*arguments, most_bytes=MOST_BYTES)
+
+
+def states_of(answer: bytes, prefix: bytes = b"") -> dict[str, GitState]:
+    """The states in an answer of ``git status --porcelain=v2 -z``.
+
+    ``prefix`` is the workspace's path in the repository, with a slash at its end, or empty.
+    """
+    found: dict[str, GitState] = {}
+    for entry in answer.split(b"\0"):
+        state, path = _entry(entry)
+        if state is None or not path.startswith(prefix):
+            continue
+        name = os.fsdecode(path[len(prefix) :]).rstrip("/")
+        if name and not (state == "?" and name in found):
+            found[name] = state
+        if len(found) >= MOST_FILES:
+            break
+    return found
+
+
+_FIELDS: Mapping[bytes, int] = {b"1": 8, b"u": 10, b"?": 1}
+"""Fields before the path, by the kind of the entry (git-status(1), porcelain version 2)."""
+
+
+def _entry(entry: bytes) -> tuple[GitState | None, bytes]:
+    kind = entry[:1]
+    fields: Sequence[bytes] = entry.split(b" ", _FIELDS.get(kind, 0))
+    if kind not in _FIELDS or len(fields) != _FIELDS[kind] + 1:
+        return None, b""
+    if kind == b"?":
+        return "?", fields[-1]
+    if kind == b"u":
+        return "U", fields[-1]
+    changes = fields[1]
+    if b"D" in changes:
+        return "D", fields[-1]
+    return ("A" if b"A" in changes else "M"), fields[-1]

@@ -1,0 +1,104 @@
+"""The list of prices that the package genai-prices keeps, and the user's own prices over it.
+
+The package needs a tenth of a second to load and 30 MB: it is loaded when the first response of
+a provider is to be priced, in a thread. Only what it says for this very provider, model and tier
+is shown; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tui.core.price import Price, Quote
+from tui.core.wire.usage import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, PriceCalculation
+
+_PLAIN_TIERS = frozenset({"", "auto", "default", "standard", "on_demand"})
+"""Names of the tier that a list's plain price is of."""
+_log = logging.getLogger(__name__)
+
+
+class Prices:
+    """Prices of the models of some endpoints."""
+
+    def __init__(
+        self, providers: Mapping[str, str], own: Mapping[tuple[str, str], Price] | None = None
+    ) -> None:
+        """``providers``: an endpoint's name -> its provider's in the list; ``own``: the user's.
+
+        (Endpoint, model) -> price.
+        """
+        self._providers = dict(providers)
+        self._own = dict(own or {})
+
+    async def quote(
+        self, endpoint: str, models: Sequence[str], usage: Usage, tier: str = ""
+    ) -> Quote:
+        """What one response cost.
+
+        ``models``: the names that its model goes by, the one that was served first.
+        """
+        provider = self._providers.get(endpoint)
+        quote = Quote()
+        if provider:
+            quote = await asyncio.to_thread(_listed, provider, tuple(models), usage, tier)
+        for model in models:
+            if (price := self._own.get((endpoint, model))) is not None:
+                return Quote(price.of(usage), quote.context_window)
+        return quote
+
+
+def _listed(provider: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+    """By the list. In a thread: it loads the package."""
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
+
+    counted = Counted(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+    )
+    context = _context(tier) if tier else None
+    for model in filter(None, models):
+        try:
+            found = calc_price(
+                counted, model_ref=model, provider_id=provider, price_context=context
+            )
+        except LookupError:
+            continue
+        except (ValueError, ArithmeticError) as error:
+            # counts that contradict each other, or a model that is sold by other units
+            _log.info("no price of %s: %s", model, error)
+            return Quote()
+        return Quote(_dollars(found, tier), found.model.context_window)
+    return Quote()
+
+
+def _context(tier: str) -> dict[str, str]:
+    """How the list names a tier: OpenAI's, and the fast mode of Anthropic."""
+    return {"service_tier": tier, **({"speed": "fast"} if tier == "fast" else {})}
+
+
+def _dollars(found: PriceCalculation, tier: str) -> float | None:
+    """None: the list has no price of this tier, or none for the tokens at all."""
+    if tier not in _PLAIN_TIERS and not _has_variant(found.model, _context(tier)):
+        return None
+    if found.model_price.input_mtok is None or found.model_price.output_mtok is None:
+        return None
+    return float(found.total_price)
+
+
+def _has_variant(model: ModelInfo, context: Mapping[str, str]) -> bool:
+    today = datetime.datetime.now(datetime.UTC)
+    return any(
+        all(context.get(key) == value for key, value in variant.when.items())
+        for variant in model.price_variants or ()
+        if variant.constraint is None or variant.constraint.active(today)
+    )

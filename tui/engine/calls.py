@@ -1,0 +1,314 @@
+"""The calls of one response while they stream: patches land, the others run when they are whole.
+
+A call that comes once more after a lost connection is not landed twice (coding-tools-mcp#50): as
+long as it says what an earlier one of the turn said it is only listened to. A patch in a call of a
+shell (``apply_patch <<'EOF'``) is a patch all the same, from the moment that it can be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from tui.core.edits.hunk import PLACED
+from tui.core.history import CALL_OUTPUTS, Item
+from tui.core.turn import Block, BlockKind, BlockState
+from tui.engine.board import Board
+from tui.engine.catalogue import NOT_KNOWN
+from tui.engine.items import (
+    PATCH_TOOL,
+    call_text,
+    closed_json,
+    hosted_header,
+    is_shell,
+    names_patch,
+    with_text,
+)
+from tui.engine.open_items import Call, Page
+from tui.engine.tools import brief_call
+
+if TYPE_CHECKING:
+    from tui.core.edit_stream import Channel
+    from tui.core.edits.patches.landing import Landing
+
+_SEEN_EARLY_CHARS = 2_000
+"""A patch in a shell's call that begins later lands when the call is whole."""
+AGAIN = "already applied: this call came a second time, and was not applied again"
+OTHERWISE = "the finished call says otherwise than what streamed"
+"""The flag of hunks that landed from deltas which the end of their call contradicts."""
+
+
+class Landings(Protocol):
+    """Makes landings for one turn."""
+
+    def __call__(self, call_id: str, channel: Channel, *, hosted: bool = False) -> Landing:
+        """A landing fed with what the channel says; ``hosted``: the built-in tool's own format."""
+
+
+class Earlier:
+    """The patch calls of a turn that landed."""
+
+    def __init__(self) -> None:
+        self.broke = False
+        """The connection was lost: the model may say again what it said."""
+        self._calls: list[Call] = []
+
+    def add(self, call: Call) -> None:
+        """A patch landed."""
+        self._calls.append(call)
+
+    def like(self, item: Item) -> list[Call]:
+        """Those that this call may be a repetition of: of its name, after a loss of any."""
+        return [call for call in self._calls if self.broke or _same(call.item, item)]
+
+
+class Calls:
+    """The calls of one response."""
+
+    def __init__(self, page: Page, landings: Landings, earlier: Earlier) -> None:
+        self.all: list[Call] = []
+        self.on_call: Callable[[Call], None] = lambda call: None
+        """A call other than apply_patch is complete: run it."""
+        self.privacy: Callable[[str], str] = lambda path: ""
+        """Why nothing of a file may be quoted to the model; empty if it may."""
+        self._page = page
+        self._board: Board = page.board
+        self._landings = landings
+        self._earlier = earlier
+        self._keyed: dict[str, Call] = {}
+        self._place: tuple[str, int] | None = None
+        self._closed = False
+
+    def begin(self, key: str, item: Item) -> Call:
+        """A call begins."""
+        patch = item.get("type") == "apply_patch_call" or item.get("name") == PATCH_TOOL
+        name = self._page.unused(str(item.get("call_id", "")))
+        landing = self._landing_of(item, name) if patch else None
+        kind = BlockKind.PATCH if patch else BlockKind.TOOL
+        title = PATCH_TOOL if patch else str(item.get("name", ""))
+        call = Call(item, self._page.block(kind, title, name), landing)
+        call.twins = self._earlier.like(item) if patch else []
+        call.shell = not patch and is_shell(item)
+        self._keyed[key] = call
+        self.all.append(call)
+        return call
+
+    def delta(self, key: str, delta: str) -> int:
+        """More of a call's input; returns how many characters of it were taken."""
+        call = self._keyed.get(key)
+        if call is None or call.done:
+            return 0
+        call.parts.append(delta)
+        if call.twins:
+            self._compare(call, delta)
+        elif call.landing is not None:
+            call.landing.feed(delta)
+            self._board.wake()
+        elif call.shell and call.parts.length < _SEEN_EARLY_CHARS and names_patch(call.text):
+            self._turn_patch(call)
+        return len(delta)
+
+    def finish(self, key: str, item: Item) -> Item | None:
+        """The whole input is known: place the rest, or have the call run; None: it was before."""
+        call = self._keyed.get(key) or self.begin(key, item)
+        return self._finish(call, {**item, "call_id": call.item["call_id"]})
+
+    def finish_all(self) -> list[Item]:
+        """The response is whole: what has no end of its own ends here, with what came."""
+        open_ones = [call for call in self.all if not call.done and call.parts]
+        ended = [self._finish(call, call.item) for call in open_ones]
+        return [item for item in ended if item is not None]
+
+    def frame(self) -> None:
+        """Once a frame: paint unfinished lines, tell where the model writes."""
+        for call in self.all:
+            if call.landing is not None and not call.done:
+                self.show(call.landing, call.block)
+
+    def close(self) -> None:
+        """Nothing more will be shown: what is open ends here, at this character."""
+        self._closed = True
+        for call in self.all:
+            if not call.done:
+                if call.landing is not None:
+                    call.landing.finish(cut=True)
+                self._board.close(call.block, "cut")
+
+    def partial(self) -> list[Call]:
+        """Patch calls that were cut, with their whole lines as the item."""
+        found = []
+        for call in self.all:
+            if call.done or call.landing is None or not call.parts or call.twins:
+                continue
+            item = _with_whole_lines(call)
+            if item is not None:
+                call.item = item
+                found.append(call)
+        return found
+
+    def report(self, landing: Landing) -> str:
+        """What became of a patch, for the model."""
+        return landing.report(self.privacy)
+
+    def show(self, landing: Landing, block: Block, *, tail: bool = True) -> None:
+        """What landed is painted; ``tail``: the unfinished line too."""
+        if tail:
+            landing.tail()
+        self._board.changed(block)
+        self._board.hunks_changed()
+        place = landing.last_line
+        if place is not None and place != self._place:
+            self._place = place
+            self._board.landed(*place)
+
+    def _compare(self, call: Call, delta: str) -> None:
+        """While a call says what an earlier one said, nothing of it lands."""
+        call.twins = [twin for twin in call.twins if twin.said.startswith(delta, call.compared)]
+        call.compared += len(delta)
+        if not call.twins and call.landing is not None:
+            call.landing.feed(call.text)
+            self._board.wake()
+
+    def _turn_patch(self, call: Call) -> None:
+        """A shell is called to apply a patch: from here on it is one."""
+        name = self._page.unused(str(call.item.get("call_id", "")))
+        self._board.close(call.block, "done")
+        call.block = self._page.block(BlockKind.PATCH, PATCH_TOOL, name)
+        call.landing = self._landings(name, "shell")
+        call.landing.feed(call.text)
+        self._board.wake()
+
+    def _finish(self, call: Call, item: Item) -> Item | None:
+        if call.done:
+            return None
+        text = call_text(item)
+        if not text and call.parts:
+            text = call.text
+            item = with_text(item, text)
+        late = hosted_header(call.item) != hosted_header(item)
+        call.done, call.item, call.said = True, item, text
+        if call.landing is None and call.shell and names_patch(text) and not self._closed:
+            self._turn_patch(call)
+        if call.landing is None:
+            call.block.title = brief_call(call.name, text)
+            self._board.changed(call.block)
+            if not self._closed:
+                self.on_call(call)
+            return item
+        again = next((twin for twin in self._earlier.like(item) if twin.said == text), None)
+        if again in self.all:
+            self._withdraw(call)
+            return None
+        if again is not None:
+            self._repeat(call, again)
+        elif not self._closed:
+            self._land(call, call.landing, text, late=late)
+            self._earlier.add(call)
+        self._answer(call)
+        self._close(call, call.landing)
+        return item
+
+    def _close(self, call: Call, landing: Landing) -> None:
+        """The call is over; one that left no hunks says in words what became of it."""
+        if call.again:
+            self._board.append(call.block, "already applied: it came a second time")
+        elif landing.failure:
+            nothing = "no edit in it" if not landing.hunks else "broke off"
+            self._board.append(call.block, f"{nothing}: {landing.failure}")
+        state: BlockState = "failed" if call.failed else "cut" if call.again else "done"
+        self._board.close(call.block, state)
+
+    def _withdraw(self, call: Call) -> None:
+        """The server said an item of this response twice: it is one."""
+        if call.landing is not None:
+            call.landing.finish(cut=True)
+        self.all.remove(call)
+        self._board.append(call.block, "it came a second time")
+        self._board.close(call.block, "cut")
+
+    def _repeat(self, call: Call, again: Call) -> None:
+        """It was applied before: what became of that is the answer."""
+        if call.landing is not None and call.landing is not again.landing:
+            call.landing.finish(cut=True)
+        call.landing, call.again = again.landing, True
+
+    def _answer(self, call: Call) -> None:
+        """Say what became of a patch when the answer is sent, as it is then."""
+        landing = call.landing
+        if landing is None:
+            return
+        call.report = partial(self._reported, call, landing)
+        call.failed = not landing.placed_all and not call.again
+        if not self._closed and any(self.privacy(h.path) == NOT_KNOWN for h in landing.hunks):
+            self.on_call(call)
+
+    def _reported(self, call: Call, landing: Landing) -> str:
+        report = self.report(landing)
+        return f"{AGAIN}\n{report}" if call.again else report
+
+    def _land(self, call: Call, landing: Landing, text: str, *, late: bool) -> None:
+        """The authoritative text is here: feed what the deltas left out.
+
+        ``late``: only the end says which file it is about.
+        """
+        hosted = call.item.get("type") == "apply_patch_call"
+        seen = "" if call.twins else call.text
+        whole = text.startswith(seen) and not late
+        if not whole and not landing.hunks:
+            # a piece was lost on the way, but nothing stands in the buffers yet
+            landing.finish(cut=True)
+            call.landing = landing = self._landing_of(call.item, call.block.call_id)
+            seen, whole = "", True
+        if whole:
+            landing.feed(text[len(seen) :])
+            if hosted:
+                landing.feed("\n*** End Patch\n")
+        else:
+            doubt(landing)
+        landing.finish(cut=not whole)
+        self.show(landing, call.block, tail=False)
+
+    def _landing_of(self, item: Item, name: str) -> Landing:
+        if item.get("type") == "apply_patch_call":
+            landing = self._landings(name, "custom", hosted=True)
+            landing.alone = True
+            landing.feed(hosted_header(item))
+            return landing
+        if is_shell(item):
+            return self._landings(name, "shell")
+        return self._landings(name, "function" if item.get("type") == "function_call" else "custom")
+
+
+def doubt(landing: Landing) -> None:
+    """What stands in the buffers is not what the item says: it is to be looked at, and quoted."""
+    for hunk in landing.hunks:
+        hunk.flags.append(OTHERWISE)
+
+
+def landed(landing: Landing) -> bool:
+    """True if something of a patch stands, or stood, in a buffer."""
+    return any(hunk.stage in PLACED for hunk in landing.hunks)
+
+
+def _same(one: Item, other: Item) -> bool:
+    """The same call by its name on the wire."""
+    kind = one.get("type")
+    if kind != other.get("type") or kind not in CALL_OUTPUTS:
+        return False
+    return one.get("call_id") == other.get("call_id") or bool(
+        one.get("id") and one.get("id") == other.get("id")
+    )
+
+
+def _with_whole_lines(call: Call) -> Item | None:
+    """A call that was cut, with its input up to the last whole line; None: it cannot be told."""
+    text, kind = call.text, call.item.get("type")
+    item = {**call.item, "status": "incomplete"} if "status" in call.item else call.item
+    if kind == "custom_tool_call":
+        return {**item, "input": text[: text.rfind("\n") + 1]}
+    if kind != "function_call":
+        return None
+    whole = text[: text.rfind("\\n") + 2] if "\\n" in text else ""
+    arguments = closed_json(whole)
+    return {**item, "arguments": arguments} if arguments else None

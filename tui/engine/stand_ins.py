@@ -1,0 +1,55 @@
+"""Who really answered: model, tier, and whoever stood in for the endpoint that was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tui.engine.board import Board
+from tui.engine.notices import Status, Trouble
+
+
+class Served:
+    """Takes down what the responses of one turn say; a stand-in is told once."""
+
+    def __init__(self, board: Board, endpoint: str) -> None:
+        """``endpoint``: the one that is asked."""
+        self._board = board
+        self._endpoint = endpoint
+        self._told = ""
+
+    def note(self, response: Mapping[str, object]) -> None:
+        """A response began, or ended: what it says of itself."""
+        status = self._board.status
+        before = (status.served_model, status.served_tier, status.served_endpoint)
+        status.served_model = _text(response.get("model")) or status.served_model
+        status.served_tier = _text(response.get("service_tier"))
+        metadata = response.get("metadata")
+        said = metadata if isinstance(metadata, Mapping) else {}
+        place = _text(said.get("duetto_endpoint"))
+        reason = _text(said.get("duetto_fallback_reason"))
+        if reason:
+            status.served_endpoint, status.fallback_reason = place, reason
+            self._tell(status)
+        elif place:
+            status.served_endpoint = status.fallback_reason = ""
+        if before != (status.served_model, status.served_tier, status.served_endpoint):
+            self._board.restated()
+
+    def _tell(self, status: Status) -> None:
+        """One calm notice a turn."""
+        who = " on ".join(filter(None, (status.served_model, status.served_endpoint)))
+        if who == self._told:
+            return
+        self._told = who
+        what = f"{who or 'Another model'} answers instead"
+        self._board.trouble(Trouble(what, status.fallback_reason, severity="information"))
+
+
+def forget_served(status: Status) -> None:
+    """Somebody else is asked from now on."""
+    status.served_model = status.served_tier = ""
+    status.served_endpoint = status.fallback_reason = ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
