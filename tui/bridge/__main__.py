@@ -15,11 +15,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from tui.bridge.models import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
-from tui.bridge.relay.endpoints import read_endpoints
+from tui.bridge.endpoints.base import Target
+from tui.bridge.keys import key_of
+from tui.bridge.process_limits import prepare, run
+from tui.bridge.rehearsal.casting import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
 from tui.bridge.server import Bridge
+from tui.bridge.told_endpoints import read_told, target
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
 
@@ -48,14 +51,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(
-    rehearsal: Rehearsal, port: int = 0, *, max_age_s: float | None = None, relays: bool = False
+    rehearsal: Rehearsal,
+    port: int = 0,
+    *,
+    max_age_s: float | None = None,
+    relays: bool = False,
+    targets: Mapping[str, Target] | None = None,
 ) -> int:
     """Serve until stdin closes or a signal comes; returns the exit code.
 
-    With ``relays`` the lines on stdin name endpoints (`relay.endpoints`).
+    With ``relays`` the lines on stdin name endpoints (`told_endpoints`), more than ``targets``.
     """
+    bridge = Bridge(rehearsal, max_age_s=max_age_s)
+    bridge.endpoints.targets.update(targets or {})
     try:
-        asyncio.run(_serve(Bridge(rehearsal, max_age_s=max_age_s), port, relays=relays))
+        run(_serve(bridge, port, relays=relays))
     except OSError as error:
         print(f"The bridge cannot listen on port {port}: {error.strerror}.", file=sys.stderr)
         return EXIT_FAILED
@@ -70,34 +80,47 @@ async def _serve(bridge: Bridge, port: int, *, relays: bool) -> None:
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(number, ended.set)
     await bridge.start(port)
+    prepare()
     _say(url=bridge.url, token=bridge.token)
 
-    def heard(line: bytes) -> None:
-        """Take a line of stdin; None of its words are repeated: it may hold keys."""
-        if line and relays:
-            _take_endpoints(bridge, line)
-        elif not line:
-            ended.set()
+    def serve_too(targets: dict[str, Target]) -> None:
+        bridge.endpoints.targets.update(targets)
+        _say(endpoints={name: bridge.url_of(name) for name in bridge.endpoints.targets})
 
-    threading.Thread(target=_watch_stdin, args=(loop, heard), daemon=True).start()
+    def heard(line: bytes) -> None:
+        """Take a line of stdin, in its thread: a keyring may take its time."""
+        if line and relays:
+            loop.call_soon_threadsafe(serve_too, _targets_in(line))
+        elif not line:
+            loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=_watch_stdin, args=(heard,), daemon=True).start()
     await ended.wait()
     await bridge.close()
 
 
-def _take_endpoints(bridge: Bridge, line: bytes) -> None:
-    """Serve the endpoints that a line names, and say so."""
+def _targets_in(line: bytes) -> dict[str, Target]:
+    """The endpoints that a line names; what is wrong with one is said, without its keys."""
+    found: dict[str, Target] = {}
     try:
-        bridge.endpoints.update(read_endpoints(line))
+        told = read_told(line)
     except EndpointError as error:
         print(error, file=sys.stderr, flush=True)
-    _say(endpoints={name: bridge.url_of(name) for name in bridge.endpoints})
+        return found
+    variables = {**os.environ, **told.variables}
+    for name, spec in told.endpoints.items():
+        try:
+            found[name] = target(name, spec, key_of(name, spec, variables))
+        except EndpointError as error:
+            print(error, file=sys.stderr, flush=True)
+    return found
 
 
 def _say(**words: object) -> None:
     print(json.dumps(words), flush=True)
 
 
-def _watch_stdin(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None]) -> None:
+def _watch_stdin(heard: Callable[[bytes], None]) -> None:
     """Hand on the lines of stdin and, as an empty one, its end.
 
     In a thread: it may be a pipe, a terminal or a file.
@@ -108,8 +131,8 @@ def _watch_stdin(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None]
             while chunk := os.read(0, 65536):
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in filter(bytes.strip, lines):
-                    loop.call_soon_threadsafe(heard, line)
-        loop.call_soon_threadsafe(heard, b"")
+                    heard(line)
+        heard(b"")
 
 
 def _age(text: str) -> float:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import get_args
 
 import click
 import msgspec
@@ -15,14 +15,17 @@ from msgspec.structs import replace
 
 from tui.cli.inert_text import inert
 from tui.cli.streams import text_of
+from tui.cli.unfinished_writes import journal_of, recover, unfinished_sentences
+from tui.core.edits.hunk import PLACED, Hunk, Kind
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
-from tui.core.hunk import PLACED, Hunk, Kind
-from tui.core.landing import Landing
-from tui.core.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
+from tui.engine.unfinished import Way
 from tui.engine.write_set import bring
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
+from tui.setting_tables import PatchFormat
 
 CALL_ID = "apply"
 _SIGNS = {Kind.ADD: "new", Kind.DELETE: "deleted", Kind.MOVE: "moved"}
@@ -33,13 +36,17 @@ class ApplyFlags:
     """The command line of ``duetto apply``."""
 
     root: str
-    format: Literal["auto", "apply_patch"]
+    format: PatchFormat
     chunk: int | None
     """Characters a piece; None: all at once."""
     cut: bool
     check: bool
     as_json: bool
+    report: bool
+    """Say what a model would be told of it."""
     file: str
+    recover: Way | None
+    """Settle what an earlier duetto did not write to the end, instead of applying something."""
 
 
 @dataclass(slots=True)
@@ -55,6 +62,8 @@ class Outcome:
     deleted: list[str] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
     """Path -> why it was not written."""
+    told: str = ""
+    """What a model would be told of it (EDITS.md section 10)."""
 
     @property
     def exit_code(self) -> int:
@@ -66,9 +75,9 @@ class Outcome:
 @click.option("--root", default=".", metavar="DIR", help="The workspace [default: this folder].")
 @click.option(
     "--format",
-    type=click.Choice(["auto", "apply_patch"]),
+    type=click.Choice(get_args(PatchFormat)),
     default="auto",
-    help="What the patch is written in [default: auto].",
+    help="What the patch is written in [default: auto, which knows them all].",
 )
 @click.option(
     "--chunk",
@@ -78,7 +87,13 @@ class Outcome:
 )
 @click.option("--cut", is_flag=True, help="Take the end of the input as an interrupted stream.")
 @click.option("--check", is_flag=True, help="Write nothing, only say what would happen.")
+@click.option("--report", is_flag=True, help="Print what a model would be told of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--recover",
+    type=click.Choice(["finish", "undo", "keep"]),
+    help="Settle writes that were cut short, and apply nothing.",
+)
 @click.argument("file", default="-", metavar="[FILE|-]")
 def apply_command(**given: object) -> int:
     """Apply a patch from FILE or standard input to the files of a folder.
@@ -88,12 +103,16 @@ def apply_command(**given: object) -> int:
     2 a wrong command line.
     """
     flags = msgspec.convert(given, ApplyFlags)
+    if flags.recover is not None:
+        return _recovered(_files(flags.root), flags.recover)
     patch = _patch(flags.file)
     outcome = _applied(_files(flags.root), patch, flags)
     for reason in _reasons(outcome):
         click.echo(f"duetto: {inert(reason)}", err=True)
     if flags.as_json:
         click.echo(json.dumps(_report(outcome, flags), ensure_ascii=False))
+    elif flags.report:
+        click.echo("\n".join(map(inert, outcome.told.split("\n"))))
     else:
         for line in _summary(outcome, flags):
             click.echo(inert(line))
@@ -107,6 +126,21 @@ def _files(root: str) -> Files:
     if not os.access(root, os.R_OK | os.X_OK):
         raise UsageError(f"--root {root} may not be read")
     return Files(root, Listing(root))
+
+
+def _recovered(files: Files, way: Way) -> int:
+    """Settle what was cut short; the exit code."""
+    journal = journal_of(files)
+    done, refusals = recover(files, journal, way)
+    journal.close()
+    for path, why in refusals.items():
+        click.echo(f"duetto: {inert(f'{path}: {why}')}", err=True)
+    words = {"finish": "new", "undo": "old again", "keep": "left as it is"}[way]
+    for path in done:
+        click.echo(inert(f"{path}  {words}"))
+    if not done and not refusals:
+        click.echo("nothing was cut short here")
+    return EXIT_FAILED if refusals else EXIT_OK
 
 
 def _is_terminal() -> bool:
@@ -134,7 +168,12 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
         """Rights are looked at when it is written: all of the patch, or nothing."""
         return replace(files.read(path), unwritable="")
 
+    # looking puts right what was half written, which a check does not
+    unfinished = [] if flags.check else unfinished_sentences(files, journal_of(files))
+    for sentence in unfinished:
+        click.echo(f"duetto: {inert(sentence)}", err=True)
     workspace = Workspace(read, files.root, files.named_root)
+    workspace.ledger.names = files.listing
     landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)
     size = flags.chunk or max(1, len(patch))
     for at in range(0, len(patch), size):
@@ -144,14 +183,28 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
     outcome = Outcome(list(landing.hunks), landing.failure, landing.placed_all)
     if not flags.check:
         _write(files, workspace, outcome)
+    if flags.report:
+        outcome.told = _told(files, landing, outcome)
     return outcome
+
+
+def _told(files: Files, landing: Landing, outcome: Outcome) -> str:
+    """The report to a model, from the hunks as they are now; what could not be written, too.
+
+    It quotes nothing of a file that no model would be sent unasked (a key, an ignored one).
+    """
+    private = files.privacy_of({hunk.path for hunk in landing.hunks})
+    refused = [f"{path} was not written: {why}" for path, why in outcome.refusals.items()]
+    return "\n".join([landing.report(lambda path: private.get(path, "")), *refused])
 
 
 def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
     """Accept what landed and bring it to the disk: all files, or none."""
     paths = workspace.accept([hunk.id for hunk in outcome.hunks if hunk.decidable])
     plans = {path: workspace.disk_plan(path) for path in paths}
-    outcome.refusals = bring(files, plans)
+    journal = journal_of(files)
+    outcome.refusals = bring(files, plans, journal)
+    journal.close()
     if outcome.refusals:
         for path in plans:
             workspace.write_failed(path)
@@ -179,12 +232,14 @@ def _reasons(outcome: Outcome) -> list[str]:
     if outcome.failure:
         reasons.append(outcome.failure)
     if not reasons and not outcome.placed_all:
-        reasons.append("the stream was cut before the patch was whole")
+        reasons.append("incomplete: the stream was cut before the patch was whole")
     return list(dict.fromkeys(reasons))
 
 
 def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
+    told = {"report": outcome.told} if flags.report else {}
     return {
+        **told,
         "ok": outcome.exit_code == EXIT_OK,
         "checked": flags.check,
         "failure": outcome.failure,

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import click
 
 from tui.errors import EXIT_FAILED, DuettoError
+
+if TYPE_CHECKING:
+    from tui.core.edit_stream.events import Notation
 
 
 @click.group("bench", no_args_is_help=False)
@@ -144,6 +147,69 @@ def ui_command(**choices: Unpack[ScreenChoices]) -> None:
     a quarter of an hour.
     """
     _measure_screen(choices, only_stream=False)
+
+
+@bench_command.command("edit")
+@click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables.")
+@click.option("--quick", is_flag=True, help="Smaller and once: about a minute, and rough.")
+@click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
+@click.option("--no-screen", is_flag=True, help="Only what needs no terminal.")
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(("apply_patch", "search_replace", "unified_diff", "whole_file")),
+    multiple=True,
+    help="Only this format; may be repeated [default: all].",
+)
+def edit_command(
+    is_json: bool, quick: bool, check: bool, no_screen: bool, formats: tuple[Notation, ...]
+) -> None:
+    """Measure what it costs that a file changes while a model speaks.
+
+    Work per frame and the echo of keys while 10,000 tokens/s stream into a file of 10,000 lines,
+    in the real program; then parsing, locating, landing and memory in every format. Takes a few
+    minutes.
+    """
+    from tui.cli.bench_edit import measurement, plan, report, targets
+
+    chosen = plan.QUICK if quick else plan.FULL
+    chosen = replace(chosen, screen=not no_screen, formats=formats or chosen.formats)
+    if chosen.screen and os.name != "posix":
+        raise DuettoError("this needs a pseudo-terminal, which this system has not: --no-screen")
+    findings = measurement.measure(chosen, _tell)
+    found = targets.checks(findings)
+    if is_json:
+        click.echo(json.dumps(report.as_json(findings, found), indent=2))
+    else:
+        click.echo(report.as_text(findings, found))
+    if check and (targets.missed(found) or findings.troubles):
+        sys.exit(EXIT_FAILED)
+
+
+@bench_command.command("bridge")
+@click.option("--json", "is_json", is_flag=True, help="One JSON object instead of tables.")
+@click.option("--quick", is_flag=True, help="One kind, fewer streams: some ten seconds, and rough.")
+@click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
+def bridge_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure what the bridge adds to a provider, and how much it holds.
+
+    Time to the line that says it is ready, to the first token, processor time a token; then 200
+    streams beside 1,000 idle sockets: their pace, memory, and how soon an interrupt reaches the
+    provider. Takes under a minute, with no network.
+    """
+    if os.name != "posix":
+        raise DuettoError("this reads pipes and /proc, which this system does not have")
+    from tui.cli.bench_bridge import measurement, plan, report, targets
+    from tui.cli.bench_edit.targets import missed
+
+    findings = measurement.measure(plan.QUICK if quick else plan.FULL, _tell)
+    found = targets.checks(findings)
+    if is_json:
+        click.echo(json.dumps(report.as_json(findings, found), indent=2))
+    else:
+        click.echo(report.as_text(findings, found))
+    if check and (missed(found) or findings.troubles):
+        sys.exit(EXIT_FAILED)
 
 
 def _measure_screen(choices: ScreenChoices, only_stream: bool) -> None:

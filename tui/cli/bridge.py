@@ -1,13 +1,25 @@
-"""``duetto bridge``: serve the rehearsal model on this machine, for a client that has the token."""
+"""``duetto bridge``: serve models behind one socket, for this machine or for a team."""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from tui.cli.bridge_tokens import LIMITS, limit_options, token_group
+from tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.base import EndpointSpec, Target
+    from tui.bridge.rehearsal.casting import Rehearsal
+
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Number(click.FloatRange):
@@ -23,50 +35,186 @@ class Number(click.FloatRange):
         return number
 
 
-@click.command("bridge")
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_REHEARSAL = (
+    click.option(
+        "--fast-rate",
+        type=Number(1, 20_000),
+        metavar="N",
+        help="Tokens a second of rehearsal-fast [default: 1000].",
+    ),
+    click.option(
+        "--deep-rate",
+        type=Number(1, 20_000),
+        metavar="N",
+        help="Tokens a second of rehearsal-deep [default: 65].",
+    ),
+    click.option("--seed", type=int, metavar="N", help="Which exercises the fast one gets wrong."),
+    click.option(
+        "--mistakes",
+        type=Number(0, 1),
+        metavar="SHARE",
+        help="Share of the exercises that the fast one gets wrong at first, 0 to 1.",
+    ),
+    click.option(
+        "--any-model",
+        is_flag=True,
+        help="Requests for any other model are played by the deep one.",
+    ),
+)
+_TEAM = (
+    click.option("--listen", metavar="HOST:PORT", help="Serve there until SIGTERM, for a team."),
+    click.option("--tls-cert", type=_FILE, metavar="FILE", help="Certificate and chain, PEM."),
+    click.option("--tls-key", type=_FILE, metavar="FILE", help="Its key, PEM, no password."),
+    click.option("--behind-tls", is_flag=True, help="A balancer in front ends TLS."),
+    click.option("--tokens", type=_FILE, metavar="FILE", help="The users: duetto bridge token."),
+    click.option("--log", type=_FILE, metavar="FILE", help="JSON lines [default: stderr]."),
+    click.option(
+        "--drain",
+        type=Number(0, 86_400),
+        metavar="SECONDS",
+        help="At SIGTERM wait so long for running responses [default: 30].",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamFlags:
+    """What only a bridge that listens for others is told; None: not given."""
+
+    listen: str | None
+    tls_cert: Path | None
+    tls_key: Path | None
+    behind_tls: bool
+    tokens: Path | None
+    log: Path | None
+    drain: float | None
+
+    def given(self) -> list[str]:
+        """The flags that were given, but for ``--listen``."""
+        names = [name for name in self.__slots__ if name != "listen"]
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
+
+
+def _with(options: Sequence[Callable[[C], C]]) -> Callable[[C], C]:
+    def added(command: C) -> C:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
+@click.group(
+    "bridge",
+    commands={"token": token_group},
+    invoke_without_command=True,
+    subcommand_metavar="[token add|list|revoke]",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 takes a free port.")
-@click.option(
-    "--fast-rate",
-    type=Number(1, 20_000),
-    metavar="N",
-    help="Tokens a second of rehearsal-fast [default: 1000].",
-)
-@click.option(
-    "--deep-rate",
-    type=Number(1, 20_000),
-    metavar="N",
-    help="Tokens a second of rehearsal-deep [default: 65].",
-)
-@click.option("--seed", type=int, metavar="N", help="Which exercises the fast one gets wrong.")
-@click.option(
-    "--mistakes",
-    type=Number(0, 1),
-    metavar="SHARE",
-    help="Share of the exercises that the fast one gets wrong at first, 0 to 1.",
-)
-@click.option(
-    "--any-model",
-    is_flag=True,
-    help="Requests for any other model are played by the deep one.",
-)
+@click.option("--config", type=_FILE, metavar="FILE", help="Read this config.toml, not your own.")
+@click.option("--endpoint", multiple=True, metavar="NAME", help="Serve this provider, too.")
+@_with(_REHEARSAL)
 @click.option(
     "--max-age",
     type=Number(0, 1_000_000, min_open=True),
     metavar="SECONDS",
     help="End each connection when it is so old, as services do: tests a client's recovery.",
 )
-def bridge_command(port: int, max_age: float | None, **given: Any) -> None:
-    """Serve the rehearsal model over Responses WebSocket mode, on loopback.
+@_with(_TEAM)
+@limit_options("user-")
+@click.pass_context
+def bridge_command(
+    context: click.Context, /, port: int, max_age: float | None, **given: Any
+) -> None:
+    """Serve your endpoints, and the rehearsal model, over Responses WebSocket mode.
 
-    Prints one JSON line with the url and the bearer token, and serves until its stdin closes or
-    SIGTERM comes. Models: rehearsal-fast and rehearsal-deep, each also as NAME@RATE.
+    Prints one JSON line with the url and the bearer token, and serves on loopback until its stdin
+    closes or SIGTERM comes; a model is named ENDPOINT/MODEL. With --listen it serves a team.
     """
-    from tui.bridge.__main__ import serve
-    from tui.bridge.models import Rehearsal
-
+    if context.invoked_subcommand is not None:
+        return
+    limits = {name: given.pop(name) for name in LIMITS}
+    team = TeamFlags(**{name: given.pop(name) for name in TeamFlags.__slots__})
+    targets = configured(given.pop("config"), given.pop("endpoint"))
     names = {"fast_rate": "fast_tokens_s", "deep_rate": "deep_tokens_s"}
     chosen = {names.get(key, key): value for key, value in given.items() if value is not None}
-    rehearsal = replace(Rehearsal(), **chosen)
-    code = serve(rehearsal, port, max_age_s=max_age)
+    if team.listen is not None:
+        if port:
+            raise UsageError("--port is for a bridge of your own: say it in --listen HOST:PORT")
+        _serve_team(team, (limits, max_age), _rehearsal(chosen), targets)
+        return
+    alone = [*team.given(), *(f"--user-{k.replace('_', '-')}" for k, v in limits.items() if v)]
+    if alone:
+        raise UsageError(f"{alone[0]} is for a bridge that serves others: add --listen HOST:PORT")
+    from tui.bridge.__main__ import serve
+
+    code = serve(_rehearsal(chosen), port, max_age_s=max_age, targets=targets)
     if code:
         sys.exit(code)
+
+
+def configured(config: Path | None, names: Sequence[str]) -> dict[str, Target]:
+    """The endpoints of the settings, and the providers that are named, with their keys.
+
+    Raises UsageError, SettingsError, EndpointError: one of them cannot be.
+    """
+    from tui.cli.endpoint_specs import Sources, declared, endpoint_specs
+    from tui.settings import Paths, load
+
+    paths = Paths.find()
+    settings = load(config or paths.config_file, required=config is not None)
+    specs = endpoint_specs(settings, os.environ, paths.providers_dir)
+    sources = Sources(settings, os.environ, paths.providers_dir)
+    specs.update({name: declared(name, sources).spec for name in names if name not in specs})
+    if not specs:
+        return {}
+    from tui.bridge.told_endpoints import target
+
+    keys = _keys(specs)
+    for name, spec in specs.items():
+        if spec.key_env and not keys[name] and not declared(name, sources).key_optional:
+            click.echo(f"duetto: no key for {name}: {spec.key_env} is not set", err=True)
+    return {name: target(name, spec, keys[name]) for name, spec in specs.items()}
+
+
+def _keys(specs: Mapping[str, EndpointSpec]) -> dict[str, str]:
+    """The keys by endpoint, side by side: a keyring that does not answer is waited for once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from tui.bridge.keys import key_of
+
+    with ThreadPoolExecutor(len(specs)) as pool:
+        found = pool.map(lambda name: key_of(name, specs[name], os.environ), specs)
+        return dict(zip(specs, found, strict=True))
+
+
+def _rehearsal(chosen: Mapping[str, Any]) -> Rehearsal:
+    from tui.bridge.rehearsal.casting import Rehearsal
+
+    return replace(Rehearsal(), **chosen)
+
+
+def _serve_team(
+    team: TeamFlags,
+    limited: tuple[Mapping[str, int | None], float | None],
+    rehearsal: Rehearsal,
+    targets: Mapping[str, Target],
+) -> None:
+    from tui.bridge.team.limits import Limits
+    from tui.bridge.team.listening import place
+    from tui.bridge.team.service import DRAIN_S, Plan, serve_team
+
+    limits, max_age_s = limited
+    plan = Plan(
+        place(team.listen or ""),
+        tokens=team.tokens,
+        cert=team.tls_cert,
+        key=team.tls_key,
+        fronted=team.behind_tls,
+        limits=Limits(**limits),
+        log=team.log,
+        drain_s=DRAIN_S if team.drain is None else team.drain,
+        max_age_s=max_age_s,
+    )
+    serve_team(plan, rehearsal, targets)

@@ -16,11 +16,13 @@ import click
 
 import tui
 from tui.cli import doctor_tmux, verify_command
-from tui.cli.composition import Workplace
 from tui.cli.doctor_network import endpoint_findings, surroundings
+from tui.cli.doctor_providers import key_findings, provider_findings
 from tui.cli.finding import Finding, State
 from tui.cli.inert_text import inert
-from tui.cli.options import ModelFlags, ResolvedModels, model_options, resolve, settings_for
+from tui.cli.options import ModelFlags, model_options, settings_for
+from tui.cli.resolution import ResolvedModels, resolve
+from tui.cli.workplace import Workplace
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
@@ -31,18 +33,6 @@ from tui.errors import (
 )
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project
 from tui.ui.theme import theme_names
-
-KNOWN_KEYS = (
-    "OPENAI_API_KEY",
-    "XAI_API_KEY",
-    "CEREBRAS_API_KEY",
-    "GROQ_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GEMINI_API_KEY",
-    "MISTRAL_API_KEY",
-)
-"""Looked for by name; a value is never shown."""
 
 _MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachable": "✗"}
 
@@ -92,11 +82,11 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     settings, finding = _configuration(flags, paths)
     yield finding
     yield from _workspace(Path.cwd(), settings or Settings())
-    yield _keys(settings or Settings())
+    yield from key_findings(settings or Settings(), paths)
     if settings is None:
         return
     try:
-        models = resolve(settings, flags)
+        models = resolve(settings, flags, os.environ, paths)
     except DuettoError as error:
         yield Finding("models", "fix", str(error))
         return
@@ -104,6 +94,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield from surroundings(os.environ)
     workplace = Workplace(Path.cwd(), settings, models, paths)
     yield from asyncio.run(endpoint_findings(workplace, probe=probe))
+    yield from asyncio.run(provider_findings(workplace))
 
 
 def _program() -> Finding:
@@ -187,20 +178,11 @@ def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
     yield Finding("tests", "ok", f"{command_line(command.argv)} ({command.source}{asked})")
 
 
-def _keys(settings: Settings) -> Finding:
-    own = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
-    names = dict.fromkeys([*own, *KNOWN_KEYS])
-    found = [name for name in names if os.environ.get(name, "").strip()]
-    if found:
-        return Finding("keys", "ok", "in the environment: " + ", ".join(found))
-    return Finding("keys", "note", "none of the known ones in the environment")
-
-
 def _models(models: ResolvedModels) -> Finding:
     parts = [f"{role}: {spec.model} on {spec.endpoint}" for role, spec in models.roles.items()]
     if not models.rehearsal:
         return Finding("models", "ok", "; ".join(parts))
-    advice = "to connect a model: duetto --endpoint wss://HOST/v1/responses --fast MODEL"
+    advice = "to connect a model: duetto --endpoint NAME|URL --fast MODEL (docs/endpoints.md)"
     return Finding("models", "note", "; ".join(parts), advice)
 
 

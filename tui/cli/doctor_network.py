@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from tui.cli.composition import Network, Workplace
+from tui.cli.endpoint_specs import REHEARSAL
 from tui.cli.finding import Finding
-from tui.cli.options import REHEARSAL
+from tui.cli.network import Network
 from tui.cli.probing import STEP_S, Probing
+from tui.cli.workplace import Workplace
 from tui.core.wire.address import shown
 from tui.core.wire.authorities import NAMES
 from tui.effects.clock import MonotonicClock
@@ -80,7 +81,7 @@ async def _examined(
             found.append(await _probed(name, network, workplace))
     finally:
         await wire.close()
-    if name != REHEARSAL:
+    if name != REHEARSAL and not network.bridged(name):
         found.append(_known(name, network, advise=not probe))
     return found
 
@@ -95,9 +96,11 @@ async def _dialled(name: str, wire: Wire, network: Network) -> Finding:
         return Finding(check, "unreachable", str(error))
     dial_ms = (clock.now() - began) * 1000
     where = network.shown_address(name)
+    if name != REHEARSAL and network.bridged(name):
+        return Finding(check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms")
     if wire.transport == "http":
-        text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE"
-        return Finding(check, "note", text, "turns begin later; no lanes, no steering")
+        text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
+        return Finding(check, "note", text)
     for _ in range(int(PONG_TIMEOUT_S / LOOK_S)):
         if wire.round_trip_s is not None:
             break
@@ -132,8 +135,6 @@ async def _probed(name: str, network: Network, workplace: Workplace) -> Finding:
         await wire.close()
     able = wire.abilities(models[0])
     shared = f"lanes {_WORDS[able.lanes]}, prewarm {_WORDS[able.prewarm]}"
-    if wire.transport == "http":
-        shared = "by HTTP+SSE no lanes and no prewarm"
     cost = f"asked {len(models)} model{'s' * (len(models) > 1)} for one short answer each"
     text = f"{shared}; {'; '.join(parts)} ({cost})"
     if silent:

@@ -6,28 +6,25 @@ import asyncio
 import contextlib
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
-from tui.cli.composition import Composition, Workplace, tracer_for
+from tui.cli.composition import Composition, tracer_for
 from tui.cli.exec_report import JsonReport, Report, TextReport
 from tui.cli.open_app import log_broken
-from tui.cli.options import (
-    ModelFlags,
-    model_options,
-    record_option,
-    resolve,
-    settings_for,
-    trace_option,
-)
+from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
+from tui.cli.resolution import resolve
 from tui.cli.streams import text_of
 from tui.cli.target import target_of
-from tui.core.hunk import PLACED, Decision, Hunk, Stage
-from tui.core.review import below
+from tui.cli.workplace import Workplace
+from tui.core.edits.hunk import PLACED, Decision, Hunk, Stage
+from tui.core.turn import Block, BlockKind
 from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
+from tui.engine.notices import Trouble
 from tui.engine.session import Options, Session
 from tui.errors import (
     EXIT_FAILED,
@@ -76,9 +73,12 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     chosen = choices["role"] or workplace.models.first_role
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    options = Options(first_role=chosen)
+    options = Options(first_role=chosen, ambiguous=workplace.settings.editor.ambiguous)
     workplace = replace(workplace, tracer=tracer_for(choices["trace"]))
     composition = Composition(workplace, options, watched=False, record=choices["record"])
+    if choices["apply"]:
+        for sentence in composition.unfinished():
+            composition.session.warn(Trouble(sentence, severity="warning"))
     report: Report = TextReport(sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(sys.stdout)
@@ -146,14 +146,24 @@ class Turn:
         self._take()
         if apply:
             self._decide()
+            while session.formatting.running:
+                self._take()
+                await asyncio.sleep(FRAME_S)
+        return self._concluded(apply=apply)
+
+    def _concluded(self, *, apply: bool) -> int:
+        """Tell how it ended; returns the exit code."""
+        session = self._session
         hunks = session.workspace.hunks
         left_out = [
             hunk
             for hunk in hunks
             if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)
         ]
+        if unread := unread_patch(session.transcript.blocks):
+            self._report.trouble(Trouble("A patch could not be read", unread, severity="warning"))
         self._take()
-        code = self._code(bool(left_out))
+        code = self._code(bool(left_out or unread))
         self._report.ended(session, left_out, code)
         return code
 
@@ -176,11 +186,7 @@ class Turn:
         """Accept what can be accepted unseen: neither it nor what it lies on has a flag."""
         session, workspace = self._session, self._session.workspace
         if session.status.outcome == "completed":
-            chosen = [
-                hunk.id
-                for hunk in workspace.hunks
-                if hunk.decidable and all(map(is_plain, [hunk, *below(workspace.ledger, hunk)]))
-            ]
+            chosen = [hunk.id for hunk in workspace.hunks if workspace.may_be_taken_as_read(hunk)]
             if chosen:
                 session.submit(Accept(tuple(chosen)))
 
@@ -193,10 +199,10 @@ class Turn:
         return EXIT_FAILED if left_out or self._failed or outcome != "completed" else EXIT_OK
 
 
-def is_plain(hunk: Hunk) -> bool:
-    """True for a hunk that nobody needs to look at, or that was accepted before."""
-    plain = hunk.stage is Stage.LANDED and not hunk.flags
-    return plain or hunk.decision is Decision.ACCEPTED
+def unread_patch(blocks: Sequence[Block]) -> str:
+    """What was wrong with the last patch, if it was none or ended early; empty if it was whole."""
+    patches = [block for block in blocks if block.kind is BlockKind.PATCH]
+    return patches[-1].text.strip() if patches and patches[-1].state == "failed" else ""
 
 
 def is_left_out(hunk: Hunk, hunks: list[Hunk]) -> bool:

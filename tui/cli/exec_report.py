@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TextIO
 
 from tui.cli.inert_text import PROSE, inert
-from tui.core.hunk import OPEN, Hunk
+from tui.core.edits.hunk import OPEN, Hunk
 from tui.core.meter import MeterView
 from tui.core.turn import BlockKind
 from tui.core.wire.events import Usage
-from tui.engine.notices import Trouble
+from tui.engine.notices import Status, Trouble
 from tui.engine.session import Session
 from tui.errors import EXIT_INTERRUPTED
 
@@ -214,6 +214,7 @@ class JsonReport:
         fields = {
             "outcome": status.outcome,
             "model": status.served_model or status.models[status.role],
+            **served_fields(status),
             "usage": usage_fields(session.meter.total()),
             "left_out": [hunk.id for hunk in left_out],
             "exit_code": code,
@@ -257,6 +258,16 @@ def hunk_fields(hunk: Hunk) -> dict[str, object]:
         "flags": list(hunk.flags),
         "reason": hunk.reason,
     }
+
+
+def served_fields(status: Status) -> dict[str, str]:
+    """What is said of who answered, beside the model; nothing, if nothing was."""
+    said = {
+        "tier": status.served_tier,
+        "served_endpoint": status.served_endpoint,
+        "fallback_reason": status.fallback_reason,
+    }
+    return {name: words for name, words in said.items() if words}
 
 
 def usage_fields(usage: Usage | None) -> dict[str, int | None] | None:

@@ -31,7 +31,11 @@ COMMANDS = {
     "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),
     "replay": ("tui.cli.replay:replay_command", "Play a recording back."),
-    "bridge": ("tui.cli.bridge:bridge_command", "Serve the rehearsal model on this machine."),
+    "bridge": (
+        "tui.cli.bridge:bridge_command",
+        "Serve your endpoints to other programs, or to a team.",
+    ),
+    "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
     "bench": ("tui.cli.bench:bench_command", "Measure what duetto promises, on this machine."),
 }
@@ -114,7 +118,7 @@ def duetto() -> None:
 
     duetto [PATH ...] [+LINE] opens the app on a folder, or on files (path:line:col works too); its
     options are shown by: duetto open --help. Without a configured model the built-in rehearsal
-    answers; without a PATH too, the practice workspace is opened.
+    answers; without a PATH too, the practice workspace is opened, else the current folder.
     """
 
 

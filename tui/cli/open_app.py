@@ -7,6 +7,7 @@ sentence on an untouched terminal; the screen's packages are imported after that
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 import signal
@@ -18,21 +19,16 @@ import click
 import msgspec
 
 from tui.cli.last_words import LastWords
-from tui.cli.options import (
-    ModelFlags,
-    model_options,
-    record_option,
-    resolve,
-    settings_for,
-    trace_option,
-)
+from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
+from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
 from tui.errors import EXIT_FAILED, EXIT_OK
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project, with_project
 
 if TYPE_CHECKING:
-    from tui.cli.composition import Composition, Workplace
+    from tui.cli.composition import Composition
+    from tui.cli.workplace import Workplace
     from tui.engine.notices import Trouble
     from tui.engine.session import Options, Session
     from tui.ui.app import DuettoApp
@@ -50,8 +46,8 @@ def open_command(
 ) -> int:
     """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
-    Without PATH the practice workspace is opened, without a configured model the built-in
-    rehearsal answers.
+    Without PATH the current folder is opened; where no model is configured the built-in rehearsal
+    answers, in its practice workspace.
     """
     return open_app([path] if isinstance(path, str) else path, flags, record, trace)
 
@@ -70,21 +66,31 @@ def open_app(
     paths = Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
-    target = target_of(arguments)
-    if target is None:
-        from tui.cli.practice import ensure
-
-        target = Target(ensure(paths.data_dir))
+    target = target_of(arguments) or _home_of(models, paths)
     own_theme = settings.editor.theme
     settings = with_project(settings, load_project(target.root))
     settings, wrong_theme = with_known_theme(settings, own_theme, target.root)
-    from tui.cli.composition import Composition, Workplace, tracer_for
+    from tui.cli.composition import Composition, tracer_for
+    from tui.cli.workplace import Workplace
 
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     if wrong_theme is not None:
         composition.session.warn(wrong_theme)
     return asyncio.run(_run(composition, workplace, target))
+
+
+def _home_of(models: ResolvedModels, paths: Paths) -> Target:
+    """What is opened when nothing is named: the exercises, or with a real model this folder.
+
+    Raises UsageError: this folder cannot be read.
+    """
+    here = None if models.rehearsal else target_of([os.curdir])
+    if here is None:
+        from tui.cli.practice import ensure
+
+        here = Target(ensure(paths.data_dir))
+    return here
 
 
 def with_known_theme(
@@ -116,16 +122,20 @@ def options_for(workplace: Workplace) -> Options:
     from tui.bridge.rehearsal import RECORD
     from tui.engine.session import Options
 
-    save, first_role = workplace.settings.editor.save, workplace.models.first_role
-    root = workplace.root
+    editor, root = workplace.settings.editor, workplace.root
+    options = Options(
+        save=editor.save,
+        first_role=workplace.models.first_role,
+        ask=True,
+        ambiguous=editor.ambiguous,
+        auto_accept=editor.review == "auto",
+    )
     if not (root / RECORD).is_file():
-        return Options(save=save, first_role=first_role, ask=True)
+        return options
     from tui.cli import practice
 
-    return Options(
-        save=save,
-        first_role=first_role,
-        ask=True,
+    return dataclasses.replace(
+        options,
         prompts=tuple(exercise.prompt for exercise in practice.offered_prompts()),
         suggest=lambda: practice.suggested(root),
     )

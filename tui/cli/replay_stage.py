@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tui.cli.options import ROLES
 from tui.cli.replay_director import Director, Pace
@@ -24,7 +24,15 @@ from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine.intents import Accept, OpenFile, Reload, Role
-from tui.engine.ports import MAIN_LANE, PatchTool, Ports, RoleSpec, VerifyCommand, Wire
+from tui.engine.ports import (
+    MAIN_LANE,
+    PatchFormat,
+    PatchTool,
+    Ports,
+    RoleSpec,
+    VerifyCommand,
+    Wire,
+)
 from tui.engine.session import Options, Session
 from tui.errors import EditRefused, FileRefused
 
@@ -34,8 +42,11 @@ LAYOUT_BYTES = 64 * 2**20
 """All that a recording may lay out."""
 
 
-_ADDED = re.compile(r"\*\*\* Add File: (.+?)(?:\\n|\\r|\")")
-"""In the JSON text of a finished call."""
+_ADDED = re.compile(
+    r"\*\*\* Add File: (.+?)(?:\\n|\\r|\")"
+    r"|--- /dev/null(?:\\r)?\\n\+\+\+ (?:b/)?(.+?)(?:\\[nrt]|\")"
+)
+"""In the JSON text of a finished item."""
 
 
 class NoRunner:
@@ -145,7 +156,7 @@ def read_at_first(played: Sequence[Exchange]) -> list[FileBlock]:
                 found.setdefault(block.path, block)
         for act in exchange.acts:
             if '"response.output_item.done"' in act.text:
-                made.update(_ADDED.findall(act.text))
+                made.update(name for found in _ADDED.findall(act.text) for name in found if name)
     return list(found.values())
 
 
@@ -157,13 +168,21 @@ def roles_of(recording: Recording, played: Sequence[Exchange]) -> dict[Role, Rol
     for role in ROLES:
         known = named.get(role)
         if isinstance(known, dict) and isinstance(known.get("model"), str):
-            tool: PatchTool = "text" if known.get("patch_tool") == "text" else "custom"
-            roles[role] = RoleSpec(role, known["model"], ENDPOINT, patch_tool=tool)
+            tool = _one_of(get_args(PatchTool), known.get("patch_tool"))
+            fmt = _one_of(get_args(PatchFormat), known.get("patch_format"))
+            roles[role] = RoleSpec(
+                role, known["model"], ENDPOINT, patch_tool=tool, patch_format=fmt
+            )
     if roles:
         return roles
     models = list(dict.fromkeys(exchange.model or "model" for exchange in played)) or ["model"]
     named_roles = zip(ROLES, models, strict=False)
     return {role: RoleSpec(role, model, ENDPOINT) for role, model in named_roles}
+
+
+def _one_of(known: tuple[Any, ...], said: object) -> Any:
+    """The one that is said; the first, if it is none of them."""
+    return said if said in known else known[0]
 
 
 def _options(roles: dict[Role, RoleSpec]) -> Options:

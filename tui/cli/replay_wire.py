@@ -75,6 +75,10 @@ class ReplayWire:
         self._protocol.data_to_send()
         return number
 
+    def throttle(self, tokens_s: float | None) -> bool:
+        """A recording goes at its own speed."""
+        return False
+
     def interrupt(self) -> None:
         """Stop; where the recording does not say what the server said, it says yes."""
         self._protocol.interrupt(None, self.recorded_s)

@@ -10,12 +10,12 @@ from typing import Any
 from tui.bridge.rehearsal import phrases
 from tui.bridge.rehearsal.beats import Beat, Call, Reason, Say, function_call
 from tui.bridge.rehearsal.generator import FreeForm, free_form, free_lines, free_text
+from tui.bridge.rehearsal.notations import in_prose, write_patch
 from tui.bridge.rehearsal.patch_writer import (
     Change,
     FilePlan,
     lines_of,
     plan_file,
-    write_patch,
 )
 from tui.bridge.rehearsal.scene import Scene, read_scene, shows_failure
 from tui.bridge.rehearsal.script import ORIGINAL, Fix, Script, Version, load_scripts
@@ -169,7 +169,7 @@ def _patch(scene: Scene, script: Script, version: Version, manner: Manner) -> li
     lost = [region for plan in plans for region in plan.lost]
     if lost:
         return [Say(phrases.lost(lost[0]))]
-    patch = write_patch(plans)
+    patch = write_patch(plans, scene.notation)
     if not patch:
         return [Say(phrases.solved(script, failed=scene.failed))]
     told: Version | Fix = version
@@ -200,7 +200,7 @@ def deliver(scene: Scene, prose: str, patch: str) -> list[Beat]:
         return [Say(prose), Call("apply_patch", patch, custom=True)]
     if scene.channel == "function":
         return [Say(prose), function_call("apply_patch", **{scene.patch_argument: patch})]
-    return [Say(f"{prose}\n\n{patch}\n{phrases.REVIEW}")]
+    return [Say(f"{prose}\n\n{in_prose(patch, scene.notation)}\n{phrases.REVIEW}")]
 
 
 def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
@@ -219,7 +219,8 @@ def _free(scene: Scene, wanted: FreeForm, manner: Manner) -> list[Beat]:
     added = free_lines(path, len(lines) + 1, wanted.count, manner.seed)
     plan = FilePlan(path, scene.files.get(path))
     plan.changes.append(Change(len(lines), 0, tuple(added)))
-    return deliver(scene, phrases.lines_follow(wanted.count, path), write_patch([plan]))
+    patch = write_patch([plan], scene.notation)
+    return deliver(scene, phrases.lines_follow(wanted.count, path), patch)
 
 
 def _calls(scene: Scene, wanted: FreeForm) -> list[Beat]:

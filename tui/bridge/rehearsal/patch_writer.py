@@ -1,9 +1,13 @@
-"""Writes the patch that takes a file's text, as it is now, to the wanted states of its regions."""
+"""Finds what takes a file's text, as it is now, to the wanted states of its regions.
+
+The patch itself is written by `notations`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tui.bridge.rehearsal.script import ORIGINAL, Region
 
@@ -51,23 +55,6 @@ def plan_file(path: str, text: str | None, wanted: Sequence[tuple[Region, str]])
             plan.changes.append(change)
     plan.changes.sort(key=lambda change: change.first)
     return plan
-
-
-def write_patch(plans: Sequence[FilePlan]) -> str:
-    """The patch for all files; empty if nothing is to be changed."""
-    written: list[str] = []
-    for plan in plans:
-        if not plan.changes:
-            continue
-        if plan.text is None:
-            written.append(f"*** Add File: {plan.path}")
-            written += ["+" + line for change in plan.changes for line in change.added]
-        else:
-            written.append(f"*** Update File: {plan.path}")
-            written += _sections(lines_of(plan.text), plan.changes)
-    if not written:
-        return ""
-    return "\n".join(["*** Begin Patch", *written, "*** End Patch"]) + "\n"
 
 
 def lines_of(text: str) -> list[str]:
@@ -119,25 +106,53 @@ def _change(first: int, old: Sequence[str], new: Sequence[str]) -> Change | None
     return Change(first + same, len(old) - same - tail, added)
 
 
-def _sections(lines: Sequence[str], changes: Sequence[Change]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some lines of a file with what becomes of them."""
+
+    first: int
+    """Row of the first old line."""
+    ops: tuple[tuple[Literal[" ", "-", "+"], str], ...]
+
+    @property
+    def old(self) -> list[str]:
+        """The lines that stand there now."""
+        return [line for op, line in self.ops if op != "+"]
+
+    @property
+    def new(self) -> list[str]:
+        """The lines that shall stand there."""
+        return [line for op, line in self.ops if op != "-"]
+
+
+def sections_of(plan: FilePlan) -> list[Section]:
     """The sections of one file; changes whose context meets share a section."""
+    lines = lines_of(plan.text or "")
     groups: list[list[Change]] = []
-    for change in changes:
+    for change in plan.changes:
         last = groups[-1][-1] if groups else None
         near = last is not None and change.first - last.first - last.removed <= 2 * CONTEXT_LINES
         if near:
             groups[-1].append(change)
         else:
             groups.append([change])
-    written: list[str] = []
+    written: list[Section] = []
     done = 0
     for group in groups:
-        written += _section(lines, group, done)
+        written.append(_section(lines, group, done))
         done = group[-1].first + group[-1].removed
     return written
 
 
-def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> list[str]:
+def new_lines(plan: FilePlan) -> list[str]:
+    """The whole file as it shall be."""
+    lines = lines_of(plan.text or "")
+    for change in reversed(plan.changes):
+        lines[change.first : change.first + change.removed] = change.added
+    return lines
+
+
+def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> Section:
     """One section with enough context to be unique; the lines before ``done`` are taken."""
     first, last = group[0].first, group[-1].first + group[-1].removed
     context = CONTEXT_LINES
@@ -147,10 +162,12 @@ def _section(lines: Sequence[str], group: Sequence[Change], done: int) -> list[s
         if not block or context >= _MOST_CONTEXT_LINES or len(occurrences(lines, block)) == 1:
             break
         context += 1
-    written, at = ["@@"], top
+    ops: list[tuple[Literal[" ", "-", "+"], str]] = []
+    at = top
     for change in group:
-        written += [" " + line for line in lines[at : change.first]]
-        written += ["-" + line for line in lines[change.first : change.first + change.removed]]
-        written += ["+" + line for line in change.added]
+        ops += [(" ", line) for line in lines[at : change.first]]
+        ops += [("-", line) for line in lines[change.first : change.first + change.removed]]
+        ops += [("+", line) for line in change.added]
         at = change.first + change.removed
-    return written + [" " + line for line in lines[at:bottom]]
+    ops += [(" ", line) for line in lines[at:bottom]]
+    return Section(top, tuple(ops))

@@ -10,11 +10,12 @@ from tui.bridge.rehearsal.script import ORIGINAL, Region, Script, load_scripts
 REVIEW = "Accept or reject the hunks, then press F5 to run the tests."
 REHEARSED = "That was rehearsed text without meaning."
 CONNECT = """\
-To talk to a real model, start duetto with these three lines:
+To talk to a real model, start duetto so:
 
-    duetto --endpoint wss://HOST/v1/responses \\
-           --fast MODEL --deep MODEL \\
-           --key-env NAME_OF_THE_VARIABLE_THAT_HOLDS_THE_KEY
+    duetto --endpoint NAME --fast MODEL --deep MODEL
+
+NAME is a provider (openai, anthropic, groq, ollama...) or a server's address (https://HOST/v1).
+The key is taken from the provider's own variable (GROQ_API_KEY...); --key-env names another one.
 """
 _REFUSED = re.compile(
     r"\bnot (?:be )?(?:placed|applied|found|valid)\b|\brefused\b|\brejected\b|\bconflict"

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tui.bridge.rehearsal.notations import Notation, asked_notation, patched_paths
 from tui.core.file_block import file_blocks
 
 PatchChannel = Literal["custom", "function", "text"]
 
 _BLOCK = re.compile(r'^<file(?: [a-z_]+="(?:[^"\\]|\\.)*")+>\n.*?\n</file>$', re.M | re.S)
-_PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
 _FAILURE = re.compile(
     r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
     r"|^Traceback \(most recent|\b(?:it|that|tests?) (?:still )?fails\b"
@@ -23,6 +23,8 @@ _FAILURE = re.compile(
 _CALLS = {"function_call", "custom_tool_call"}
 _SPOKEN = {*_CALLS, "reasoning"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output"}
+_MOST_READ = 50_000
+"""Characters at each end of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Scene:
 
     channel: PatchChannel = "text"
     """How the request lets a model edit."""
+    notation: Notation = "apply_patch"
+    """What the request asks patches to be written in."""
     patch_argument: str = "input"
     """Name of the string that holds the patch, if apply_patch is a function."""
     can_read: bool = False
@@ -78,7 +82,7 @@ class Scene:
     def hear(self, text: str) -> None:
         """A user's message."""
         self._take_files(text)
-        spoken = _BLOCK.sub("", text).strip()
+        spoken = _ends_of(_BLOCK.sub("", text).strip())
         if spoken:
             self.said.append(spoken)
             self.failed = self.failed or shows_failure(spoken)
@@ -94,7 +98,7 @@ class Scene:
 
     def recall(self, text: str) -> None:
         """The model's own patch or prose: the files that it patched are no longer as quoted."""
-        paths = set(_PATCHED_PATH.findall(text))
+        paths = patched_paths(text)
         if paths:
             self.patched |= paths
             self.failed = False
@@ -105,7 +109,7 @@ class Scene:
         name, argument = str(item.get("name", "")), item.get("arguments", item.get("input"))
         text = argument if isinstance(argument, str) else ""
         self._calls[str(item.get("call_id", ""))] = (name, text)
-        if "*** Begin Patch" in text:
+        if name == "apply_patch" or "*** Begin Patch" in text:
             self.recall(text.replace("\\n", "\n") if item["type"] == "function_call" else text)
 
     def answer(self, item: Mapping[str, Any]) -> None:
@@ -114,7 +118,8 @@ class Scene:
         output = text_of(item.get("output"))
         if not self._take_files(output) and name == "read_file":
             self.unreadable[_member(argument, "path")] = output
-        self.failed = self.failed or (name not in ("read_file", "") and shows_failure(output))
+        told = _ends_of(output)
+        self.failed = self.failed or (name not in ("read_file", "") and shows_failure(told))
         self.answers.append(ToolAnswer(name, output))
 
     def _take_files(self, text: str) -> bool:
@@ -132,8 +137,12 @@ class Scene:
 
 def read_scene(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> Scene:
     """Read a request and the whole chain of items that it stands for."""
-    scene = Scene(listed=frozenset(str(request.get("instructions") or "").splitlines()))
+    instructions = str(request.get("instructions") or "")
+    scene = Scene(listed=frozenset(instructions.splitlines()))
     _read_tools(scene, request.get("tools"))
+    tools = _listed(request.get("tools"))
+    tools = [tool for tool in tools if "apply_patch" in str(tool)]
+    scene.notation = asked_notation(instructions, *map(str, tools))
     for item in items:
         kind = item.get("type", "message")
         if kind in _SPOKEN or (kind == "message" and item.get("role") == "assistant"):
@@ -152,7 +161,7 @@ def read_scene(request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -
 
 
 def _read_tools(scene: Scene, tools: object) -> None:
-    for tool in tools if isinstance(tools, list) else []:
+    for tool in _listed(tools):
         if not isinstance(tool, dict):
             continue
         kind, name = tool.get("type"), tool.get("name")
@@ -167,6 +176,17 @@ def _read_tools(scene: Scene, tools: object) -> None:
             scene.patch_argument = _only_property(tool)
         elif name == "read_file" and kind == "function":
             scene.can_read = True
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _ends_of(text: str) -> str:
+    """Where what is meant is said; all of many mebibytes would hold up everybody for seconds."""
+    if len(text) <= 2 * _MOST_READ:
+        return text
+    return f"{text[:_MOST_READ]}\n{text[-_MOST_READ:]}"
 
 
 def _only_property(tool: Mapping[str, Any]) -> str:

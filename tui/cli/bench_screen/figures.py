@@ -98,21 +98,22 @@ def marks_of(played: Played) -> list[int]:
 
 def keys(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
     """Of keys: when each was pressed, and what then stands in the prompt."""
-    echoes = _echoes(pressed, picture)
-    yield KEY_P50, milliseconds(percentile(echoes, 0.5))
-    yield KEY_P95, milliseconds(percentile(echoes, 0.95))
-    yield KEY_MAX, milliseconds(max(echoes, default=None))
-    yield KEYS, 100 * len(echoes) / len(pressed) if pressed else None
+    found = echoes(pressed, picture)
+    yield KEY_P50, milliseconds(percentile(found, 0.5))
+    yield KEY_P95, milliseconds(percentile(found, 0.95))
+    yield KEY_MAX, milliseconds(max(found, default=None))
+    yield KEYS, 100 * len(found) / len(pressed) if pressed else None
 
 
 def keys_in_editor(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
     """The same of keys in an open file."""
-    echoes = _echoes(pressed, picture)
-    yield EDITOR_KEY_P50, milliseconds(percentile(echoes, 0.5))
-    yield EDITOR_KEY_P95, milliseconds(percentile(echoes, 0.95))
+    found = echoes(pressed, picture)
+    yield EDITOR_KEY_P50, milliseconds(percentile(found, 0.5))
+    yield EDITOR_KEY_P95, milliseconds(percentile(found, 0.95))
 
 
-def _echoes(pressed: Sequence[tuple[float, str]], picture: Picture) -> list[float]:
+def echoes(pressed: Sequence[tuple[float, str]], picture: Picture) -> list[float]:
+    """Seconds from each key to the text that it makes, of those that were seen."""
     return [picture.seen[text] - at_s for at_s, text in pressed if text in picture.seen]
 
 

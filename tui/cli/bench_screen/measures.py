@@ -106,14 +106,14 @@ def _typed(
     sent = seat.started(asked)
     seat.terminal.write(around[0])
     seat.terminal.rest(0.15)
-    pressed = _pressed(seat.terminal, (sent.first_s or submitted_s) + asked.lasts_s - 0.1)
+    pressed = pressed_keys(seat.terminal, (sent.first_s or submitted_s) + asked.lasts_s - 0.1)
     played = seat.played(asked, submitted_s, tuple(text for _, text in pressed))
     seat.terminal.write(around[1])
     seat.terminal.rest(KEY_GAP_S[1])
     return pressed, played.picture
 
 
-def _pressed(terminal: PseudoTerminal, until_s: float) -> list[tuple[float, str]]:
+def pressed_keys(terminal: PseudoTerminal, until_s: float) -> list[tuple[float, str]]:
     """Press keys at a person's best pace; what was typed is taken back at the end."""
     chance, typed, number = random.Random(3), "", 0
     pressed: list[tuple[float, str]] = []

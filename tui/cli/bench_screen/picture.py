@@ -43,9 +43,9 @@ class Picture:
 class Emulator:
     """A terminal's screen, which reads on from piece to piece. Raises DuettoError: no pyte."""
 
-    def __init__(self) -> None:
-        self._screen, self._stream = _emulator()
-        self._rows = [""] * ROWS
+    def __init__(self, rows: int = ROWS) -> None:
+        self._screen, self._stream = _emulator(rows)
+        self._rows = [""] * rows
         self._carry = b""
         self._is_open = False
 
@@ -95,7 +95,7 @@ class Emulator:
 
     def _changed(self) -> list[str]:
         changed = []
-        for number in sorted(row for row in self._screen.dirty if row < ROWS):
+        for number in sorted(row for row in self._screen.dirty if row < len(self._rows)):
             text = _text(self._screen.buffer[number])
             if text != self._rows[number]:
                 self._rows[number] = text
@@ -122,7 +122,7 @@ def _text(row: Any) -> str:
     return "".join([row[column].data for column in range(COLUMNS)])
 
 
-def _emulator() -> tuple[Any, Any]:
+def _emulator(rows: int) -> tuple[Any, Any]:
     """The screen and the stream of pyte, which answer nothing and know how to scroll."""
     try:
         import pyte
@@ -136,7 +136,7 @@ def _emulator() -> tuple[Any, Any]:
     events = frozenset([*pyte.ByteStream.events, "scroll_up", "scroll_down"])
     reports = dict.fromkeys(("report_device_status", "report_device_attributes"), _silent)
     scrolls = {"scroll_up": _scroll_up, "scroll_down": _scroll_down}
-    screen = type("Screen", (pyte.Screen,), {**reports, **scrolls})(COLUMNS, ROWS)
+    screen = type("Screen", (pyte.Screen,), {**reports, **scrolls})(COLUMNS, rows)
     return screen, type("Stream", (pyte.ByteStream,), {"csi": csi, "events": events})(screen)
 
 

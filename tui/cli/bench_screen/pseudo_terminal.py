@@ -50,16 +50,21 @@ class PseudoTerminal:
     """One process group of which a terminal is all that it sees. Truecolor, no Kitty keyboard."""
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], folder: Path
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        rows: int = ROWS,
     ) -> None:
         """``environment`` is the whole of it but for the terminal's name."""
+        self._rows = rows
         self.latest: deque[Piece] = deque(maxlen=LATEST)
         """The last pieces, taken or not."""
         self._pieces: list[Piece] = []
         self._carry = b""
         self._quit = b""
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, _size(COLUMNS))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, _size(COLUMNS, rows))
         modes = termios.tcgetattr(slave)
         modes[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, modes)
@@ -104,7 +109,7 @@ class PseudoTerminal:
     def repaint(self) -> None:
         """Make the program paint everything: the window is a column narrower for a moment."""
         for columns in (COLUMNS - 1, COLUMNS):
-            fcntl.ioctl(self._master, termios.TIOCSWINSZ, _size(columns))
+            fcntl.ioctl(self._master, termios.TIOCSWINSZ, _size(columns, self._rows))
             self.rest(0.3)
 
     def write(self, keys: bytes) -> float:
@@ -161,7 +166,9 @@ class PseudoTerminal:
     def _reply(self, data: bytes) -> None:
         """Answer queries, of which the beginning may have come earlier."""
         text, known = self._carry + data, len(self._carry)
-        replies = [_reply_to(query) for query in _QUERY.finditer(text) if query.end() > known]
+        replies = [
+            _reply_to(query, self._rows) for query in _QUERY.finditer(text) if query.end() > known
+        ]
         if answer := b"".join(replies):
             with contextlib.suppress(OSError):
                 os.write(self._master, answer)
@@ -170,24 +177,24 @@ class PseudoTerminal:
         self._carry = rest[begins:] if begins >= 0 and not _QUERY.match(rest, begins) else b""
 
 
-def _size(columns: int) -> bytes:
+def _size(columns: int, rows: int) -> bytes:
     """A window's size, as the system wants it."""
-    return struct.pack("HHHH", ROWS, columns, columns * CELL[0], ROWS * CELL[1])
+    return struct.pack("HHHH", rows, columns, columns * CELL[0], rows * CELL[1])
 
 
-def _reply_to(query: re.Match[bytes]) -> bytes:
+def _reply_to(query: re.Match[bytes], rows: int) -> bytes:
     """What a plain terminal with synchronized output answers."""
     prefix, number, final, colour = query.groups()
     if colour is not None:
         shade = b"0c0c" if colour == b"11" else b"cccc"
         return b"\x1b]" + colour + b";rgb:" + b"/".join([shade] * 3) + b"\x1b\\"
-    pixels = (ROWS * CELL[1], COLUMNS * CELL[0])
+    pixels = (rows * CELL[1], COLUMNS * CELL[0])
     known: dict[tuple[bytes | None, bytes, bytes], bytes] = {
         (None, b"6", b"n"): b"\x1b[1;1R",
         (None, b"5", b"n"): b"\x1b[0n",
         (None, b"14", b"t"): b"\x1b[4;%d;%dt" % pixels,
         (None, b"16", b"t"): b"\x1b[6;%d;%dt" % (CELL[1], CELL[0]),
-        (None, b"18", b"t"): b"\x1b[8;%d;%dt" % (ROWS, COLUMNS),
+        (None, b"18", b"t"): b"\x1b[8;%d;%dt" % (rows, COLUMNS),
     }
     if final == b"c":
         return {None: b"\x1b[?62;22c", b">": b"\x1b[>1;10;0c"}.get(prefix, b"")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tui.cli.bench_screen.replay_text import Kind
+from tui.cli.bench_screen.replay_text import EDITS, Kind
 
 Event = Mapping[str, Any]
 MODEL = "replay"
@@ -62,7 +62,7 @@ def response(
     tokens: Sequence[str], number: int, kind: Kind, encode: Callable[[Event], bytes]
 ) -> Answer:
     """An answer of the Responses API; ``number`` makes its ids."""
-    parts = _Call(number) if kind == "edit" else _Message(number)
+    parts = _Call(number) if kind in EDITS else _Message(number)
     base = {"id": f"resp_{number:032x}", "object": "response", "model": MODEL, "metadata": {}}
     running = {**base, "status": "in_progress", "output": [], "usage": None}
     head = [

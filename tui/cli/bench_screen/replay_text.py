@@ -8,6 +8,7 @@ before, which may still be on the screen, are not taken for them.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterator
@@ -15,9 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-Kind = Literal["text", "dense", "edit"]
+from tui.cli.bench_screen.replay_edits import EditKind, Notation, notation
+
+Kind = Literal["text", "dense", "edit", "blocks", "diff", "whole"]
 """``text``: Markdown with code, as a model writes it; ``dense``: a mark every fourth token, to see
-where it stopped; ``edit``: a patch of `EDITED`."""
+where it stopped; the others: a patch of `EDITED` (`replay_edits.EditKind`)."""
+EDITS: tuple[EditKind, ...] = get_args(EditKind)
 
 EDITED = "long.py"
 """The file in the workspace that an ``edit`` changes."""
@@ -31,7 +35,7 @@ FUNCTION = (
 )
 FUNCTION_LINES = 6
 MARK_TOKENS = 2
-EVERY = {"text": 40, "dense": 4, "edit": 40}
+EVERY: dict[Kind, int] = {"text": 40, "dense": 4, "edit": 40, "blocks": 40, "diff": 40, "whole": 40}
 """So many tokens lie between two marks, or a line more."""
 _GO = re.compile(rf"bench-r(\d+)-n(\d+)-e(\d{{4}})-k({'|'.join(get_args(Kind))})(?:-l(\d+))?")
 _SIZES = (3, 4, 4, 4, 5)
@@ -54,7 +58,7 @@ class Wanted:
     """Of the answer, four digits: it ends in ``end`` and this."""
     kind: Kind = "text"
     line: int = 0
-    """Where an ``edit`` begins, 0-based."""
+    """Where an edit begins, 0-based; of a whole file, how many lines it has."""
 
     @property
     def go_word(self) -> str:
@@ -102,10 +106,11 @@ def pieces(asked: Wanted) -> tuple[str, ...]:
     """The tokens, about as many as are asked for: the body's end is that of a line."""
     body = _body(asked.tokens - _TAIL_TOKENS, asked.kind, asked.letter, asked.line)
     writer = _Writer(0, asked.letter)
-    writer.put("+    # " if asked.kind == "edit" else "\n\nAll done: ")
-    writer.put(f"{asked.end}\n")
-    if asked.kind == "edit":
-        writer.put("*** End Patch\n")
+    if asked.kind == "text" or asked.kind == "dense":
+        writer.put(f"\n\nAll done: {asked.end}\n")
+    else:
+        told = _told(asked.kind, asked.line)
+        writer.put(f"{told.prefix}    # {asked.end}\n{told.tail}")
     return body + tuple(writer.tokens)
 
 
@@ -140,14 +145,21 @@ class _Writer:
 @lru_cache(maxsize=32)
 def _body(tokens: int, kind: Kind, letter: str, line: int) -> tuple[str, ...]:
     writer = _Writer(EVERY[kind], letter)
-    steps = {"text": _markdown, "dense": _dense, "edit": _patch}[kind]
-    for _ in steps(writer, line):
+    if kind == "whole":
+        steps = _whole(writer, line)
+    elif kind == "text":
+        steps = _markdown(writer)
+    elif kind == "dense":
+        steps = _dense(writer)
+    else:
+        steps = _patch(writer, line, kind)
+    for _ in steps:
         if len(writer.tokens) >= tokens:
             break
     return tuple(writer.tokens)
 
 
-def _markdown(writer: _Writer, line: int) -> Iterator[None]:
+def _markdown(writer: _Writer) -> Iterator[None]:
     chance, number = random.Random(11), 0
     while True:
         a, b, c, d = (chance.choice(_WORDS) for _ in range(4))
@@ -177,7 +189,7 @@ def _function(number: int, chance: random.Random) -> Iterator[str]:
     yield "    return out\n\n"
 
 
-def _dense(writer: _Writer, line: int) -> Iterator[None]:
+def _dense(writer: _Writer) -> Iterator[None]:
     chance = random.Random(11)
     while True:
         for _ in range(6):
@@ -187,16 +199,33 @@ def _dense(writer: _Writer, line: int) -> Iterator[None]:
         yield
 
 
-def _patch(writer: _Writer, line: int) -> Iterator[None]:
+def _told(kind: EditKind, line: int) -> Notation:
+    first, second, *_ = FUNCTION.format(line // FUNCTION_LINES).splitlines()
+    return notation(kind, EDITED, first, second)
+
+
+def _patch(writer: _Writer, line: int, kind: EditKind) -> Iterator[None]:
     """Functions behind the first two lines of one that is there."""
     chance, number = random.Random(11), line // FUNCTION_LINES
-    first, second, *_ = FUNCTION.format(number).splitlines()
-    writer.put(f"*** Begin Patch\n*** Update File: {EDITED}\n@@\n {first}\n {second}\n")
+    told = _told(kind, line)
+    writer.put(told.head)
     yield
     while True:
         number += 1
         for text in _function(number, chance):
             for row in text.splitlines():
-                writer.put(f"+    {row}\n" if row else "+\n")
-            writer.mark("+        # ", "\n")
+                writer.put(f"{told.prefix}    {row}\n" if row else f"{told.prefix}\n")
+            writer.mark(f"{told.prefix}        # ", "\n")
             yield
+
+
+def _whole(writer: _Writer, line: int) -> Iterator[None]:
+    """The file of so many lines again, with new ones in it; of 0 lines, one that never ends."""
+    writer.put(_told("whole", 0).head)
+    for number in range(line // FUNCTION_LINES) if line else itertools.count():
+        for row in FUNCTION.format(number).splitlines():
+            writer.put(f"{row}\n")
+            writer.mark("        # ", "\n")
+        if not line:
+            yield
+    yield

@@ -17,7 +17,7 @@ import msgspec
 from tui.cli.bench_screen import clients, processes
 from tui.cli.bench_screen.clients import Client, Place
 from tui.cli.bench_screen.picture import Emulator, Picture
-from tui.cli.bench_screen.pseudo_terminal import PseudoTerminal
+from tui.cli.bench_screen.pseudo_terminal import ROWS, PseudoTerminal
 from tui.cli.bench_screen.replay_text import EDITED, Wanted, long_file
 from tui.cli.bench_transport.worker import Worker
 from tui.errors import DuettoError
@@ -69,9 +69,10 @@ class Seat:
     def __init__(self, stand: Stand, client: Client, work: Path) -> None:
         self._stand = stand
         self.client = client
-        self.terminal = PseudoTerminal(client.command, client.environment, work)
+        self.work = work
+        self.terminal = PseudoTerminal(client.command, client.environment, work, stand.rows)
         self.terminal.quits_with(client.quits_with)
-        self._emulator = Emulator()
+        self._emulator = Emulator(stand.rows)
 
     def ready(self) -> None:
         """Wait until it has started. Raises DuettoError: it ended."""
@@ -95,7 +96,7 @@ class Seat:
     def look_away(self) -> None:
         """Let what was painted go unread; the screen is painted anew."""
         self.terminal.take()
-        self._emulator = Emulator()
+        self._emulator = Emulator(self._stand.rows)
         self.terminal.repaint()
 
     def idle(self, within_s: float = 60.0) -> None:
@@ -177,6 +178,8 @@ class Stand:
 
     server: Worker
     folder: Path
+    rows: int = ROWS
+    """Of every terminal."""
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1001))
     _homes: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -222,11 +225,11 @@ class Stand:
 
 
 @contextlib.contextmanager
-def stand() -> Iterator[Stand]:
-    """A stand, and its end."""
+def stand(rows: int = ROWS) -> Iterator[Stand]:
+    """A stand, whose terminals have so many rows, and its end."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         server = Worker("tui.cli.bench_screen.server")
         try:
-            yield Stand(server, Path(folder).resolve())
+            yield Stand(server, Path(folder).resolve(), rows)
         finally:
             server.close()

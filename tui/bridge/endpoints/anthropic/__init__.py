@@ -1,0 +1,1 @@
+"""Anthropic's Messages API, and what speaks it too, over HTTP with server-sent events."""

@@ -1,0 +1,299 @@
+"""An endpoint that is asked by one HTTP request and answers in server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from tui.bridge.aside import aside
+from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
+from tui.bridge.endpoints.telling import Telling
+from tui.bridge.providers.knowledge import Knowledge
+from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, BrokenError, Upstream
+from tui.bridge.upstream.failures import CutError
+from tui.bridge.upstream.rate_limits import left, pause_s
+from tui.bridge.upstream.sse import MAX_MESSAGE_BYTES, Message, OversizeError, SseParser
+from tui.core.wire.address import Address
+from tui.core.wire.pauses import pause_header
+from tui.errors import EndpointError
+
+_DONE = b"[DONE]"
+MOST_ANSWER_BYTES = 256 * 1024 * 1024
+"""Of one stream: ten times the longest answers, whose tokens have 100 to 200 bytes each."""
+_DRAIN_S = 0.2
+"""A connection whose response has ended is read to its end so long, to be used again."""
+_REFUSAL_S = 3.0
+"""The words of a refusal are waited for so long."""
+MOST_WAIT_S = 30 * 60.0
+"""How long comments, pings and empty lines are taken for life; the longest thoughts are shorter."""
+_BOM = b"\xef\xbb\xbf"
+_FIELDS = (b":", b"data", b"event", b"id", b"retry")
+_COUNT_S = 2.0
+"""Behind an answer that is whole, its count or its end is waited for so long."""
+
+
+class Reader(Protocol):
+    """Reads one answer in one provider's language and tells a run of it.
+
+    One that knows before the end that the answer is whole says so in ``settled``: then its count
+    and the end of the stream are not waited for long.
+    """
+
+    def hear(self, message: Message) -> None:
+        """One server-sent message, in its order."""
+
+    def hear_whole(self, body: bytes) -> None:
+        """An answer that came as one JSON object."""
+
+    def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
+        """An HTTP status of no success. Raises Refused."""
+
+    def cut(self, host: str, *, marked: bool) -> None:
+        """The stream is over; ``marked``: it said so itself (``[DONE]``). May raise Broken."""
+
+
+class Language(Protocol):
+    """How a kind of endpoint is asked over HTTP."""
+
+    def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
+        """The URL, all headers, and the body of a POST. Raises Refused: it cannot be asked."""
+
+    def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
+        """Who reads the answer."""
+
+
+class HttpEndpoint:
+    """See `endpoints.base.Endpoint`."""
+
+    def __init__(self, target: Target, language: Language, upstream: Upstream) -> None:
+        self._target = target
+        self._language = language
+        self._upstream = upstream
+        self._host = urlsplit(target.address.url).hostname or ""
+        self._models = Knowledge(target, upstream)
+
+    async def answer(self, asked: Asked, telling: Telling) -> None:
+        """See `Endpoint`."""
+        asked = await self._models.prepared(asked, telling)
+        try:
+            await self._asked(asked, telling)
+        except Refused as error:
+            raise await self._models.explained(error, asked.model) from error
+        except EndpointError as error:
+            raise Refused(400, "proxy_not_supported", str(error)) from error
+        except OversizeError as error:
+            raise Broken(f"{self._host} sent an event of more than 64 MiB.") from error
+        except BrokenError as error:
+            raise Broken(str(error), unreached=error.unreached) from error
+
+    async def _asked(self, asked: Asked, telling: Telling) -> None:
+        address, body = await aside(asked, lambda: self._language.request(asked, self._target))
+        reader = self._language.reader(asked, self._target, telling)
+        async with self._upstream.post(address, body) as response:
+            if 200 <= response.status < 300:
+                await self._read(response, telling, reader)
+            else:
+                await self._refuse(response, reader)
+
+    async def warm(self) -> None:
+        """See `Endpoint`."""
+        address = self._target.address
+        if address.url.startswith("ws"):
+            address = replace(address, url=f"http{address.url.removeprefix('ws')}")
+        await self._upstream.warm(address)
+
+    async def models(self) -> dict[str, ModelFacts]:
+        """See `Endpoint`."""
+        return await self._models.all()
+
+    async def close(self) -> None:
+        """See `Endpoint`: the connections are the upstream's."""
+        await self._models.close()
+
+    async def _read(self, response: Answer, telling: Telling, reader: Reader) -> None:
+        """What it is, its first bytes say: headers are wrong as often as not."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        begun = b"<" if kind == "text/html" else await self._begun(response)
+        if begun.startswith(b"<"):
+            words = f"{self._host} answered with a web page: is the url that of an endpoint?"
+            raise Refused(400, "not_an_endpoint", words)
+        if limits := left(response.headers):
+            telling.note(duetto_rate_limits=limits)
+        named_json = kind == "application/json" or kind.endswith("+json")
+        if begun[:1] in (b"{", b"[") or (named_json and not _is_field(begun)):
+            reader.hear_whole(begun + await _body(response, MAX_MESSAGE_BYTES))
+        else:
+            await self._stream(response, telling, reader, begun)
+
+    async def _begun(self, response: Answer) -> bytes:
+        """The first bytes that are not blank: servers send empty lines while they work."""
+        until_s = asyncio.get_running_loop().time() + MOST_WAIT_S
+        while chunk := await response.chunk():
+            if begun := chunk.removeprefix(_BOM).lstrip():
+                return begun
+            self._check_patience(until_s)
+        return b""
+
+    async def _stream(
+        self, response: Answer, telling: Telling, reader: Reader, chunk: bytes
+    ) -> None:
+        """Events as they come, until the response or the stream is over."""
+        heard = _Heard(self._host, telling, reader)
+        until_s: float | None = None
+        told, patient_s = -1, 0.0
+        while chunk:
+            for _ in heard.messages(chunk):
+                if telling.paced:
+                    await telling.flush()
+            if telling.flushed() and not heard.ending:
+                await response.follow(heard.take)
+                heard.check()
+            await telling.flush()
+            if telling.told == told:
+                self._check_patience(patient_s)
+            else:
+                told, now_s = telling.told, asyncio.get_running_loop().time()
+                patient_s = now_s + MOST_WAIT_S
+                # Some say how it ended with each piece: it has ended when nothing more is said.
+                until_s = now_s + _COUNT_S if heard.settled else until_s
+            if heard.over or telling.done:
+                reader.cut(self._host, marked=heard.over)
+                await _drain(response)
+                return
+            chunk = await _more(response, until_s)
+        heard.end()
+        await telling.flush()  # how it ended is judged by what was told
+        reader.cut(self._host, marked=heard.over)
+
+    def _check_patience(self, until_s: float) -> None:
+        """Raises Broken: nothing but signs of life came till then (of the loop's clock)."""
+        if asyncio.get_running_loop().time() > until_s:
+            raise Broken(f"{self._host} gave signs of life for too long, and no more of an answer.")
+
+    async def _refuse(self, response: Answer, reader: Reader) -> None:
+        if 300 <= response.status < 400:
+            # Followed, the key would travel to wherever the server says.
+            words = (
+                f"{self._host} redirects to another address (HTTP status {response.status}): the "
+                "key is not taken there. Set the endpoint's url to where it really is."
+            )
+            raise Refused(400, "endpoint_redirects", words)
+        body = await _excerpt(response)
+        headers = pause_header(pause_s(response.headers, time.time()))
+        status = response.status if response.status >= 400 else 502
+        reader.refuse(status, body, headers, self._host)
+
+
+def _is_field(begun: bytes) -> bool:
+    """Whether events may begin so."""
+    return any(begun.startswith(name[: len(begun)]) for name in _FIELDS)
+
+
+class _Heard:
+    """What was heard of a stream of events."""
+
+    def __init__(self, host: str, telling: Telling, reader: Reader) -> None:
+        self._host, self._telling, self._reader = host, telling, reader
+        self._parser = SseParser()
+        self._size_bytes = 0
+        self._told = -1
+        self._error: Exception | None = None
+        self.over = False
+        """It said so (``[DONE]``)."""
+
+    @property
+    def settled(self) -> bool:
+        """See `Reader`."""
+        return bool(getattr(self._reader, "settled", False))
+
+    @property
+    def ending(self) -> bool:
+        """Little more is waited for."""
+        return self.over or self._telling.done or self.settled
+
+    def messages(self, chunk: bytes) -> Iterator[Message]:
+        """The messages of a piece, each when it was told. Raises Broken, and as `Reader.hear`."""
+        self._size_bytes += len(chunk)
+        if self._size_bytes > MOST_ANSWER_BYTES:
+            raise Broken(f"{self._host} does not come to an end: its answer is too large.")
+        for message in self._parser.feed(chunk):
+            self.over = self.over or message.data == _DONE
+            if not self.over:
+                self._reader.hear(message)
+            yield message
+
+    def take(self, chunk: bytes) -> bool:
+        """Tell of a piece and have it written; False: it said nothing, or is to be waited for.
+
+        It raises nothing, for it is called by the connection: `check` raises it.
+        """
+        try:
+            return self._taken(chunk)
+        except Exception as error:
+            self._error = error
+            return False
+
+    def check(self) -> None:
+        """Raises what `take` did not."""
+        if self._error is not None:
+            raise self._error
+
+    def _taken(self, chunk: bytes) -> bool:
+        for _ in self.messages(chunk):
+            pass
+        told, self._told = self._told, self._telling.told
+        return self._telling.flushed() and self._told != told and not self.ending
+
+    def end(self) -> None:
+        """There is no more: a last message may lack its end."""
+        for message in self._parser.end():
+            self.over = self.over or message.data == _DONE
+            self._reader.hear(message)
+
+
+async def _more(response: Answer, until_s: float | None) -> bytes:
+    """The next bytes; empty at the end, and where none come till then (of the loop's clock)."""
+    if until_s is None:
+        return await response.chunk()
+    try:
+        async with asyncio.timeout_at(until_s):
+            return await response.chunk()
+    except (TimeoutError, CutError):
+        return b""
+
+
+async def _body(response: Answer, most_bytes: int) -> bytes:
+    """The whole body. Raises OversizeError if it is larger."""
+    pieces: list[bytes] = []
+    size_bytes = 0
+    while chunk := await response.chunk():
+        pieces.append(chunk)
+        size_bytes += len(chunk)
+        if size_bytes > most_bytes:
+            raise OversizeError
+    return b"".join(pieces)
+
+
+async def _excerpt(response: Answer) -> bytes:
+    """The body of a refusal, as far as it comes soon: the status has said the most."""
+    pieces: list[bytes] = []
+    with contextlib.suppress(TimeoutError, CutError):
+        async with asyncio.timeout(_REFUSAL_S):
+            while sum(map(len, pieces)) <= MOST_REFUSAL_BYTES:
+                chunk = await response.chunk()
+                if not chunk:
+                    break
+                pieces.append(chunk)
+    return b"".join(pieces)
+
+
+async def _drain(response: Answer) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            while await response.chunk():
+                pass

@@ -1,0 +1,1 @@
+"""Chat Completions, the language that nearly every server of models understands."""

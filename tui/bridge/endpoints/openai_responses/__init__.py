@@ -1,0 +1,1 @@
+"""The Responses API over HTTP with server-sent events."""

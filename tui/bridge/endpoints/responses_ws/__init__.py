@@ -1,0 +1,1 @@
+"""Endpoints that speak the Responses API over WebSocket themselves: the bridge relays."""

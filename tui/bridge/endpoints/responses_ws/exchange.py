@@ -1,0 +1,200 @@
+"""One response on an upstream's socket: the request, its events, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any, NamedTuple
+
+from tui.bridge.endpoints.base import Asked, Steered
+from tui.bridge.endpoints.openai_responses.asking import items_for, settings
+from tui.bridge.endpoints.openai_responses.retelling import Retelling, decoded
+from tui.bridge.endpoints.responses_ws.upstream_socket import Chain, Lost, UpstreamSocket
+from tui.bridge.endpoints.telling import Telling
+from tui.bridge.upstream.complaint import complaint_in
+from tui.bridge.upstream.failures import STALE_S
+from tui.core.wire.frames import request
+
+STOP_S = 0.3
+"""How long an upstream has to end a response that it was told to stop, before its socket goes."""
+_MOST_UNWRITTEN = 64
+"""Events that are told before they are written: what comes faster than that has to wait."""
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_ADDED, _DONE = "response.output_item.added", "response.output_item.done"
+_CONTROL = ("response.interrupt.", "response.steer.", "response.output_item.interrupted")
+"""Answers to what only we and the upstream have said to each other."""
+_GOES_ON = ("steered", "interrupted")
+"""Why a response may be incomplete and still be continued (PROTOCOL section 5)."""
+
+
+class AskAgain(Exception):
+    """Nothing was told yet, and the whole conversation on another footing may be answered."""
+
+    def __init__(self, words: str, socket: UpstreamSocket | None = None) -> None:
+        """``words`` if that does not help either; ``socket``: the one to ask again on."""
+        super().__init__(words)
+        self.words, self.socket = words, socket
+
+
+class Stopped(NamedTuple):
+    """How an upstream took it to be told to stop."""
+
+    interrupts: bool
+    """It knows `response.interrupt`."""
+    ended: bool
+    """The response is over and the socket free."""
+
+
+class Exchange:
+    """See the module's text; used once."""
+
+    def __init__(
+        self, socket: UpstreamSocket, asked: Asked, telling: Telling, reader: Retelling
+    ) -> None:
+        self._socket = socket
+        self._asked = asked
+        self._telling = telling
+        self._reader = reader
+        self._open: set[object] = set()
+        """Output indexes of the items that the run has open."""
+        self._finished = 0
+        """Items that the upstream has finished; a run that is slowed may be told of fewer."""
+        self._response_id = ""
+        self._goes_on = False
+        self.ended = False
+        """The upstream said that it is over: the socket is free."""
+        self._said_s: float | None = None
+        """When the request was sent, of the loop's clock; None: it was not."""
+        self._heard = False
+
+    @property
+    def begun(self) -> bool:
+        """The upstream has named its response: it can be told to stop."""
+        return bool(self._response_id)
+
+    @property
+    def unheard(self) -> bool:
+        """Lost now, the socket had been closed before the request came."""
+        if self._said_s is None:
+            return True
+        return not self._heard and asyncio.get_running_loop().time() - self._said_s < STALE_S
+
+    async def play(self) -> None:
+        """Ask, and tell what comes until the response is over.
+
+        Raises:
+            AskAgain, Lost: see there.
+            TimeoutError: a long silence.
+            Refused, Steered: as `Endpoint.answer`.
+        """
+        socket, chained, unwritten = self._socket, await self._ask(), 0
+        while not self._telling.done:
+            event = decoded(await socket.heard())
+            self._heard = True
+            unwritten += 1
+            if event is not None and not self._is_private(event):
+                self._look_for_another_way(event, chained=chained)
+                self._notice(event)
+                self._reader.hear_event(event)
+            if socket.waits or unwritten >= _MOST_UNWRITTEN:
+                await self._telling.flush()
+                unwritten = 0
+        self._keep_chain()
+
+    async def stop(self) -> Stopped:
+        """Have the upstream end this response; what it finishes or counts meanwhile is told."""
+        interrupts = False
+        stop = {"type": "response.interrupt", "response_id": self._response_id}
+        try:
+            async with asyncio.timeout(STOP_S):
+                await self._socket.say(request({**stop, "mode": "discard_partial_items"}))
+                while not self.ended:
+                    event = decoded(await self._socket.heard()) or {}
+                    kind = event.get("type")
+                    if kind in ("error", "response.interrupt.failed"):
+                        return Stopped(interrupts, False)
+                    interrupts = interrupts or kind == "response.interrupt.accepted"
+                    self._wind_down(event)
+        except (TimeoutError, Lost):
+            return Stopped(interrupts, False)
+        self._keep_chain()
+        return Stopped(interrupts, True)
+
+    async def _ask(self) -> bool:
+        """Send the request; returns whether it goes on from what the socket holds."""
+        socket, asked = self._socket, self._asked
+        chain, socket.chain, socket.used = socket.chain, None, True
+        new = chain.new_items(asked.model, asked.items) if chain is not None else None
+        event: dict[str, Any] = {"type": "response.create", **settings(asked)}
+        if chain is not None and new is not None:
+            event |= {"previous_response_id": chain.response_id, "input": items_for(asked, new)}
+        else:
+            event["input"] = items_for(asked, asked.items)
+        await socket.say(request(event))
+        self._said_s = asyncio.get_running_loop().time()
+        return new is not None
+
+    def _is_private(self, event: dict[str, Any]) -> bool:
+        return str(event.get("type")).startswith(_CONTROL)
+
+    def _look_for_another_way(self, event: dict[str, Any], *, chained: bool) -> None:
+        """Raise AskAgain for what is no matter of the client's."""
+        if event.get("type") != "error" or self._telling.began:
+            return
+        said = complaint_in(event)
+        if said.code == "previous_response_not_found" and chained:
+            raise AskAgain(said.message, self._socket)
+        if said.code == "websocket_connection_limit_reached":
+            raise AskAgain(said.message or "The server ended the connection: it was too old.")
+
+    def _notice(self, event: dict[str, Any]) -> None:
+        """Keep in mind what stopping and going on will need."""
+        kind = event.get("type")
+        if kind == _ADDED:
+            self._open.add(event.get("output_index"))
+        elif kind == _DONE:
+            self._open.discard(event.get("output_index"))
+            self._finished += 1
+        elif kind == "response.created":
+            self._response_id = _id(event)
+        elif kind in _TERMINAL:
+            self._close(event)
+        elif kind == "error":
+            self.ended = True
+
+    def _close(self, event: dict[str, Any]) -> None:
+        self.ended = True
+        response = event.get("response")
+        told = response if isinstance(response, dict) else {}
+        details = told.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else None
+        self._goes_on = event["type"] == "response.completed" or reason in _GOES_ON
+
+    def _keep_chain(self) -> None:
+        """The socket holds the conversation now, if it may be continued there."""
+        told = self._telling.output
+        if self._goes_on and self._response_id and self._finished <= len(told):
+            items = [*self._asked.items, *told]
+            self._socket.chain = Chain(self._asked.model, self._response_id, items)
+
+    def _wind_down(self, event: dict[str, Any]) -> None:
+        """One event of a response that was told to stop."""
+        kind, index = event.get("type"), event.get("output_index")
+        if kind == _DONE:
+            self._finished += 1
+            if index in self._open:
+                self._open.discard(index)
+                with contextlib.suppress(Steered):
+                    self._reader.hear_event(event)
+        elif kind in _TERMINAL:
+            response = event.get("response")
+            usage = response.get("usage") if isinstance(response, dict) else None
+            if isinstance(usage, dict):
+                self._telling.used(usage)
+            self._close(event)
+
+
+def _id(event: dict[str, Any]) -> str:
+    response = event.get("response")
+    name = response.get("id") if isinstance(response, dict) else None
+    return name if isinstance(name, str) else ""

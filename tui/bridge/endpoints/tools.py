@@ -1,0 +1,366 @@
+"""A request's tools for providers that know functions only, and what comes back of them.
+
+A freeform (custom) tool becomes a function with one string property and comes back as a custom
+call; names that a provider refuses are mapped and mapped back; hosted tools (a search, a browser in
+the provider's own house) are left out, for there is nobody who would run them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from tui.bridge.endpoints.base import Refused
+from tui.bridge.endpoints.schemas import flat
+from tui.bridge.endpoints.tool_input import INPUT, InputReader
+from tui.core.wire import frames
+
+ANY_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Names of functions that all providers take."""
+ANY_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+"""Call ids that (nearly) all providers take."""
+_BARE_SPACE = "functions"
+"""The namespace whose tools are called by their own names."""
+_FENCED = re.compile(r"```\w*\s(.*?)\s*```", re.DOTALL)
+_NUMBER = re.compile(r":\d+$")
+_SEPARATOR = re.compile(r"[.:/]")
+_REFUSED_CHARS = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A tool as a provider is offered it."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """A JSON schema."""
+    strict: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which tools the model may or must call."""
+
+    mode: Literal["auto", "none", "required"] = "auto"
+    names: tuple[str, ...] = ()
+    """Only these, as the provider knows them; empty: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A call of the conversation, as a provider is told of it."""
+
+    call_id: str
+    name: str
+    arguments: str
+    """A JSON object."""
+
+
+class Call:
+    """One call that a model makes: what its item is, and the text of its deltas."""
+
+    def __init__(self, item: dict[str, Any]) -> None:
+        self.item = item
+        """For `Telling.item_added`."""
+        self.sound = True
+        """Its arguments were JSON; known at the end."""
+        self._input = InputReader() if item["type"] == "custom_tool_call" else None
+        self._pieces: list[str] = []
+        self._begun: bool | None = None
+        """They begin like an object. If not, they are told at the end; None: nothing came yet."""
+        self._judged = 0
+        """Pieces that were no whole object."""
+
+    def feed(self, arguments: str) -> str:
+        """Take more of its arguments; returns what of the item's text they bring."""
+        if self._input is not None:
+            return self._input.feed(arguments)
+        self._pieces.append(arguments)
+        if self._begun is None and (first := arguments.lstrip()[:1]):
+            self._begun = first == "{"
+        return arguments if self._begun else ""
+
+    @property
+    def complete(self) -> bool:
+        """What came of the arguments is one JSON object: more cannot come."""
+        if self._input is not None:
+            return self._input.closed
+        if self._judged == len(self._pieces) or not self._pieces[-1].rstrip().endswith("}"):
+            return False
+        whole = _is_object("".join(self._pieces))
+        self._judged = 0 if whole else len(self._pieces)
+        return whole
+
+    def end(self) -> str:
+        """The arguments are over; returns what of the text was held back."""
+        if self._input is not None:
+            rest = self._input.end()
+            self.sound = self._input.sound
+            return rest
+        arguments = "".join(self._pieces)
+        self._pieces = []
+        if self._begun:
+            self.sound = _is_object(arguments)
+            return ""
+        meant = _meant(arguments)
+        self.sound = bool(meant)
+        return meant or arguments
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    sent: str
+    name: str
+    namespace: str
+    custom: bool
+
+
+@dataclass(slots=True)
+class _Offer:
+    """The tools of a request, while they are read."""
+
+    functions: list[Function] = field(default_factory=list)
+    tools: dict[str, _Tool] = field(default_factory=dict)
+    """By their names as the provider knows them."""
+    left_out: dict[str, None] = field(default_factory=dict)
+
+
+class Toolbox:
+    """The tools of one request."""
+
+    def __init__(
+        self,
+        request: Mapping[str, Any],
+        items: Sequence[Mapping[str, Any]],
+        *,
+        call_ids: re.Pattern[str] = ANY_ID,
+    ) -> None:
+        """``items``: the whole conversation; ``call_ids``: what call ids the provider takes."""
+        offer = _Offer()
+        for tool, namespace in _tools_of(request, items):
+            _offer(offer, tool, namespace)
+        self.functions: Sequence[Function] = offer.functions
+        self.left_out: Sequence[str] = tuple(offer.left_out)
+        """The types of hosted tools that nobody here can run."""
+        self._tools = offer.tools
+        self._sent = {(tool.namespace, tool.name): tool.sent for tool in offer.tools.values()}
+        self._call_ids = call_ids
+        self._known_ids = {str(item["call_id"]) for item in items if item.get("call_id")}
+
+    def offered(self, choice: Choice) -> Sequence[Function]:
+        """The functions to send: those that may be called."""
+        if not choice.names:
+            return self.functions
+        return [function for function in self.functions if function.name in choice.names]
+
+    def choice(self, wanted: object) -> Choice:
+        """A request's ``tool_choice``. Raises Refused: it names a tool that is not there."""
+        if wanted in ("none", "required"):
+            return Choice("none" if wanted == "none" else "required")
+        if not isinstance(wanted, dict):
+            return Choice()
+        if wanted.get("type") == "allowed_tools":
+            listed = wanted.get("tools")
+            tools = listed if isinstance(listed, list) else []
+            names = [self._chosen(tool) for tool in tools if _is_ours(tool)]
+            mode: Literal["auto", "required", "none"]
+            mode = "required" if wanted.get("mode") == "required" else "auto"
+            return Choice(mode if names else "none", tuple(names))
+        return Choice("required", (self._chosen(wanted),))
+
+    def call(self, name: str, call_id: str = "") -> Call:
+        """A call that the model begins, by the name that it knows.
+
+        An id that the conversation has had before is left out: some servers count anew each time.
+        """
+        sent = name.strip()
+        tool = next((self._tools[one] for one in _readings(sent) if one in self._tools), None)
+        item: dict[str, Any] = {"type": "function_call", "name": sent}
+        if tool is not None:
+            item = {"type": "custom_tool_call" if tool.custom else "function_call"}
+            item["name"] = tool.name
+            if tool.namespace not in ("", _BARE_SPACE):
+                item["namespace"] = tool.namespace
+        if call_id and call_id not in self._known_ids:
+            self._known_ids.add(call_id)
+            item["call_id"] = call_id
+        return Call(item)
+
+    def sent_call(self, item: Mapping[str, Any]) -> SentCall | None:
+        """A call of the conversation; None: the item is none."""
+        told = _told_call(item)
+        if told is None:
+            return None
+        name, arguments = told
+        space = str(item.get("namespace") or "")
+        known = self._sent.get((space, name)) or self._sent.get((_BARE_SPACE, name))
+        return SentCall(self.sent_id(item), known or _sent_name(space, name), arguments)
+
+    def sent_id(self, item: Mapping[str, Any]) -> str:
+        """The id of a call or of its output, as the provider takes it: always the same one."""
+        call_id = str(item.get("call_id") or item.get("id") or "")
+        if self._call_ids.fullmatch(call_id):
+            return call_id
+        digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
+        named = f"call_{digest[:24]}"
+        return named if self._call_ids.fullmatch(named) else digest[:9]
+
+    def _chosen(self, tool: Mapping[str, Any]) -> str:
+        kind, nested = tool.get("type"), tool.get("function")
+        name = tool.get("name") or (nested.get("name") if isinstance(nested, dict) else None)
+        if not _is_ours(tool) or not isinstance(name, str):
+            words = f"This model has no tool of the type {kind!r}: leave it out of tool_choice."
+            raise Refused(400, "unsupported_tool", words, param="tool_choice")
+        matching = [one for one in self._tools.values() if one.name == name]
+        if not matching:
+            words = f"tool_choice names {name!r}, which is not among the tools."
+            raise Refused(400, "invalid_value", words, param="tool_choice")
+        return matching[0].sent
+
+
+def _readings(name: str) -> Iterator[str]:
+    """What a model may mean by a name, the likeliest first.
+
+    Models write their own markup, numbers and the names of spaces around it:
+    ``read<|channel|>commentary``, ``functions.read:0``, ``default_api:read``, ``space.read``.
+    """
+    yield name
+    plain = name.partition("<|")[0].strip()
+    for one in (plain, _NUMBER.sub("", plain)):
+        yield one
+        yield one.removeprefix("functions.")
+        yield _SEPARATOR.sub("__", one)
+        yield _SEPARATOR.split(one)[-1]
+
+
+def _is_ours(tool: object) -> bool:
+    return isinstance(tool, dict) and tool.get("type") in ("function", "custom")
+
+
+def _tools_of(
+    request: Mapping[str, Any], items: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """All tools with their namespaces: the request's, and those that came as input items."""
+    lists = [request.get("tools")]
+    lists += [item.get("tools") for item in items if item.get("type") == "additional_tools"]
+    for listed in lists:
+        for tool in _dicts(listed):
+            if tool.get("type") == "namespace":
+                for inner in _dicts(tool.get("tools")):
+                    yield inner, str(tool.get("name") or "")
+            else:
+                yield tool, ""
+
+
+def _offer(offer: _Offer, tool: Mapping[str, Any], namespace: str) -> None:
+    """Take one tool in; a later one of the same name takes the earlier one's place."""
+    kind = str(tool.get("type") or "")
+    nested = tool.get("function")
+    told = nested if isinstance(nested, dict) else tool  # as Chat Completions nests it
+    name = told.get("name")
+    if kind not in ("function", "custom") or not isinstance(name, str) or not name:
+        offer.left_out[kind or "?"] = None
+        return
+    sent = _sent_name(namespace, name)
+    before = offer.tools.get(sent)
+    if before is not None and (before.name, before.namespace) != (name, namespace):
+        sent = _hashed(sent, f"{namespace}\0{name}")
+    offer.tools[sent] = _Tool(sent, name, namespace, kind == "custom")
+    function = _custom(sent, told) if kind == "custom" else _function(sent, told)
+    offer.functions[:] = [one for one in offer.functions if one.name != sent]
+    offer.functions.append(function)
+
+
+def _function(sent: str, tool: Mapping[str, Any]) -> Function:
+    parameters, strict = tool.get("parameters"), tool.get("strict")
+    schema = flat(parameters) if isinstance(parameters, dict) else _object({})
+    words = str(tool.get("description") or "")
+    return Function(sent, words, schema, strict if isinstance(strict, bool) else None)
+
+
+def _custom(sent: str, tool: Mapping[str, Any]) -> Function:
+    """The function that stands for a freeform tool."""
+    words = [str(tool.get("description") or "")]
+    words.append(f"Give the tool's whole input as the one string `{INPUT}`, nothing else.")
+    format_ = tool.get("format")
+    if isinstance(format_, dict) and isinstance(format_.get("definition"), str):
+        syntax = str(format_.get("syntax") or "lark")
+        words.append(f"It has to match this {syntax} grammar:\n{format_['definition']}")
+    schema = _object({INPUT: {"type": "string", "description": "The tool's input, as it is."}})
+    return Function(sent, "\n\n".join(filter(None, words)), schema)
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if properties:
+        schema["required"] = list(properties)
+    return schema
+
+
+def _told_call(item: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Name and arguments of a call item, the built-in tools' calls among them."""
+    kind, name = item.get("type"), str(item.get("name") or "tool")
+    if kind == "custom_tool_call":
+        return name, _encoded({INPUT: str(item.get("input") or "")})
+    if kind == "function_call":
+        arguments = str(item.get("arguments") or "")
+        if not arguments.strip():
+            return name, "{}"
+        # Providers that read their own history refuse what is no object.
+        return name, arguments if _is_object(arguments) else _encoded({INPUT: arguments})
+    built_in = {"apply_patch_call": "operation", "shell_call": "action"}
+    built_in |= {"local_shell_call": "action", "computer_call": "action"}
+    member = built_in.get(str(kind))
+    if member is None:
+        return None
+    told = item.get(member)
+    return str(kind).removesuffix("_call"), _encoded(told if isinstance(told, dict) else {})
+
+
+def _sent_name(namespace: str, name: str) -> str:
+    full = name if namespace in ("", _BARE_SPACE) else f"{namespace}__{name}"
+    if ANY_NAME.fullmatch(full):
+        return full
+    plain = _REFUSED_CHARS.sub("_", full)
+    # Two names may differ in nothing but what was replaced or cut off.
+    return _hashed(plain, full)
+
+
+def _hashed(name: str, full: str) -> str:
+    return f"{name[:55]}_{hashlib.sha256(full.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _meant(arguments: str) -> str:
+    """The object that arguments of another form stand for; empty: none."""
+    plain = arguments.strip()
+    if plain in ("", "null", "None"):
+        return "{}"
+    if fenced := _FENCED.fullmatch(plain):
+        plain = fenced[1]
+    try:
+        value = msgspec.json.decode(plain)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
+    plain = value if isinstance(value, str) else plain  # encoded twice
+    return plain if _is_object(plain) else ""
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(arguments), dict)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+
+
+def _encoded(value: Mapping[str, Any]) -> str:
+    return frames.request(dict(value))
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

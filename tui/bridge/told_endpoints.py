@@ -1,0 +1,73 @@
+"""What the app says on the bridge's stdin: which endpoints there are.
+
+One JSON object a line: ``{"endpoints": {NAME: SPEC}, "variables": {NAME: VALUE}}``, each endpoint
+as `endpoints.base.EndpointSpec`. A later line adds to the earlier ones. Variables are as those of
+the environment: they hold the endpoints' keys, and come this way because every process of this
+user can read a command line and an environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+import msgspec
+
+from tui.bridge.endpoints.base import EndpointSpec, Target
+from tui.core.wire.address import Address, guarded
+from tui.errors import EndpointError
+
+_BEFORE, _BEHIND = "/v1/endpoints/", "/responses"
+KeyOf = Callable[[str, EndpointSpec], str]
+"""The key of an endpoint, by its name; empty: it has none."""
+
+
+class Told(msgspec.Struct):
+    """What a line says."""
+
+    endpoints: dict[str, EndpointSpec] = {}
+    variables: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        # The variables hold keys.
+        return f"Told({sorted(self.endpoints)})"
+
+
+def read_told(line: bytes) -> Told:
+    """The endpoints that a line names, with the variables that their keys are in.
+
+    Raises EndpointError: no such line. No key is in the text.
+    """
+    try:
+        return msgspec.json.decode(line, type=Told)
+    except (msgspec.DecodeError, UnicodeError):
+        # Not the decoder's words: they may quote what the line holds.
+        raise EndpointError("A line on the bridge's stdin is not understood.") from None
+
+
+def target(name: str, spec: EndpointSpec, key: str) -> Target:
+    """An endpoint with its key: as a bearer token in Authorization, bare in any other header.
+
+    Raises EndpointError: that is no address, or the key would travel in clear text.
+    """
+    headers = dict(spec.headers)
+    if key:
+        bearer = spec.key_header.lower() == "authorization"
+        headers[spec.key_header] = f"Bearer {key}" if bearer else key
+    url = spec.url
+    if spec.query:
+        joint = "&" if urlsplit(url).query else "?"
+        url += joint + urlencode(spec.query)
+    return Target(name, spec, guarded(Address(url, headers)))
+
+
+def path_of(name: str) -> str:
+    """Where the bridge serves an endpoint."""
+    return f"{_BEFORE}{quote(name, safe='')}{_BEHIND}"
+
+
+def named_in(path: str) -> str | None:
+    """The endpoint whose path this is; None: it is no endpoint's."""
+    if not (path.startswith(_BEFORE) and path.endswith(_BEHIND)):
+        return None
+    return unquote(path[len(_BEFORE) : -len(_BEHIND)])

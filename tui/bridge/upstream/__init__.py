@@ -1,0 +1,1 @@
+"""HTTP to the providers: the client, server-sent events, what refusals say."""

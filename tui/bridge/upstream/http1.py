@@ -1,0 +1,363 @@
+"""HTTP/1.1 by aiohttp: its pool, over connections that `dialling` makes."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import io
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from multidict import CIMultiDict
+
+from tui.bridge.upstream.dialling import CONNECT_S, IDLE_S, Dialler, Origin
+from tui.bridge.upstream.failures import (
+    PROXY_SILENT,
+    SILENT,
+    STALE_S,
+    UNANSWERED,
+    CutError,
+    UnconnectedError,
+    proxy_refused,
+    unconnected,
+)
+
+
+@dataclass(slots=True)
+class _Course:
+    """How a request goes its way; filled meanwhile."""
+
+    unsent_bytes: int
+    silence_s: float
+    limit: asyncio.Timeout
+    """Ends it where the server takes nothing, or does not come to the end of its headers."""
+    pooled: bool = False
+    """Its connection had waited in a pool, or was made ahead."""
+    sent_s: float = 0.0
+    """When its last byte was written, of the loop's clock."""
+    handler: object = None
+    heard_before: int = 0
+
+    @property
+    def unheard(self) -> bool:
+        """Nobody works on it, if its connection is gone at this moment without an answer.
+
+        Either it was never whole, or its connection was closed while it waited: that is told
+        within a round trip. Who closes later has heard it, and may want to be paid for it.
+        """
+        if not self.pooled or getattr(self.handler, "heard", 0) > self.heard_before:
+            return False
+        late_s = asyncio.get_running_loop().time() - self.sent_s
+        return self.unsent_bytes > 0 or late_s < STALE_S
+
+    def begin(self, handler: object) -> None:
+        """It has a connection."""
+        self.handler, self.heard_before = handler, getattr(handler, "heard", 0)
+        self.sent(0)
+
+    def sent(self, size_bytes: int) -> None:
+        """More of it is written."""
+        self.unsent_bytes -= size_bytes
+        self.sent_s = asyncio.get_running_loop().time()
+        self.limit.reschedule(self.sent_s + self.silence_s)
+
+
+_course: ContextVar[_Course] = ContextVar("course")
+
+
+class Way(NamedTuple):
+    """How servers are reached."""
+
+    proxy: str | None
+    whole: bool
+    """The proxy is asked for whole URLs, or it speaks TLS itself: aiohttp dials."""
+
+
+def way_of(origin: Origin) -> Way:
+    """How a server is reached."""
+    scheme = origin.proxy.partition("://")[0] if origin.proxy else ""
+    return Way(origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http"))
+
+
+class _Handler(ResponseHandler):
+    """aiohttp's connection, which tells whether a server has begun to answer."""
+
+    heard = 0
+    """How often something came."""
+    listener: Callable[[], None] | None = None
+    """Called behind whatever comes."""
+    _heard_s = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += 1
+        super().data_received(data)
+        self._tell()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener()
+
+    def _reschedule_timeout(self) -> None:
+        """Note the time: aiohttp makes a timer for each piece, and throws it away."""
+        self._heard_s = self._loop.time()
+        if self._read_timeout_handle is None:
+            self._look()
+
+    def _look(self) -> None:
+        """End an answer that is too silent, or look again when it may be."""
+        self._read_timeout_handle = None
+        if not self._read_timeout:
+            return
+        left_s = self._heard_s + self._read_timeout - self._loop.time()
+        if left_s > 0:
+            self._read_timeout_handle = self._loop.call_later(left_s, self._look)
+        else:
+            self._on_read_timeout()
+            self._tell()
+
+
+class _Request(aiohttp.ClientRequest):
+    """aiohttp's request, which tells when it has got its connection."""
+
+    async def send(self, conn: Any) -> aiohttp.ClientResponse:
+        course = _course.get(None)
+        if course is not None:
+            course.begin(conn.protocol)
+        return await super().send(conn)
+
+
+class Http1Answer:
+    """One answer; see `upstream.client.Answer`."""
+
+    def __init__(self, response: aiohttp.ClientResponse, course: _Course) -> None:
+        self._response = response
+        self._course = course
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    @property
+    def over(self) -> bool:
+        """All of it was read."""
+        return self._response.content.at_eof()
+
+    async def chunk(self) -> bytes:
+        """The next piece of the body; empty: there is no more. Raises CutError."""
+        content = self._response.content
+        try:
+            if content.exception() is not None and content._buffer:
+                # aiohttp would tell of the broken connection first, and never of what came before
+                return content._read_nowait(-1)
+            return await content.readany()
+        except TimeoutError as error:
+            raise CutError(SILENT) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise CutError from error
+
+    async def follow(self, take: Callable[[bytes], bool]) -> None:
+        """See `Answer`. Without it each piece wakes a task in the next turn, behind all others."""
+        handler, content = self._course.handler, self._response.content
+        if not isinstance(handler, _Handler) or content.is_eof():
+            return
+        stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        busy = False
+
+        def heard() -> None:
+            nonlocal busy
+            if busy or stopped.done():
+                return
+            busy = True  # to read may make aiohttp tell more, in the midst of this
+            try:
+                ended = False
+                while not ended and content.exception() is None and (data := content.read_nowait()):
+                    ended = not take(data)
+            finally:
+                busy = False
+            if ended or content.exception() is not None or content.is_eof():
+                stopped.set_result(None)
+
+        handler.listener = heard
+        try:
+            heard()  # what came since the last piece
+            await stopped
+        finally:
+            if handler.listener is heard:
+                handler.listener = None
+
+    def leave(self) -> None:
+        """Nobody wants more of it: unless all was said, its connection ends at once."""
+        connection = self._response.connection
+        useless = not self.over or self._course.unsent_bytes > 0  # it was refused early
+        if connection is not None and connection.transport is not None and useless:
+            connection.transport.abort()  # not closed: TLS would wait for the server's farewell
+        if useless:
+            self._response.close()
+        self._response.release()
+
+
+class Http1:
+    """The requests of HTTP/1.1 to all servers that are reached through one proxy, or none."""
+
+    def __init__(self, dialler: Dialler, way: Way, silence_s: float) -> None:
+        self._proxy, self._by_itself = way
+        self._dialler = dialler
+        self._silence_s = silence_s
+        self._session: aiohttp.ClientSession | None = None
+        self._making = asyncio.Lock()
+
+    async def asked(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes
+    ) -> Http1Answer:
+        """Send a request; its answer has its status. Raises UnconnectedError, CutError.
+
+        Cancelled, its connection is closed.
+        """
+        session = await self._ready()
+        fields = CIMultiDict(headers)
+        fields.setdefault("Accept-Encoding", "identity")
+        limit = asyncio.timeout(None)
+        course = _Course(len(body), self._silence_s, limit)
+        token = _course.set(course)
+        try:
+            async with limit:
+                response = await session.request(
+                    method,
+                    url,
+                    data=io.BytesIO(body) if body else None,
+                    headers=fields,
+                    proxy=self._proxy if self._by_itself else None,
+                    allow_redirects=False,
+                )
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise _failed(error, course) from error
+        finally:
+            _course.reset(token)
+        return Http1Answer(response, course)
+
+    def idle(self, origin: Origin) -> bool:
+        """Whether a connection to this server waits for the next request."""
+        pool = self._session.connector if self._session is not None else None
+        return isinstance(pool, _Connector) and pool.idle(origin)
+
+    def forget(self, origin: Origin) -> None:
+        """End what waits for the next request to this server: the next one gets a new one."""
+        pool = self._session.connector if self._session is not None else None
+        if isinstance(pool, aiohttp.BaseConnector):
+            _end(pool, origin)
+
+    async def close(self) -> None:
+        """End all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _ready(self) -> aiohttp.ClientSession:
+        async with self._making:
+            if self._session is None:
+                self._session = await self._made()
+            return self._session
+
+    async def _made(self) -> aiohttp.ClientSession:
+        """A session that adds nothing by itself: no cookies, no .netrc, no limit on lanes."""
+        connector: aiohttp.BaseConnector
+        if self._by_itself:
+            context = await self._dialler.context(http2=False)
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=context)
+        else:
+            connector = _Connector(self._dialler, self._proxy)
+        loop = asyncio.get_running_loop()
+        factory: functools.partial[Any] = functools.partial(_Handler, loop=loop)
+        connector._factory = factory
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_S, sock_read=self._silence_s
+        )
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_reuseconn.append(_note_reuse)
+        tracing.on_request_chunk_sent.append(_note_sent)
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=timeout,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[tracing],
+            request_class=_Request,
+        )
+
+
+class _Connector(aiohttp.BaseConnector):
+    """aiohttp's pool over our own connections, those that were dialled ahead first."""
+
+    allowed_protocol_schema_set = frozenset({"", "http", "https"})
+
+    def __init__(self, dialler: Dialler, proxy: str | None) -> None:
+        super().__init__(limit=0, keepalive_timeout=IDLE_S)
+        self._dialler = dialler
+        self._way = proxy
+
+    def idle(self, origin: Origin) -> bool:
+        """Whether a connection to this server waits for the next request."""
+        here = (origin.host, origin.port)
+        return any(kept and (key.host, key.port) == here for key, kept in self._conns.items())
+
+    async def _create_connection(self, req: Any, *_more: Any) -> ResponseHandler:
+        url = req.url
+        origin = Origin(url.scheme, url.host or "", url.port or 80, self._way)
+        spare = self._dialler.taken(origin)
+        if spare is None:
+            spare = await self._dialler.dialled(origin, http2=False)
+        else:
+            _note_pooled()
+        handler: ResponseHandler = self._factory()
+        spare.transport.set_protocol(handler)
+        handler.connection_made(spare.transport)
+        return handler
+
+
+async def _note_reuse(_session: object, _context: object, _params: object) -> None:
+    _note_pooled()
+
+
+async def _note_sent(
+    _session: object, _context: object, params: aiohttp.TraceRequestChunkSentParams
+) -> None:
+    course = _course.get(None)
+    if course is not None and not course.limit.expired():
+        course.sent(len(params.chunk))
+
+
+def _note_pooled() -> None:
+    course = _course.get(None)
+    if course is not None:
+        course.pooled = True
+
+
+def _end(pool: aiohttp.BaseConnector, origin: Origin) -> None:
+    for key, kept in list(pool._conns.items()):
+        if (key.host, key.port) == (origin.host, origin.port):
+            while kept:
+                kept.pop()[0].abort()
+            del pool._conns[key]
+
+
+def _failed(error: Exception, course: _Course) -> UnconnectedError | CutError:
+    """What went wrong before the answer's status, and what that means for the request."""
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return proxy_refused(error.status)
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return UnconnectedError(PROXY_SILENT)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return unconnected(getattr(error, "certificate_error", None) or error.os_error, CONNECT_S)
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return unconnected(TimeoutError(), CONNECT_S)
+    if isinstance(error, TimeoutError):
+        return CutError(SILENT)
+    gone = isinstance(
+        error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError
+    )
+    words = UNANSWERED if gone else "broke off its answer."
+    return CutError(words, unanswered=gone and course.unheard)

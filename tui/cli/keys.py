@@ -1,0 +1,101 @@
+"""``duetto keys``: keys in the system's keyring, for providers and endpoints.
+
+A key is read from the terminal without being shown, or from stdin; it is never an argument, which
+every process of this user could read.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tui.cli import stored_keys
+from tui.cli.inert_text import inert
+from tui.cli.options import ModelFlags, settings_for
+from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
+from tui.settings import Paths, is_variable
+
+LONGEST = 8192
+
+
+@click.group("keys")
+def keys_command() -> None:
+    """Keep keys in the system's keyring, where duetto's bridge finds them.
+
+    A key in the environment goes before the keyring's.
+    """
+
+
+@keys_command.command("set")
+@click.argument("name", metavar="NAME")
+def set_command(name: str) -> int:
+    """Store the key of NAME, a provider or an endpoint of config.toml.
+
+    It is asked for, and not shown; or piped in: pass show groq | duetto keys set groq
+    """
+    paths = Paths.find()
+    _check(name, paths)
+    key = _checked(_asked_for(name))
+    from tui.bridge.keys import store
+
+    store(name, key)
+    stored_keys.remember(paths.state_dir, name)
+    click.echo(f"the key of {inert(name)} is in the system's keyring")
+    return EXIT_OK
+
+
+@keys_command.command("list")
+def list_command() -> int:
+    """Name those whose keys were stored; no key is shown."""
+    names = stored_keys.names(Paths.find().state_dir)
+    for name in names:
+        click.echo(inert(name))
+    if not names:
+        click.echo("no key is stored: duetto keys set NAME", err=True)
+    return EXIT_OK
+
+
+@keys_command.command("delete")
+@click.argument("name", metavar="NAME")
+def delete_command(name: str) -> int:
+    """Remove the key of NAME from the keyring."""
+    from tui.bridge.keys import remove
+
+    paths = Paths.find()
+    there = remove(name)
+    stored_keys.forget(paths.state_dir, name)
+    shown = inert(name)
+    click.echo(f"the key of {shown} is gone" if there else f"there was no key of {shown}")
+    return EXIT_OK if there else EXIT_FAILED
+
+
+def _check(name: str, paths: Paths) -> None:
+    """Raises UsageError: nobody is called so."""
+    from tui.bridge.providers import facts
+
+    settings = settings_for(ModelFlags(), paths)
+    known = sorted({*settings.endpoints, *facts.names(paths.providers_dir)})
+    if name in known:
+        return
+    if len(name) > 40 or (name and not is_variable(name.replace("-", "_"))):
+        # whatever it is, it may be a key: it is not repeated
+        raise UsageError("that is no name of a provider or an endpoint: duetto keys set NAME")
+    raise UsageError(f"there is no provider and no endpoint {name!r}{facts.near(name, known)}")
+
+
+def _asked_for(name: str) -> str:
+    """What the user gives, by hand or through a pipe."""
+    if sys.stdin.isatty():
+        return str(click.prompt(f"Key of {inert(name)}", hide_input=True, err=True))
+    return sys.stdin.buffer.read(LONGEST + 1).decode("utf-8", "replace")
+
+
+def _checked(key: str) -> str:
+    """The key without what stands around it. Raises UsageError; the key is not in the text."""
+    key = key.strip()
+    if not key:
+        raise UsageError("no key was given; nothing is stored")
+    if len(key) > LONGEST or not key.isascii() or not key.isprintable() or " " in key:
+        raise UsageError("that is no key: it has blanks, line breaks or odd characters")
+    return key

@@ -1,0 +1,225 @@
+"""Who answers for which role, and where: settings, flags and the environment put together.
+
+With nothing at all the rehearsal answers. Flags win over the environment, that over
+``config.toml``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tui.cli.dialled import ResolvedEndpoint, resolved_endpoint, with_query
+from tui.cli.endpoint_specs import (
+    CLI_ENDPOINT,
+    REHEARSAL,
+    Sources,
+    fallback_endpoints,
+)
+from tui.cli.options import ROLES, ModelFlags
+from tui.core.wire.address import Address
+from tui.engine.intents import Role
+from tui.engine.ports import RoleSpec
+from tui.errors import UsageError
+from tui.settings import EndpointSettings, ModelSettings, Paths, Settings
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.base import EndpointSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedModels:
+    """Who answers for the roles, and where."""
+
+    roles: dict[Role, RoleSpec]
+    """At least one; ``deep`` is missing when only ``--fast`` was given, and the other way."""
+    endpoints: dict[str, ResolvedEndpoint]
+    """All that the roles name but the rehearsal, which the bridge serves."""
+    rehearsal: bool
+    """Whether a role is answered by the rehearsal."""
+    fallbacks: dict[str, EndpointSpec] = field(default_factory=dict)
+    """Endpoints that only fallbacks name: the bridge asks them."""
+
+    @property
+    def first_role(self) -> Role:
+        """The role to begin with: fast, if there is one."""
+        return "fast" if "fast" in self.roles else "deep"
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where all of them are, with what of that is secret."""
+        places = [one.address for one in self.endpoints.values()]
+        return places + [with_query(spec) for spec in self.fallbacks.values()]
+
+    @property
+    def key_variables(self) -> set[str]:
+        """The environment variables with the keys of all of them."""
+        specs = [one.spec for one in self.endpoints.values()] + [*self.fallbacks.values()]
+        return {spec.key_env for spec in specs if spec.key_env}
+
+
+def resolve(
+    settings: Settings,
+    flags: ModelFlags,
+    environment: Mapping[str, str] = os.environ,
+    paths: Paths | None = None,
+) -> ResolvedModels:
+    """Who answers for which role; ``paths`` is where the user's files about providers are.
+
+    Raises UsageError (no key, clear text and so on), or SettingsError: a provider's file is wrong.
+    """
+    where = paths or Paths.find(environment)
+    flagged = _flagged(settings, flags)
+    sources = Sources(settings, environment, where.providers_dir, flagged, where.state_dir)
+    chosen = {role: model for role in ROLES if (model := _model(sources, flags, role))}
+    if not chosen:
+        if flags.endpoint:
+            raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
+        chosen = {role: _rehearsal_model(role) for role in ROLES}
+    used = {model.endpoint for model in chosen.values()} - {REHEARSAL}
+    sources = _with_key(sources, flags, used)
+    endpoints: dict[str, ResolvedEndpoint] = {}
+    for name in [model.endpoint for model in chosen.values()]:
+        if name != REHEARSAL and name not in endpoints:
+            models = [model for model in chosen.values() if model.endpoint == name]
+            endpoints[name] = resolved_endpoint(name, sources, models)
+    return ResolvedModels(
+        roles={
+            role: _spec(role, model, endpoints.get(model.endpoint), sources, flags)
+            for role, model in chosen.items()
+        },
+        endpoints=endpoints,
+        rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
+        fallbacks=_fallbacks(chosen, endpoints, sources),
+    )
+
+
+def _flagged(settings: Settings, flags: ModelFlags) -> dict[str, EndpointSettings]:
+    """The endpoint of ``--endpoint``, if it is none of the settings."""
+    given = (flags.endpoint or "").strip()
+    if not given or given in settings.endpoints:
+        return {}
+    name = cli_endpoint(flags)
+    if name != CLI_ENDPOINT:
+        return {}
+    return {name: EndpointSettings(url=given, key_env=flags.key_env)}
+
+
+def cli_endpoint(flags: ModelFlags) -> str:
+    """The name of the endpoint that ``--endpoint`` means."""
+    given = (flags.endpoint or "").strip()
+    return CLI_ENDPOINT if any(mark in given for mark in ":/.") else given
+
+
+def _with_key(sources: Sources, flags: ModelFlags, used: set[str]) -> Sources:
+    """The key named on the command line is the key of one endpoint only."""
+    if flags.key_env is None or sources.flagged:
+        return sources
+    owner = cli_endpoint(flags)
+    if not owner and len(used) > 1:
+        names = " or ".join(sorted(used))
+        raise UsageError(
+            f"--key-env: is it the key of {names}?"
+            " Set key_env in their tables in config.toml, or add --endpoint NAME"
+        )
+    named = [owner] if owner else [*used]
+    tables = {
+        name: msgspec.structs.replace(sources.table(name), key_env=flags.key_env) for name in named
+    }
+    endpoints = {**sources.settings.endpoints, **tables}
+    settings = msgspec.structs.replace(sources.settings, endpoints=endpoints)
+    return replace(sources, settings=settings)
+
+
+def _fallbacks(
+    chosen: Mapping[Role, ModelSettings],
+    endpoints: Mapping[str, ResolvedEndpoint],
+    sources: Sources,
+) -> dict[str, EndpointSpec]:
+    """The endpoints that fallbacks name and no role does. Raises UsageError: there is no such."""
+    found: dict[str, EndpointSpec] = {}
+    models = [*chosen.values()]
+    for role, model in chosen.items():
+        for name in fallback_endpoints(model):
+            if name == REHEARSAL or name in endpoints or name in found:
+                continue
+            try:
+                there = [one for one in models if one.endpoint == name]
+                found[name] = resolved_endpoint(name, sources, there, bridged=True).spec
+            except UsageError as error:
+                raise UsageError(f"[models.{role}] fallbacks: {error}") from error
+    return found
+
+
+def _spec(
+    role: Role,
+    model: ModelSettings,
+    endpoint: ResolvedEndpoint | None,
+    sources: Sources,
+    flags: ModelFlags,
+) -> RoleSpec:
+    known = sources.settings.endpoints.get(model.endpoint)
+    chaining = known.chaining if known is not None else True
+    facts = None if endpoint is None else endpoint.facts(model.name)
+    return RoleSpec(
+        role,
+        model.name,
+        model.endpoint,
+        effort=model.effort,
+        context_window=model.context_window or (facts.context_window if facts else None),
+        patch_tool=flags.patch_tool or model.patch_tool,
+        patch_format=flags.patch_format or model.patch_format,
+        chaining=chaining,
+        tier=model.tier,
+        max_output_tokens=model.max_output_tokens,
+    )
+
+
+def _rehearsal_model(role: Role) -> ModelSettings:
+    return ModelSettings(name=f"rehearsal-{role}", endpoint=REHEARSAL)
+
+
+def _model(sources: Sources, flags: ModelFlags, role: Role) -> ModelSettings | None:
+    """The model of a role with its endpoint's name filled in, None if it has none."""
+    settings = sources.settings
+    named = flags.fast if role == "fast" else flags.deep
+    own = settings.models.fast if role == "fast" else settings.models.deep
+    if named is not None and not named.strip():
+        raise UsageError(f"--{role} needs the name of a model")
+    if named is None and own is None:
+        return None
+    if named is not None and (own is None or own.name != named):
+        model = ModelSettings(name=named, endpoint=own.endpoint if own else "")
+    else:
+        assert own is not None
+        model = own
+    if not model.name.isprintable():
+        raise UsageError(f"--{role}: {model.name!r} is no name of a model")
+    name = _endpoint_name(sources, flags, model, named is not None)
+    return msgspec.structs.replace(model, endpoint=name)
+
+
+def _endpoint_name(sources: Sources, flags: ModelFlags, model: ModelSettings, by_flag: bool) -> str:
+    endpoints = sources.settings.endpoints
+    if flags.endpoint and (by_flag or not model.endpoint):
+        return cli_endpoint(flags)
+    if model.name.partition("@")[0] in ("rehearsal-fast", "rehearsal-deep"):
+        return REHEARSAL
+    if model.endpoint:
+        return model.endpoint
+    if len(endpoints) == 1:
+        return next(iter(endpoints))
+    if endpoints:
+        names = ", ".join(endpoints)
+        raise UsageError(
+            f"the model {model.name!r} does not say on which endpoint it is ({names}):"
+            " add endpoint = NAME to its table in config.toml, or --endpoint NAME"
+        )
+    raise UsageError(
+        f"the model {model.name!r} needs a server: add --endpoint NAME|URL, as groq, ollama or"
+        " wss://HOST/v1/responses (or [endpoints.NAME] in config.toml)"
+    )

@@ -1,0 +1,208 @@
+"""TOML files read into plain data: what is wrong is said with file, line and dotted key."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import msgspec.inspect
+
+from tui import toml_lines
+from tui.errors import SettingsError
+
+LIMIT_BYTES = 1 << 20
+"""Of a file."""
+
+
+def read(file: Path, *, required: bool) -> str | None:
+    """The text; None: there is no such file.
+
+    A pipe or a device is read only where the user named it (``required``).
+
+    Raises SettingsError: it cannot be read, or is not UTF-8.
+    """
+    if not required and file.exists() and not (file.is_file() or file.is_dir()):
+        raise SettingsError(f"cannot read {file}: it is not a file")
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LIMIT_BYTES + 1)
+        if len(data) > LIMIT_BYTES:
+            raise SettingsError(f"cannot read {file}: it is larger than 1 MB, no settings file")
+        return data.decode("utf-8-sig")
+    except FileNotFoundError:
+        if required:
+            raise SettingsError(f"{file} does not exist; check --config") from None
+        return None
+    except NotADirectoryError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise SettingsError(f"{file} line {line}: not UTF-8; save it as UTF-8") from error
+
+
+def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
+    """The tables of a text; its ``schema``, if it says one, has to be ``schema``.
+
+    Raises SettingsError: ``ORIGIN line N: what is wrong; what to do``.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line, what = toml_lines.syntax_trouble(text, error)
+        raise SettingsError(f"{origin} line {line}: not valid TOML: {what}") from error
+    except RecursionError:
+        raise SettingsError(f"{origin}: not valid TOML: nested too deeply") from None
+    said = data.get("schema", schema)
+    if isinstance(said, int) and said < 1:
+        line = toml_lines.line_of(text, ("schema",))
+        raise SettingsError(f"{origin} line {line}: there is no schema {said}; write {schema}")
+    if isinstance(said, int) and said > schema:
+        line = toml_lines.line_of(text, ("schema",))
+        raise SettingsError(
+            f"{origin} line {line}: schema {said} is newer than this duetto, which reads"
+            f" schema {schema}; upgrade duetto"
+        )
+    return data
+
+
+T = TypeVar("T")
+
+
+def converted(
+    text: str,
+    origin: str,
+    data: Mapping[str, Any],
+    kind: type[T],
+    elsewhere: Mapping[str, str] | None = None,
+) -> T:
+    """Data of a text as a struct; ``elsewhere``: what to do with keys that belong somewhere else.
+
+    Raises SettingsError: ``ORIGIN line N: what is wrong; what to do``.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        words = _explained(text, data, kind, (str(error), elsewhere or {}))
+        raise SettingsError(f"{origin} {words}") from error
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'NAME'?``, or nothing."""
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
+_MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
+_AT = re.compile(r" - at `(?P<path>[^`]*)`$")
+
+
+def _explained(
+    text: str, data: Mapping[str, Any], kind: type, said: tuple[str, Mapping[str, str]]
+) -> str:
+    """The message of msgspec with the line, the dotted key, and what to do."""
+    message, elsewhere = said
+    at = _AT.search(message)
+    what = message[: at.start()] if at else message
+    path = _key_path(data, kind, at["path"] if at else "$")
+    if unknown := _UNKNOWN.search(what):
+        key = (*path, unknown["field"])
+        line = toml_lines.line_of(text, key)
+        advice = elsewhere.get(key[-1]) or nearest(key[-1], _known_keys(kind, path))
+        return f"line {line}: unknown key {'.'.join(key)!r}{advice or '; remove it'}"
+    line = toml_lines.line_of(text, path)
+    if missing := _MISSING.search(what):
+        place = f"[{'.'.join(path)}]" if path else "the file"
+        return f"line {line}: {place} lacks {missing['field']!r}; add it"
+    return f"line {line}: {'.'.join(path) or 'the file'}: {in_words(what)}{_choices(kind, path)}"
+
+
+_TYPES = {
+    "object": "a table",
+    "array": "a list",
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
+_TYPE = re.compile(rf"\b(?:{'|'.join(_TYPES)})\b")
+_TYPED = re.compile(r"Expected `[^`]*`|, got `[^`]*`")
+_SHAPES = {"^[^/]+/.+$": "ENDPOINT/MODEL"}
+"""Patterns of strings, as a reader knows them."""
+
+
+def in_words(what: str) -> str:
+    """What msgspec says, with TOML's words for types and ours for patterns."""
+    for pattern, shape in _SHAPES.items():
+        what = what.replace(f"matching regex {pattern!r}", f"such as {shape}")
+    plain = _TYPED.sub(lambda found: _TYPE.sub(lambda one: _TYPES[one[0]], found[0]), what)
+    plain = plain.replace(" | null", "").replace(" | ", " or ").replace("`", "")
+    return plain.replace("Expected", "expected", 1).replace("Invalid", "invalid", 1)
+
+
+def _key_path(data: object, kind: type, path: str) -> tuple[str, ...]:
+    """A path like ``$.a[...].b`` as names; ``[...]`` is a dict's key, which it does not say."""
+    parts = re.findall(r"\[\.\.\.\]|[^.\[\]]+", path.removeprefix("$"))
+    names: list[str] = []
+    table = data
+    for part in parts:
+        name = _failing(table, kind, names) if part == "[...]" else part
+        names.append(name)
+        table = table.get(name) if isinstance(table, Mapping) else None
+    return tuple(names)
+
+
+def _failing(table: object, kind: type, path: Sequence[str]) -> str:
+    """The first key of a dict whose value is not what it should be: tried one by one."""
+    here = _type_at(kind, path)
+    values = here.value_type if isinstance(here, msgspec.inspect.DictType) else None
+    value_type = values.cls if isinstance(values, msgspec.inspect.StructType) else str
+    for name, value in table.items() if isinstance(table, Mapping) else ():
+        try:
+            msgspec.convert(value, value_type)
+        except msgspec.ValidationError:
+            return str(name)
+    return "..."
+
+
+def _type_at(kind: type, path: Sequence[str]) -> msgspec.inspect.Type | None:
+    here: msgspec.inspect.Type | None = msgspec.inspect.type_info(kind)
+    for name in path:
+        if isinstance(here, msgspec.inspect.StructType):
+            here = next((field.type for field in here.fields if field.name == name), None)
+        elif isinstance(here, msgspec.inspect.DictType):
+            here = here.value_type
+        if isinstance(here, msgspec.inspect.UnionType):
+            here = here.types[0]
+    return here
+
+
+def _known_keys(kind: type, path: Sequence[str]) -> list[str]:
+    here = _type_at(kind, path)
+    if isinstance(here, msgspec.inspect.StructType):
+        return [field.name for field in here.fields]
+    return []
+
+
+def _choices(kind: type, path: Sequence[str]) -> str:
+    """What may stand there, where that can be listed."""
+    here = _type_at(kind, path[:-1])
+    fields = here.fields if isinstance(here, msgspec.inspect.StructType) else ()
+    leaf = next((field.type for field in fields if path and field.name == path[-1]), None)
+    whole = leaf.types if isinstance(leaf, msgspec.inspect.UnionType) else (leaf,)
+    types = [one for one in whole if not isinstance(one, msgspec.inspect.NoneType)]
+    values: list[str] = []
+    for one in types:
+        if isinstance(one, msgspec.inspect.LiteralType):
+            quoted = len(types) > 1
+            values[:0] = [f'"{value}"' if quoted else str(value) for value in one.values]
+        elif isinstance(one, msgspec.inspect.BoolType) and len(types) > 1:
+            values += ["true", "false"]
+    return "; one of " + ", ".join(values) if values else ""
