@@ -121,6 +121,7 @@ class DuettoApp(App[int]):
     def on_mount(self) -> None:
         """Wire the frame; the session starts when the first frame is on the screen."""
         self._frame = Frame(self._paint, self.call_later)
+        self._frame.stamp = self.stamp
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
         self.bench.call_later(self._catch_signals)  # until it is mounted the driver sees to them
@@ -145,7 +146,7 @@ class DuettoApp(App[int]):
         from tui.ui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.bench.scopes))
+            self.push_screen(HelpScreen(getattr(self.screen, "scopes", self.bench.scopes)))
 
     def action_status(self) -> None:
         """Show models and sockets."""
@@ -265,7 +266,10 @@ class DuettoApp(App[int]):
         self._leaving = True
         if self._frame is not None:
             self._frame.stop()
+        later = self.session.written_later()
         await self.session.close()
+        # what was on its way to the disk and could not be written is kept as after a crash
+        self._leaving = not any(map(self.session.workspace.is_dirty, later))
         self.exit(0)
 
     def _catch_signals(self) -> None:

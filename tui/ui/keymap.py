@@ -17,8 +17,9 @@ from tui.ui.keys.editing import EDITING
 from tui.ui.keys.everywhere import EVERYWHERE
 from tui.ui.keys.key import Key, Scope, When
 from tui.ui.keys.prompting import PROMPTING
+from tui.ui.keys.reviewing import REVIEWING
 
-KEYMAP: tuple[Key, ...] = (*EVERYWHERE, *PROMPTING, *CONVERSATION, *EDITING, *BROWSING)
+KEYMAP: tuple[Key, ...] = (*EVERYWHERE, *PROMPTING, *CONVERSATION, *REVIEWING, *EDITING, *BROWSING)
 """The table. Rows of scope ``editor`` belong to the editor's widgets."""
 
 

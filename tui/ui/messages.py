@@ -65,12 +65,16 @@ class DraftChanged(Message):
 
 
 class HunkShown(Message):
-    """The editor shall show this hunk; ``edit``: to be edited, then accepted."""
+    """The editor shall show this hunk; ``edit``: to be edited, then accepted.
 
-    def __init__(self, hunk_id: int, *, edit: bool = False) -> None:
+    ``review``: the review of the turn goes on then.
+    """
+
+    def __init__(self, hunk_id: int, *, edit: bool = False, review: bool = False) -> None:
         super().__init__()
         self.hunk_id = hunk_id
         self.edit = edit
+        self.review = review
 
 
 class HunkSelected(Message):

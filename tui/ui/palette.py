@@ -19,7 +19,7 @@ _SCOPES: tuple[Scope, ...] = ("global", "editor")
 """Whose actions make sense from wherever the palette was called."""
 _KEYS_ONLY = frozenset({"interrupt", "cancel", "app.command_palette"})
 """What they do depends on what lies in front; the palette would be in front."""
-_ACTION_OF = {"undo": "undo_turn", "help": "app.help", "quit": "app.quit"}
+_ACTION_OF = {"undo": "undo_turn", "review": "review_turn", "help": "app.help", "quit": "app.quit"}
 """Slash commands whose key's action has another name."""
 
 

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
+from tui.core.meter import Cost
 from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Role
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.rows import breaks, clip, clip_left, one_line
+from tui.ui.widgets.meter import dollars
 
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""
@@ -31,16 +33,22 @@ _STATES = {
     "retiring": ("◐ retiring", "$warning"),
     "closed": ("○ closed", "$error"),
 }
-_TRANSPORTS = {"websocket": "WebSocket", "http": "HTTP"}
+_TRANSPORTS = {"websocket": "WebSocket", "http": "HTTP", "bridge": "bridge"}
 _ROLES: tuple[Role, ...] = ("fast", "deep")
 
 
 def status_report(
-    status: Status, can: Abilities, sockets: Sequence[SocketView], width: int
+    status: Status,
+    can: Abilities,
+    sockets: Sequence[SocketView],
+    width: int,
+    cost: Cost | None = None,
 ) -> Content:
     """All of it, in rows of at most ``width`` cells."""
     name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
     parts: Parts = [("Models\n", "bold $accent"), *_models(status, width)]
+    if cost is not None and cost.session_usd is not None:
+        parts += _said(_dollars(cost), "$muted", width)
     parts.append(("\nWhat it can do", "bold $accent"))
     parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
     parts += _abilities(can, width)
@@ -62,7 +70,8 @@ def _models(status: Status, width: int) -> Parts:
             continue
         answers = role == status.role
         now = "   answers now" if answers and width >= _BESIDE else ""
-        effort = f" · {known}" if (known := status.efforts.get(role)) else ""
+        asked = (status.efforts.get(role) or "", one_line(status.tiers.get(role, "")))
+        effort = "".join(f" · {one}" for one in asked if one)
         room = width - len(_INDENT) - 8 - len(effort) - len(now)
         parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
         parts.append((clip(name, room), "$foreground" if answers else "$muted"))
@@ -82,6 +91,17 @@ def _said(words: str, colour: str, width: int) -> Parts:
     return [(f"{_INDENT}{words[start:end]}\n", colour) for start, end in rows]
 
 
+def _dollars(cost: Cost) -> str:
+    """What turn and session cost, where prices are known."""
+    said = []
+    if cost.turn_usd is not None:
+        about = "about " if cost.estimated else ""
+        said.append(f"{about}{dollars(cost.turn_usd)} for this turn")
+    least = "" if cost.session_whole else "at least "
+    said.append(f"{least}{dollars(cost.session_usd or 0.0)} in this session")
+    return ", ".join(said)
+
+
 def _connection(status: Status, endpoint: str) -> Parts:
     """Of the model that answers now."""
     if status.retry_s is not None:
@@ -98,12 +118,23 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     if not served:
         words = clip("the server has not said what it uses", width - len(indent))
         return [(f"{indent}{words}\n", "$faint")]
-    as_asked = served == asked
+    as_asked = served == asked and not status.served_endpoint
     said = "served as asked" if as_asked else f"served: {served}"
+    if status.served_endpoint:
+        said += f" on {one_line(status.served_endpoint)}"
     if tier:
         said += f" · {tier}"
-    colour = "$faint" if served.startswith(asked) else "$warning"
-    return [(f"{indent}{clip(said, width - len(indent))}\n", colour)]
+    expected = served.startswith(asked) and not status.served_endpoint
+    parts: Parts = [
+        (f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")
+    ]
+    if status.fallback_reason:
+        words = f"a fallback: {one_line(status.fallback_reason)}"
+        parts += [
+            (f"{indent}{words[start:end]}\n", "$muted")
+            for start, end in breaks(words, width - len(indent))
+        ]
+    return parts
 
 
 def _abilities(can: Abilities, width: int) -> Parts:
@@ -150,7 +181,7 @@ def _table(sockets: Sequence[SocketView], width: int) -> Parts:
 def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
     state, colour = _STATES.get(socket.state, (one_line(socket.state), "$muted"))
     shown = clip(one_line(socket.endpoint), name - 1)
-    plain = socket.transport == "websocket"
+    plain = socket.transport != "http"
     transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
     cells = " " * max(_TRANSPORT - cell_len(transport), 0) if columns else ""
     cells += "".join(

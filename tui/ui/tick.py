@@ -12,7 +12,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context, copy_context
+from time import thread_time
 
+from tui.core.stamping import Stamp, no_stamp
 from tui.ui.painting.faults import HandedOn
 
 FRAME_S = 1 / 60
@@ -28,6 +30,10 @@ class Frame:
         self.cost_s = 0.0
         """What the last frame took."""
         self.count = 0
+        self.stamp: Stamp = no_stamp
+        """Hears of each frame what it cost."""
+        self._used_s = 0.0
+        """Processor time of this thread at the end of the last frame."""
         self._paint = paint
         self._errors = HandedOn(post)
         self._context: Context = copy_context()
@@ -54,10 +60,13 @@ class Frame:
             self._run()
 
     def _run(self) -> None:
-        start = self._loop.time()
+        start, used_s = self._loop.time(), thread_time()
         self._next_s = start + FRAME_S
         self._paint()
         self.count += 1
         end = self._loop.time()
         self.cost_s = end - start
+        before_s, self._used_s = self._used_s, thread_time()
+        work_ms, all_ms = (self._used_s - used_s) * 1000, (self._used_s - before_s) * 1000
+        self.stamp("frame", f"{work_ms:.3f} {all_ms:.3f}")
         self._next_s = max(start + FRAME_S, end + min(self.cost_s, FRAME_S))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from importlib import import_module
+from typing import get_args
 
 from tui.ui import theme
 
@@ -19,6 +20,7 @@ TIDY_S = 0.5
 
 def warm() -> None:
     """Import, and use once, what an answer and the editor need; called in a thread."""
+    from tui.core.edit_stream import Channel, parser_for
     from tui.ui.conversation.fences import code_rows
     from tui.ui.conversation.markdown import markdown_lines
     from tui.ui.editor.cells import line_cells
@@ -28,6 +30,9 @@ def warm() -> None:
     markdown_lines("**warm**", 40)
     code_rows("def warm(): ...", "python")
     import_module("tui.ui.highlight.colours")
+    import_module("tui.core.edits.patches.landing")
+    for channel in get_args(Channel):
+        parser_for("auto", channel).feed("warm")
     line_cells("warm")
 
 

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.ui import theme
 from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, flat, inert, one_line, spread
 
 MINUS = "\N{MINUS SIGN}"
 _MOST_CANDIDATES = 5
 _MOST_STREAMED = 40
+_ROOM_FOR_WHY = 62
 
 
 class Look(NamedTuple):
@@ -59,6 +60,8 @@ class Focus(NamedTuple):
     """Which of an ambiguous hunk's candidates is chosen."""
     opened: bool = False
     """The text of a hunk that is not in the buffer is shown."""
+    has_keys: bool = True
+    """The keyboard is here: what the keys do is said."""
 
 
 def card_lines(
@@ -71,19 +74,25 @@ def card_lines(
     if not hunks:
         words = "patch stopped before it named a file" if cut else "reading the patch…"
         return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
-    files: dict[str, list[tuple[int, Hunk]]] = {}
-    for number, hunk in enumerate(hunks, 1):
-        files.setdefault(hunk.path, []).append((number, hunk))
+    files = _by_file(hunks)
+    earlier = _by_file(hunks[:skip])
     lines: list[Line] = []
-    for path, numbered in files.items():
-        lines.append(_header(path, [hunk for _, hunk in numbered], width))
-        shown = [(number, hunk) for number, hunk in numbered if number > skip]
-        if more := len(numbered) - len(shown):
+    for path, ours in files.items():
+        lines.append(_header(path, ours, width))
+        more = len(earlier.get(path, ()))
+        if more:
             words = f"     ⋯ {more} earlier hunk{'s' if more > 1 else ''}"
             lines.append(Line([(words, theme.active().style("faint"))], "panel"))
-        for number, hunk in shown:
-            lines += _hunk_lines(hunk, number, width, focus)
+        for hunk in ours[more:]:
+            lines += _hunk_lines(hunk, width, focus)
     return lines
+
+
+def _by_file(hunks: Sequence[Hunk]) -> dict[str, list[Hunk]]:
+    files: dict[str, list[Hunk]] = {}
+    for hunk in hunks:
+        files.setdefault(hunk.path, []).append(hunk)
+    return files
 
 
 def _header(path: str, hunks: list[Hunk], width: int) -> Line:
@@ -94,8 +103,8 @@ def _header(path: str, hunks: list[Hunk], width: int) -> Line:
     )
     right: list[Piece] = [
         (f" {verb}  ", palette.style("muted")),
-        (f"+{sum(hunk.added for hunk in hunks)} ", palette.style("hunk-accepted")),
-        (f"{MINUS}{sum(hunk.removed for hunk in hunks)}", palette.style("hunk-struck")),
+        (f"+{sum([hunk.added for hunk in hunks])} ", palette.style("hunk-accepted")),
+        (f"{MINUS}{sum([hunk.removed for hunk in hunks])}", palette.style("hunk-struck")),
         (f"  {decided}/{total} ", palette.style("faint" if decided < total else "success")),
     ]
     room = width - sum(cell_len(text) for text, _ in right) - 3
@@ -110,21 +119,27 @@ def _waits(hunk: Hunk) -> bool:
     """True if a hunk is still open, or waits for the user."""
     if hunk.decision is Decision.REJECTED:
         return False
-    return hunk.stage in OPEN or hunk.stage is Stage.CONFLICT or hunk.decidable
+    return (
+        hunk.stage is Stage.LANDING
+        or hunk.stage in OPEN
+        or hunk.stage is Stage.CONFLICT
+        or hunk.decidable
+    )
 
 
-def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]:
+def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
+    """Its rows; its number is the one by which the model is told of it, and all else names it."""
     palette = theme.active()
     state = look(hunk)
     focused = hunk.id == focus.hunk_id
     target = Target("hunk", hunk.id)
-    where = f"L{hunk.start.line + 1}" if hunk.start is not None else ""
+    where = f"L{hunk.start.line + 1}" if hunk.start is not None else _sought(hunk)
     left: list[Piece] = [
-        (f" {number:>3} ", palette.style("faint")),
+        (f" {hunk.id:>3} ", palette.style("faint")),
         (f"{state.glyph} {state.word:<9}", palette.style(state.colour)),
         (f"{where:<6}", palette.style("muted")),
     ]
-    right = _keys(hunk) if focused else []
+    right = _keys(hunk, width) if focused and focus.has_keys else []
     if not right:
         right = [(f"+{hunk.added} {MINUS}{hunk.removed} ", palette.style("faint"))]
     lines = [Line(spread(left, right, width), "panel", target)]
@@ -145,6 +160,16 @@ def _hunk_lines(hunk: Hunk, number: int, width: int, focus: Focus) -> list[Line]
     return lines + (_streamed(hunk, width) if focused and focus.opened else [])
 
 
+def _sought(hunk: Hunk) -> str:
+    """How many places a hunk may have whose lines still come."""
+    if hunk.stage is not Stage.CANDIDATES or hunk.reason:
+        return ""
+    count = len(hunk.candidates)
+    several = f"{count} candidates" if count <= _MOST_CANDIDATES else "many candidates"
+    words = "no place yet" if not count else "1 candidate" if count == 1 else several
+    return f"{words}, reading context"
+
+
 def _streamed(hunk: Hunk, width: int) -> list[Line]:
     """What came of a hunk that is not in the buffer."""
     palette, target = theme.active(), Target("hunk", hunk.id)
@@ -161,16 +186,19 @@ def _streamed(hunk: Hunk, width: int) -> list[Line]:
     return lines
 
 
-def _keys(hunk: Hunk) -> list[Piece]:
-    """What the review keys do to this hunk."""
+def _keys(hunk: Hunk, width: int) -> list[Piece]:
+    """What the review keys do to this hunk, as far as there is room."""
     palette = theme.active()
     keys: list[tuple[str, str]] = []
     if hunk.decidable:
-        keys = [("a", "accept"), ("r", "reject"), ("e", "edit")]
+        why = [("w", "why")] if width >= _ROOM_FOR_WHY else []
+        keys = [("a", "accept"), ("r", "reject"), *why, ("e", "edit")]
     elif hunk.placeable:
         keys = [("← →", "choose"), ("Enter", "places"), ("r", "reject")]
     elif hunk.is_out:
         keys = [("Enter", "text"), ("e", "copy")]
+        if _waits(hunk):
+            keys.append(("r", "reject"))
     pieces: list[Piece] = []
     for key, word in keys:
         pieces += [

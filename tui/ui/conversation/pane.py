@@ -86,6 +86,14 @@ class TranscriptPane(Painted):
         """Scroll by pages; negative is up."""
         self.go_to(self.top + pages * max(self.size.height - 2, 1))
 
+    def action_scroll_home(self) -> None:
+        """To the first row."""
+        self.go_to(0)
+
+    def action_scroll_end(self) -> None:
+        """To the last row, and follow."""
+        self.go_to(self.rows.total)
+
     # -- painting
 
     def render_lines(self, crop: Region) -> list[Strip]:

@@ -8,57 +8,41 @@ from __future__ import annotations
 
 from textual import events
 
-from tui.core.hunk import Decision, Hunk, Stage
-from tui.engine.intents import Accept, OpenFile, Place, Reject
+from tui.engine.intents import (
+    OpenFile,
+)
 from tui.engine.session import Session
-from tui.ui.conversation.hunk_card import Focus
-from tui.ui.conversation.layout import Stop
-from tui.ui.conversation.pane import TranscriptPane
+from tui.ui.conversation.hunk_pane import HunkPane
 from tui.ui.keymap import actions, bindings
-from tui.ui.messages import HunkSelected, HunkShown, PromptWanted, Wanted
+from tui.ui.messages import HunkShown, PromptWanted, Wanted
 
 _RESERVED = {**actions("conversation"), **actions("review")}
 
 
-class Transcript(TranscriptPane, can_focus=True):
+class Transcript(HunkPane, can_focus=True):
     """The conversation of one session."""
 
     BINDINGS = bindings("conversation", "review")
 
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
         super().__init__(session, root=root, id=id)
-        self._session = session
-        self._candidate = 0
-        self._opened = False
-        """The selected hunk's text is shown in its card."""
         self._leaving = False
         """Something was typed: the focus is on its way to the prompt."""
-
-    def select_pending(self) -> bool:
-        """Select the next hunk that waits for a decision; False if there is none."""
-        waiting = _waiting(self._session)
-        stops = self.rows.stops_of_hunks(waiting, waiting.values())
-        if not stops:
-            return False
-        here = self.rows.chosen if self.marked is not None else -1
-        self._select(next((stop for stop in stops if stop.row > here), stops[0]))
-        return True
-
-    def has_waiting(self) -> bool:
-        """True if a hunk waits for the user."""
-        return bool(_waiting(self._session))
-
-    def selected_hunk(self) -> Hunk | None:
-        """The hunk that the review keys act on."""
-        if self.marked is None or self.marked.kind != "hunk":
-            return None
-        return _hunk(self._session, self.marked.key)
 
     def on_focus(self) -> None:
         """The keys need something to act on: the next pending hunk, else the last stop."""
         self._leaving = False
-        if self.marked is None and not self.select_pending():
+        self._has_keys = True
+        if self.marked is not None:
+            self._refocus(self.scene.focus.hunk_id)
+        elif not self.select_pending():
             self._select(next(self.rows.stops(self.rows.total, back=True), None))
+
+    def on_blur(self) -> None:
+        """The keys go elsewhere: the card does not promise them any more."""
+        self._has_keys = False
+        if self.marked is not None:
+            self._refocus(self.scene.focus.hunk_id)
 
     def on_click(self, event: events.Click) -> None:
         """Act on the row; on the hint: go to the end."""
@@ -120,125 +104,3 @@ class Transcript(TranscriptPane, can_focus=True):
             self._select(stop)
         else:
             self.go_to(self.top + 1)
-
-    def action_scroll_home(self) -> None:
-        """To the first row."""
-        self.go_to(0)
-
-    def action_scroll_end(self) -> None:
-        """To the last row, and follow."""
-        self.go_to(self.rows.total)
-
-    # -- actions of the scope "review"
-
-    def action_accept_hunk(self) -> None:
-        """Accept the selected hunk; an ambiguous one is placed at the chosen candidate."""
-        hunk = self.selected_hunk()
-        if hunk is None:
-            return
-        if self._place(hunk):
-            return
-        self.post_message(Wanted(Accept((hunk.id,))))
-        self.action_next_hunk(waiting=True)
-
-    def action_reject_hunk(self) -> None:
-        """Reject the selected hunk."""
-        if (hunk := self.selected_hunk()) is not None:
-            self.post_message(Wanted(Reject((hunk.id,))))
-            self.action_next_hunk(waiting=True)
-
-    def action_accept_all(self) -> None:
-        """Accept every decidable hunk."""
-        self.post_message(Wanted(Accept()))
-
-    def action_reject_all(self) -> None:
-        """Reject every decidable hunk."""
-        self.post_message(Wanted(Reject()))
-
-    def action_next_hunk(self, waiting: bool = False) -> None:
-        """Select the hunk below; ``waiting``: the next one that waits for a decision."""
-        if waiting:
-            wanted = _waiting(self._session)
-            stops = iter(self.rows.stops_of_hunks(wanted, wanted.values()))
-        else:
-            stops = self.rows.stops(self.rows.chosen + 1)
-        here = self.rows.chosen
-        below = (stop for stop in stops if stop.row > here and stop.target.kind == "hunk")
-        self._select(next(below, None))
-
-    def action_previous_hunk(self) -> None:
-        """Select the hunk above."""
-        above = self.rows.stops(self.rows.chosen, back=True)
-        self._select(next((stop for stop in above if stop.target.kind == "hunk"), None))
-
-    def action_edit_hunk(self) -> None:
-        """Go and edit the hunk's text in the editor."""
-        hunk = self.selected_hunk()
-        if hunk is not None and hunk.is_out:
-            self.app.copy_to_clipboard(hunk.agent or hunk.base)
-            self.notify("The hunk's text is copied: paste it where it belongs.", markup=False)
-        elif hunk is not None:
-            self.post_message(HunkShown(hunk.id, edit=True))
-
-    def action_next_candidate(self, step: int = 1) -> None:
-        """Choose another place for an ambiguous hunk, and show it in the editor."""
-        hunk = self.selected_hunk()
-        if hunk is not None and hunk.placeable:
-            self._candidate = (self._candidate + step) % len(hunk.candidates)
-            self._refocus(hunk.id)
-            self.post_message(_selected(hunk, self._candidate))
-
-    def _place(self, hunk: Hunk) -> bool:
-        """Put an ambiguous hunk at the chosen place; False if it is none."""
-        if hunk.placeable:
-            line = hunk.candidates[self._candidate % len(hunk.candidates)]
-            self.post_message(Wanted(Place(hunk.id, line)))
-        return hunk.placeable
-
-    def _open(self, hunk: Hunk) -> bool:
-        """Show or hide the text of a hunk that is not in the buffer; False if it is there."""
-        if hunk.is_out:
-            self._opened = not self._opened
-            self._refocus(hunk.id)
-        return hunk.is_out
-
-    def _select(self, stop: Stop | None) -> None:
-        """Have the keys act on this one; nothing changes if there is none."""
-        if stop is None:
-            return
-        if stop.target != self.marked:
-            self._candidate, self._opened = 0, False
-        self.marked, self.rows.chosen = stop.target, stop.row
-        self._refocus(stop.target.key if stop.target.kind == "hunk" else 0)
-        self.show_row(self.rows.chosen)
-        if (hunk := self.selected_hunk()) is not None:
-            self.post_message(_selected(hunk, self._candidate))
-
-    def _refocus(self, hunk_id: int) -> None:
-        """The card of this hunk says what the keys do."""
-        self.scene.focus = Focus(hunk_id, self._candidate, self._opened)
-        self.rows.refocus()
-        self.refresh()
-
-
-def _hunk(session: Session, hunk_id: int) -> Hunk | None:
-    roster = session.workspace.roster
-    return roster.by_id(hunk_id) if hunk_id in roster else None
-
-
-def _waiting(session: Session) -> dict[int, str]:
-    """The hunks that wait for the user: id -> call id."""
-    unsettled = session.workspace.roster.unsettled()
-    return {hunk.id: hunk.call_id for hunk in unsettled if _is_waiting(hunk)}
-
-
-def _is_waiting(hunk: Hunk) -> bool:
-    undecided = hunk.decision is Decision.PENDING
-    open_question = hunk.stage in (Stage.CANDIDATES, Stage.CONFLICT)
-    return hunk.decidable or (undecided and open_question)
-
-
-def _selected(hunk: Hunk, candidate: int) -> HunkSelected:
-    """The editor shall show this hunk; an ambiguous one at one of its places."""
-    places = hunk.candidates if hunk.placeable else ()
-    return HunkSelected(hunk.id, places[candidate % len(places)] if places else None)

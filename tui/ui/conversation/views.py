@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tui.core.hunk import Hunk
+from tui.core.edits.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import Focus, card_lines
@@ -291,10 +291,13 @@ class PatchView(BlockView):
             return None
         self._seen = seen
         lines = card_lines(hunks, self.inner, focus, stopped, skip)
-        if not hunks and stopped and self.block.text:
+        why = self.block.text.strip()
+        said = any(why.partition(": ")[2] in hunk.reason for hunk in hunks)
+        if stopped and why and not said:
             style = theme.active().style("warning")
-            rows = wrap([(flat(inert(self.block.text.strip())), style)], self.inner - 4)
-            lines = [Line([("   ", style), *row], "panel") for row in rows]
+            rows = wrap([(flat(inert(why)), style)], self.inner - 4)
+            lines = lines if hunks else []
+            lines = [*lines, *(Line([("   ", style), *row], "panel") for row in rows)]
         return self._put(lines)
 
 

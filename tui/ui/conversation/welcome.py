@@ -9,7 +9,7 @@ from tui.ui.rows import Line, Piece, one_line, wrap
 _KEYS = (
     ("Enter", "sends the prompt below"),
     ("Esc", "stops it; what landed stays"),
-    ("Alt+J", "reviews: a accept, r reject"),
+    ("Alt+J F7", "reviews: a accept, r reject"),
     ("F2 Alt+M", "fast model ↔ deep model"),
     ("F5 Alt+V", "runs the tests"),
     ("F1 Alt+H", "all keys and commands"),

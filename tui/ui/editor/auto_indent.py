@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, insert
 from tui.ui.editor.cursor import Cursor, indent_of
 

@@ -15,8 +15,9 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui import theme
+from tui.ui.editor.marks import Landmarks
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.slices import measure_on
@@ -29,6 +30,8 @@ _IDLE_BUDGET_S = 0.004
 _COLOURS_S = 0.015
 _BUSY_BUDGET_S = 0.002
 """For colours while an answer comes; else `_IDLE_BUDGET_S`, every `_COLOURS_S`."""
+_LANDMARKS_S = 0.3
+"""How soon very many hunks are looked through again, if no frame comes."""
 _BUSY_EVERY = 8
 """Once in so many times, then: what is in sight is coloured by its repaint anyway."""
 
@@ -64,6 +67,7 @@ class EditorCanvas(Painted, can_focus=True):
         self._frame = Frame(0, 0, 0)
         self._passed = 0
         """Times for colours that came, those that were left to an answer counted."""
+        self.landmarks = Landmarks()
         self._repeats: dict[str, Timer] = {}
         self._looked = False
         """What was shown last is a hunk under review, not the landing edit."""
@@ -91,8 +95,8 @@ class EditorCanvas(Painted, can_focus=True):
             # Struck lines that are gone may have left the view beyond the end.
             view.scroll_rows(0, height)
         workspace = self.session.workspace
-        ghost = workspace.ghost(view.path)
-        rows = view.rows(height, self.has_focus, workspace.decorations, ghost)
+        said = self.landmarks.said(workspace, view, height)
+        rows = view.rows(height, self.has_focus, workspace.decorations, said)
         before, frame = self._rows, view.frame(width)
         self._rows = rows
         if frame != self._frame or len(rows) != len(before):
@@ -122,6 +126,11 @@ class EditorCanvas(Painted, can_focus=True):
             self.every("colours", _COLOURS_S, self._colour_on)
         if view.brackets.pending:
             self.every("brackets", _IDLE_S, self._match_on)
+        if self.landmarks.late:
+            self.every("landmarks", _LANDMARKS_S, self.repaint)
+        elif "landmarks" in self._repeats:
+            self.stop("landmarks")
+            self.post_message(self.Moved())
         if measure_on(view.layout, view.shown(self.size.height), 0.0):
             self.every("measures", _IDLE_S, self._measure_on)
 

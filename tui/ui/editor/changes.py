@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.cursor import Cursor, indent_of
 from tui.ui.editor.words import word_after, word_before

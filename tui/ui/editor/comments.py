@@ -10,7 +10,7 @@ from functools import lru_cache
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, lines_of
 from tui.ui.editor.cursor import Cursor, indent_of
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard

@@ -7,7 +7,7 @@ moves them along; a position is never inside a grapheme. What is typed goes else
 
 from __future__ import annotations
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.words import word_after, word_before
 from tui.ui.editor.wrapping import Layout
@@ -26,15 +26,18 @@ class Cursor:
         """The cell that moving up and down aims for."""
         self.moves = 0
         """How often the user put it somewhere: what is done later sees that they went on."""
+        self._lean()
 
     @property
     def position(self) -> Position:
         """The cursor."""
+        self._close()
         return self.buffer.clamp(self._head.position)
 
     @property
     def anchor(self) -> Position:
         """The other end of the selection; the cursor itself if nothing is selected."""
+        self._close()
         return self.buffer.clamp(self._anchor.position)
 
     @property
@@ -157,6 +160,18 @@ class Cursor:
         line = self.position[0]
         below = (line + 1, 0)
         self.select((line, 0), below if below <= self.buffer.end else self.buffer.end)
+
+    def _close(self) -> None:
+        """Nothing is selected any more when all that was selected is gone.
+
+        What others put in there then has pushed the start behind the end: it is not selected.
+        """
+        head, anchor = self._head, self._anchor
+        if head.right != anchor.right:
+            start, end = (head, anchor) if head.right else (anchor, head)
+            if start.position >= end.position:
+                end.line, end.col = start.position
+                self._lean()
 
     def _lean(self) -> None:
         """Text put at an edge of the selection by another stays outside of it.

@@ -11,7 +11,7 @@ from time import monotonic
 
 from textual import events
 
-from tui.core.workspace import undo_waits
+from tui.core.edits.workspace import undo_stopped, undo_waits
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.brackets import Brackets, next_bracket
@@ -97,6 +97,10 @@ class Editor(EditorCanvas):
                 said = "The model is writing in these lines: try again when it is done."
             self.app.notify(said, markup=False)
             return
+        if undo_stopped(workspace, view.path):
+            key = "Ctrl+Y" if again else "Ctrl+Z"
+            said = f"Your edit here was changed since, and stays: {key} again goes on before it."
+            self.app.notify(said, markup=False)
         self.let_go()
         self.session.touched(view.path)
         self.go(where)

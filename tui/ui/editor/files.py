@@ -11,11 +11,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from tui.core.buffer import Position
-from tui.core.workspace import Workspace
+from tui.core.edits.telling.progress import fate_words, written_paths, written_row
+from tui.core.edits.workspace import Workspace
+from tui.core.text.buffer import Position
 from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices
 from tui.errors import EditRefused
+from tui.ui.editor.arrivals import Arrivals
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.side import Heading, Side
@@ -43,7 +45,7 @@ class EditorFiles(EditorSides):
         self.find_bar = FindBar(id="find-bar")
         self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
         self._said = _NOTHING_OPEN
-        self._writing = ""
+        self._arrivals = Arrivals()
         self._was_busy = False
         self._warned = ""
         """The user was told that this file is not saved."""
@@ -65,9 +67,11 @@ class EditorFiles(EditorSides):
         """Paint what changed; called once a frame."""
         if notices.status:
             self._turn()
+        for path in self._arrivals.come(self.session.workspace, self.session.status):
+            self.session.submit(OpenFile(path, aside=True))
         if notices.landing is not None:
             self._land(*notices.landing)
-        if notices.tabs or notices.status or notices.buffers or notices.landing:
+        if notices.tabs or notices.status or notices.buffers or notices.hunks or notices.landing:
             self._sync_tabs()
         if notices.gotos_before:
             active = self.session.status.active_path
@@ -108,9 +112,15 @@ class EditorFiles(EditorSides):
 
     def choose(self, path: str) -> None:
         """The user goes to an open file."""
+        self.leave(path)
         self.session.submit(OpenFile(path))
         self.show(path)
         self._sync_tabs()
+
+    def leave(self, path: str) -> None:
+        """The user goes to this file: the landing edit does not bring them back from there."""
+        if path != self.active and self.side is self.follower and self.session.status.busy:
+            self.editor.let_go()
 
     def close_file(self, path: str) -> None:
         """The user closes a tab; of unsaved changes they are told before."""
@@ -125,6 +135,7 @@ class EditorFiles(EditorSides):
             )
             return
         self._warned = ""
+        self._arrivals.closed(path)
         self.session.submit(CloseFile(path))
         self._sync_tabs()
 
@@ -139,7 +150,7 @@ class EditorFiles(EditorSides):
         """Show where the cursors and the views are, and whether one follows."""
         workspace, used = self.session.workspace, self.side
         for side in self.sides:
-            side.note(workspace)
+            side.note()
         if used.editor.view is None:
             self.tabs.note("", "")
             return
@@ -163,24 +174,31 @@ class EditorFiles(EditorSides):
     def _turn(self) -> None:
         """A turn that starts is followed again, unless the user let go in the midst of one."""
         busy, editor = self.session.status.busy, self.follower.editor
+        if busy and not self._was_busy:
+            self._arrivals.begin()
         if busy and not self._was_busy and editor.resumes:
             editor.following, editor.resumes = True, False
         self._was_busy = busy
 
     def _land(self, path: str, line: int) -> None:
-        """The model wrote here: mark it, and go there in follow mode."""
-        self._writing = path
-        if self.following and path != self.follower.path:
+        """The model wrote here: mark it, and go there in follow mode.
+
+        Where several files are written at once, the view stays with one of them.
+        """
+        workspace, arrivals = self.session.workspace, self._arrivals
+        arrivals.landed = path
+        rows = {one: written_row(workspace, one) for one in written_paths(workspace)}
+        rows[path] = line
+        if self.following and arrivals.leads(path, self.follower.path, rows):
             self._open_in(self.follower, path)
         for side in self.sides:
-            if side.path == path:
-                side.editor.follow_to(line)
+            if (row := rows.get(side.path)) is not None:
+                side.editor.follow_to(row)
 
     def _sync_tabs(self) -> None:
         """The tabs as the session has them; the active one is shown where the user is."""
         status, workspace = self.session.status, self.session.workspace
-        if not status.busy:
-            self._writing = ""
+        writing = self._arrivals.writing(workspace, status)
         paths = status.open_paths
         for side in self.sides:
             side.keep(paths)
@@ -193,7 +211,14 @@ class EditorFiles(EditorSides):
             self._show_in(other, paths[-1] if paths[-1] != used.path else paths[0])
         beside = "" if other is None else other.path
         tabs = [
-            Tab(path, workspace.is_dirty(path), path == self._writing, path == beside)
+            Tab(
+                path,
+                workspace.is_dirty(path),
+                path in writing,
+                path == beside,
+                fate_words(workspace, path),
+                path in workspace.conflicts,
+            )
             for path in paths
         ]
         self.tabs.show(tuple(tabs), self.active)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor.changes import Replacement, Typing, as_in, lines_of
 from tui.ui.editor.cursor import Cursor
 

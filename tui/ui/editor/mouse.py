@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tui.core.buffer import Buffer, Mark, Position
+from tui.core.text.buffer import Buffer, Mark, Position
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.words import word_at
 

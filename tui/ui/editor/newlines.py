@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui.core.buffer import Buffer, LineChange
+from tui.core.text.buffer import Buffer, LineChange
 
 LF, CRLF, MIXED = "LF", "CRLF", "mixed"
 

@@ -18,6 +18,7 @@ from tui.ui import theme
 
 _RANK = ("match", "accepted", "pending", "partial", "candidate", "struck", "landing", "conflict")
 """Later ones are shown where several share a cell."""
+_RANKS = {kind: rank for rank, kind in enumerate(_RANK)}
 
 
 class Mark(NamedTuple):
@@ -45,13 +46,20 @@ class Overview(Widget):
         self._cells: list[tuple[bool, str]] = []
         self._shown: tuple[int, int, int] = (0, 1, 1)
         self._marks: list[Mark] = []
+        self._kinds: list[str] = []
+        """What each cell has of the marks."""
         self._held = False
 
-    def show(self, top: int, shown: int, total: int, marks: Iterable[Mark]) -> None:
-        """Lines ``top .. top + shown`` of ``total`` are in sight."""
+    def show(
+        self, top: int, shown: int, total: int, marks: Iterable[Mark], *, late: bool = False
+    ) -> None:
+        """Lines ``top .. top + shown`` of ``total`` are in sight.
+
+        ``late``: the marks are still those of before, and come anew before long.
+        """
         self._shown = (top, shown, max(total, 1))
         self._marks = list(marks)
-        self._update()
+        self._update(late=late)
 
     def on_resize(self) -> None:
         """The same on more or fewer cells."""
@@ -91,8 +99,11 @@ class Overview(Widget):
         total = max(self._shown[2], height)
         self.post_message(self.Chosen(total * max(min(y, height - 1), 0) // height))
 
-    def _update(self) -> None:
-        cells = overview_cells(self.size.height, self._shown, self._marks)
+    def _update(self, *, late: bool = False) -> None:
+        height = self.size.height
+        if not late or len(self._kinds) != height:
+            self._kinds = mark_cells(height, self._shown[2], self._marks)
+        cells = [*zip(thumb_cells(height, self._shown), self._kinds, strict=True)]
         if cells != self._cells:
             self._cells = cells
             self.refresh()
@@ -102,18 +113,27 @@ def overview_cells(
     height: int, view: tuple[int, int, int], marks: Iterable[Mark]
 ) -> list[tuple[bool, str]]:
     """For each cell whether it is the thumb, and the kind of its mark (empty: none)."""
+    return [*zip(thumb_cells(height, view), mark_cells(height, view[2], marks), strict=True)]
+
+
+def thumb_cells(height: int, view: tuple[int, int, int]) -> list[bool]:
+    """For each cell whether it is the thumb; none is where the whole file is in sight."""
     top, shown, total = view
-    if not height:
-        return []
-    scale = height / max(total, height)
+    scale = height / max(total, height, 1)
     first = min(int(top * scale), height - 1)
     last = max(first + 1, round((top + shown) * scale))
-    everything = shown >= total
-    kinds = [""] * height
-    for mark in marks:
-        start = min(int(mark.first * scale), height - 1)
-        stop = max(start + 1, min(int(mark.last * scale), height))
+    return [shown < total and first <= y < last for y in range(height)]
+
+
+def mark_cells(height: int, total: int, marks: Iterable[Mark]) -> list[str]:
+    """For each cell the kind of its mark (empty: none)."""
+    scale = height / max(total, height, 1)
+    kinds, ranks = [""] * height, [-1] * height
+    for first_row, last_row, kind in marks if height else ():
+        start = min(int(first_row * scale), height - 1)
+        stop = max(start + 1, min(int(last_row * scale), height))
+        rank = _RANKS[kind]
         for y in range(start, stop):
-            if not kinds[y] or _RANK.index(mark.kind) > _RANK.index(kinds[y]):
-                kinds[y] = mark.kind
-    return [(not everything and first <= y < last, kinds[y]) for y in range(height)]
+            if rank > ranks[y]:
+                kinds[y], ranks[y] = kind, rank
+    return kinds

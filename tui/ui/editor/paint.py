@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
@@ -27,7 +28,7 @@ BARS = {
     "accepted": "│",
     "struck": "╌",
     "partial": "╏",
-    "conflict": "▌",
+    "conflict": "!",
     "candidate": "┆",
     "ghost": "┊",
 }
@@ -41,6 +42,8 @@ _CONTINUED = "↳"
 _MANY_SPANS = 40
 _STRIPS = 600
 """Painted strips kept."""
+Chip = tuple[str, str]
+"""Words over the right end of a row, and their colour's name."""
 Overlay = tuple[int, int, str]
 """First column, column behind the last, and what lies over the text there."""
 
@@ -73,6 +76,7 @@ class Row(NamedTuple):
     """The text goes up to the line's end."""
     ending: str = ""
     """The line's ending as a picture, if it is not like the others in the file."""
+    chips: tuple[Chip, ...] = ()
 
 
 class Frame(NamedTuple):
@@ -105,8 +109,17 @@ class Painter:
         strip = self._strips.get(key)
         if strip is None:
             strip = Strip(self._segments(row, frame), frame.width)
+            if row.chips:
+                strip = self._with_chips(strip, row.chips)
             self._strips[key] = strip
         return strip
+
+    def _with_chips(self, strip: Strip, chips: tuple[Chip, ...]) -> Strip:
+        """The same with words over its right end."""
+        style = self.palette.style
+        over = [Segment(text, style(colour, "line")) for text, colour in chips]
+        room = strip.cell_length - sum(cell_len(text) for text, _ in chips)
+        return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
     def _segments(self, row: Row, frame: Frame) -> list[Segment]:
         room = max(frame.width - gutter_width(frame.digits), 0)
@@ -172,6 +185,9 @@ class Painter:
     def _styled(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
         """Neighbouring column ranges of one style, together ``first .. last``."""
         overlays = [item for item in row.overlays if item[0] < last and item[1] > first]
+        if not overlays:
+            yield from self._in_its_colours(row, first, last)
+            return
         spans = [span for span in row.spans if span[0] < last and span[1] > first]
         cuts = {first, last}
         for start, end, _ in (*spans, *overlays):
@@ -187,6 +203,23 @@ class Painter:
                 token = spans[index][2]
             over = [name for a, b, name in overlays if a <= start < b]
             yield start, end, self._token_style(row, token, over[-1] if over else "")
+
+    def _in_its_colours(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
+        """The same where nothing lies over the text, as nearly everywhere."""
+        at = first
+        for start, end, token in row.spans:
+            if end <= at:
+                continue
+            if start >= last or at >= last:
+                break
+            if start > at:
+                yield at, start, self._token_style(row, None, "")
+                at = start
+            stop = min(end, last)
+            yield at, stop, self._token_style(row, token, "")
+            at = stop
+        if at < last:
+            yield at, last, self._token_style(row, None, "")
 
     def _token_style(self, row: Row, token: object, over: str) -> Style:
         back = self._back(row)

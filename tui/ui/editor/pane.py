@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
+from tui.core.edits.telling.progress import landing_number
 from tui.engine.intents import OpenFile, SaveFile
 from tui.ui.editor import line_changes
 from tui.ui.editor.tabs import Tabs
@@ -42,6 +43,9 @@ class EditorPane(EditorFinding, EditorTree):
         """Write the file."""
         if self.active:
             self.editor.typist.groups.close()
+            if number := landing_number(self.session.workspace, self.active):
+                said = f"Saved without hunk {number}, which is still landing."
+                self.app.notify(said, markup=False)
             self.session.submit(SaveFile(self.active))
 
     def action_undo(self) -> None:
@@ -162,6 +166,7 @@ class EditorPane(EditorFinding, EditorTree):
     def _open_wish(self, wish: Wish | None) -> None:
         """The file finder was left."""
         if wish is not None:
+            self.leave(wish.path)
             self.session.submit(OpenFile(wish.path, wish.line, wish.col))
             self.show(wish.path, None if wish.line is None else (wish.line, wish.col))
             self._sync_tabs()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.core.buffer import Buffer, Mark
+from tui.core.text.buffer import Buffer, Mark
 
 
 class Pen:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tui.core.buffer import Position
+from tui.core.edits.workspace import Workspace
 from tui.core.folder_entry import FolderEntry, GitStates
-from tui.core.workspace import Workspace
+from tui.core.text.buffer import Position
 from tui.engine.intents import Intent
 from tui.engine.notices import Status
 

@@ -13,11 +13,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.core.buffer import Buffer
-from tui.core.workspace import Workspace
+from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.marks import marks_of
 from tui.ui.editor.overview import Overview
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tabs import FOLLOWS, UNSAVED
@@ -132,15 +130,16 @@ class Side(Horizontal):
         """The view of the file that is to be shown."""
         return self._views.get(self.path)
 
-    def note(self, workspace: Workspace) -> None:
+    def note(self) -> None:
         """Show where the view is in the file."""
         view, height = self.editor.view, self.editor.size.height
         if view is None:
             self.overview.show(0, 1, 1, ())
         else:
-            marks = marks_of(workspace, view)
+            marks = self.editor.landmarks.marks(view)
             lines = len(view.shown(height)) if view.wrapped else height
-            self.overview.show(view.top, lines, view.buffer.line_count, marks)
+            late = self.editor.landmarks.late
+            self.overview.show(view.top, lines, view.buffer.line_count, marks, late=late)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the line between the two sides: it is this one's left border."""

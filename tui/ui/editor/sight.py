@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor.paint import Overlay, Row
 from tui.ui.editor.slices import Slice, overlays_in, slices, spans_in
 

@@ -5,6 +5,7 @@ Right of the tabs stand the cursor's place and whether the view follows the land
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -20,7 +21,7 @@ from tui.ui.rows import one_line
 _LONGEST_TITLE = 28
 _ROOMY = 60
 """A row that is narrower says the follow mode by a sign before it hides a tab."""
-UNSAVED, CLOSE, WRITING, FOLLOWS = "●", "×", "✎", "▸"
+UNSAVED, CLOSE, WRITING, FOLLOWS, TORN = "●", "×", "✎", "▸", "!"
 
 
 class Tab(NamedTuple):
@@ -32,6 +33,10 @@ class Tab(NamedTuple):
     """The model is writing into it now."""
     beside: bool = False
     """It is shown in the other one of two editors."""
+    fate: str = ""
+    """What is to become of the whole file, in words; empty: it stays."""
+    torn: bool = False
+    """It changed on disk, too, and is not saved until the user says whose text stays."""
 
 
 class _Cell(NamedTuple):
@@ -93,6 +98,7 @@ class Tabs(Widget):
         """The row."""
         width = self.size.width
         names = titles([tab.path for tab in self._tabs])
+        names = [name + _goes(tab) for name, tab in zip(names, self._tabs, strict=True)]
         widths = [
             cell_len(name) + 5 + 2 * tab.writing
             for name, tab in zip(names, self._tabs, strict=True)
@@ -167,8 +173,12 @@ class Tabs(Widget):
         edge_colour = "accent" if active else "muted"
         edge = Segment("▎" if active or tab.beside else " ", style(edge_colour, back))
         text = style("foreground", back, "bold") if active else style("muted", back)
+        if tab.fate == "to be deleted":
+            text = style("hunk-struck", back, "strike")
         mark = UNSAVED if tab.dirty else CLOSE
         mark_colour = "warning" if tab.dirty else "faint"
+        if tab.torn:
+            mark, mark_colour = TORN, "hunk-conflict"
         pen = [Segment(f"{WRITING} ", style("hunk-landing", back))] if tab.writing else []
         return [
             edge,
@@ -188,14 +198,29 @@ class Tabs(Widget):
             self._first += 1
 
 
+def _goes(tab: Tab) -> str:
+    """Where a file that is to be moved goes, behind its name: what is another name of it."""
+    target = tab.fate.removeprefix("moves to ")
+    if target == tab.fate:
+        return ""
+    folder, _, name = target.rpartition("/")
+    if name == tab.path.rpartition("/")[2]:
+        name = f"{folder or '.'}/"
+    return f" → {_short(one_line(name))}"
+
+
 def titles(paths: list[str]) -> list[str]:
     """File names, with as much of the folder as tells equal ones apart."""
     parts = [path.split("/") for path in paths]
+    ends = Counter("/".join(one[-n:]) for one in parts for n in range(1, len(one) + 1))
     found = []
     for mine in parts:
         count = 1
-        while count < len(mine) and sum(p[-count:] == mine[-count:] for p in parts) > 1:
+        while count < len(mine) and ends["/".join(mine[-count:])] > 1:
             count += 1
-        name = one_line("/".join(mine[-count:]))
-        found.append(name if len(name) <= _LONGEST_TITLE else "…" + name[1 - _LONGEST_TITLE :])
+        found.append(_short(one_line("/".join(mine[-count:]))))
     return found
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_TITLE else "…" + name[1 - _LONGEST_TITLE :]

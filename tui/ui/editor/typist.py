@@ -5,7 +5,7 @@ What a key means is in `changes` and its neighbours; here it is made, once, for 
 
 from __future__ import annotations
 
-from tui.core.workspace import Workspace
+from tui.core.edits.workspace import Workspace
 from tui.ui.editor.changes import Typing
 from tui.ui.editor.undo_groups import UndoGroups
 from tui.ui.editor.view import View

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.brackets import Brackets
 from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
@@ -16,6 +16,7 @@ from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.newlines import Newlines
 from tui.ui.editor.paint import Frame, Row, gutter_width
 from tui.ui.editor.pen import Pen
+from tui.ui.editor.rail import NOTHING, Said, lay_over
 from tui.ui.editor.sight import Decorations, rows_in_sight
 from tui.ui.editor.wrapping import Layout, Place
 from tui.ui.finding.search import Search
@@ -23,12 +24,9 @@ from tui.ui.finding.search import Search
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours
 
-Ghost = tuple[int, list[str]] | None
-
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
-_GHOST_ROWS = 4
 _FEWEST_DIGITS = 3
 
 
@@ -50,7 +48,7 @@ class View:
         """First cell of the text that is shown."""
         self.pen = Pen(buffer)
         """Where the model wrote last."""
-        self._top = buffer.mark(0, 0)
+        self._top = buffer.mark(0, 0, right=buffer.end != (0, 0))
         self._newlines = Newlines(buffer)
         self._width = 80
 
@@ -168,14 +166,17 @@ class View:
         return Frame(width, self.left, self.digits)
 
     def rows(
-        self, height: int, focused: bool, decorations: Decorations, ghost: Ghost = None
+        self,
+        height: int,
+        focused: bool,
+        decorations: Decorations,
+        said: Said = NOTHING,
     ) -> list[Row]:
         """The rows on the screen, top to bottom."""
         rows = rows_in_sight(self, height, focused, decorations)
         rows += [Row()] * (height - len(rows))
-        if ghost is not None and height > 2 * _GHOST_ROWS:
-            incoming = _ghost_rows(ghost)
-            rows[height - len(incoming) :] = incoming
+        if said != NOTHING:
+            lay_over(rows, self._width, said, self.cursor_spot(height))
         return rows
 
     def ending(self, line: int) -> str:
@@ -221,11 +222,3 @@ def _reach(buffer: Buffer, shown: range, wanted: int) -> int:
             beyond = cells.column(wanted) < cells.length
             most = max(most, wanted if beyond else cells.width)
     return most + 1
-
-
-def _ghost_rows(ghost: tuple[int, list[str]]) -> list[Row]:
-    """Lines on their way to a place that is not known yet."""
-    lines = ghost[1]
-    count = f"{len(lines)} line{'' if len(lines) == 1 else 's'} incoming, looking for the place"
-    tail = lines[-(_GHOST_ROWS - 1) :]
-    return [Row(text, kind="ghost") for text in (count, *tail)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 
 _WORD = re.compile(r"\w+")
 _SIGNS = re.compile(r"[^\w\s]+")

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.cells import LONG, TAB_SIZE, WIDE, LineCells, line_cells, part_cells
 from tui.ui.editor.long_lines import long_cells
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.files import EditorFiles
 from tui.ui.editor.view import View

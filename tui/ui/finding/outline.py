@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.brackets import kind_at
 from tui.ui.editor.cursor import indent_of
 

@@ -95,7 +95,10 @@ class Pattern:
 
 def _checked(needle: str, flags: int) -> re.Pattern[str]:
     """The pattern as Python understands it. Raises ValueError."""
-    from tui.core.pattern_weight import HEAVIEST, pattern_weight  # as `regex`, when it is needed
+    from tui.core.text.pattern_weight import (  # as `regex`, when it is needed
+        HEAVIEST,
+        pattern_weight,
+    )
 
     if re.search(r"(?<!\\)(?:\\\\)*\\n", needle):
         raise ValueError("a pattern looks at one line at a time: leave out \\n")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, as_in
 from tui.ui.finding.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Span
 from tui.ui.finding.search import Search

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from time import perf_counter, thread_time
 
-from tui.core.buffer import Buffer, LineChange, Mark, Position
+from tui.core.text.buffer import Buffer, LineChange, Mark, Position
 from tui.ui.editor.paint import Overlay
 from tui.ui.finding.pattern import TOO_SLOW, Pattern, Query, Span
 
@@ -239,8 +239,8 @@ class Search:
     def _know(self, row: int) -> tuple[Span, ...]:
         """A line's matches, found now if need be; with it its neighbours, if that is quick."""
         pattern = self.pattern
-        if pattern is None:
-            return ()
+        if pattern is None or row >= len(self._lines):
+            return ()  # a line that was gone to, and that somebody has removed since
         known = self._lines[row]
         if known is not None:
             return known

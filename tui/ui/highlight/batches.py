@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tui.core.buffer import LineChange
+from tui.core.text.buffer import LineChange
 
 _MOST = 32
 """More places than these are taken for one long one."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, process_time
 from weakref import WeakKeyDictionary
 
-from tui.core.buffer import Buffer, LineChange
+from tui.core.text.buffer import Buffer, LineChange
 from tui.ui.highlight.batches import hunks
 from tui.ui.highlight.guard import BUILD_CPU_S, STEP_CPU_S, Guard, Troubles, step_cpu_s
 from tui.ui.highlight.languages import Language, by_first_line, candidates, choice, language

@@ -54,6 +54,7 @@ class IncrementalLines:
         self._lexer = cast("CheckpointLexer", lexer)
         self._guesser = cast("CheckpointLexer", type(lexer)())
         self._tail = tail
+        self._knows_quotes = "tdqs" in self._lexer._tokens
         self._store = Store(lines)
         self._regions = Regions(self._store, troubles)
         self._entry: list[State | None] = [None] * len(lines)
@@ -61,6 +62,11 @@ class IncrementalLines:
         self._dirty: int | None = 0
         self._settled = len(lines)
         """From this line on the entry states are those of before the edit."""
+        self._island: Range | None = None
+        """Lines between the two, without the last, which are as before the edit, too: the lexer
+        had passed them on its way down."""
+        self._leap_to: int | None = None
+        """The lexer met an island: it goes on behind it."""
         self._back = 0
         self._narrow = False
         self._run: Run | None = None
@@ -124,12 +130,25 @@ class IncrementalLines:
                 return
             self._dirty, self._settled = row, row + n_new
         else:
+            self._island = self._island_behind(row, n_old, n_new)
             below = self._dirty - n_old + n_new if self._dirty >= row + n_old else self._dirty
             shifted = self._settled - n_old + n_new if self._settled > row else row
             self._dirty, self._settled = min(below, row), max(shifted, row + n_new)
         self._back = max(self._back, 1)
         if any(fence in line for line in (*old, *new) for fence in _FENCES):
-            self._back = _LOOKAHEAD_LINES
+            # Python's open quotes are states: where none is open above, none can be closed here
+            safe = self._knows_quotes and first == ROOT
+            self._back = self._back if safe else _LOOKAHEAD_LINES
+
+    def _island_behind(self, row: int, n_old: int, n_new: int) -> Range | None:
+        """What an edit leaves of the lines that the lexer has passed below it."""
+        dirty, island, stop = self._dirty or 0, self._island, row + n_old
+        if stop <= dirty:
+            island = (stop, dirty)
+        if island is None or row >= island[1]:
+            return island
+        first, last = max(island[0], stop) + n_new - n_old, island[1] + n_new - n_old
+        return (first, last) if first < last else None
 
     def advance(self, first: int, until: int, budget_s: float) -> Range | None:
         """Colour ``first .. until``: right where that is near, else by a guess."""
@@ -170,7 +189,7 @@ class IncrementalLines:
                 return
             self._run = None
             if outcome is not Outcome.WINDOW:
-                self._dirty = None
+                self._dirty, self._leap_to, self._island = self._leap_to, None, None
             elif self._dirty == dirty and not self._narrow:
                 self._run = self._begin(whole=True)
             elif self._dirty == dirty:
@@ -184,6 +203,10 @@ class IncrementalLines:
             return False
         dirty = self._dirty or 0
         if line >= self._settled and line > dirty and self._entry[line] == state:
+            return True
+        island = self._island
+        if island and dirty < line and island[0] <= line < island[1] and self._entry[line] == state:
+            self._leap_to = island[1]
             return True
         self._entry[line] = state
         if line > dirty:

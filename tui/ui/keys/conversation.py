@@ -18,8 +18,18 @@ CONVERSATION: tuple[Key, ...] = (
     Key("scroll_end", ("end", "G"), "conversation", "Scroll to the last line and stay there"),
     Key("accept_hunk", ("a",), "review", "Accept this hunk", "accept", "pending"),
     Key("reject_hunk", ("r",), "review", "Reject this hunk", "reject", "pending"),
+    Key(
+        "reject_why",
+        ("w",),
+        "review",
+        "Reject this hunk with a sentence that the model gets",
+        "why",
+        "pending",
+    ),
     Key("accept_all", ("A",), "review", "Accept all pending hunks"),
     Key("reject_all", ("R",), "review", "Reject all pending hunks"),
+    Key("undo_decision", ("u",), "review", "Take the last decision back"),
+    Key("redo_decision", ("U",), "review", "Bring it back"),
     Key("next_hunk", ("n",), "review", "Next hunk", "next", "pending"),
     Key("previous_hunk", ("p",), "review", "Previous hunk"),
     Key(

@@ -55,7 +55,16 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Go to the next pending hunk and review it",
         "review",
-        "pending",
+        "waiting",
+        priority=True,
+    ),
+    Key(
+        "review_turn",
+        ("f7", "alt+d"),
+        "global",
+        "Review the whole turn: all files, all hunks, side by side; while it streams or after",
+        "whole turn",
+        "waiting",
         priority=True,
     ),
     Key(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Scope = Literal["global", "prompt", "queue", "conversation", "review", "editor", "files"]
+Scope = Literal[
+    "global", "prompt", "queue", "conversation", "review", "turn", "diff", "editor", "files"
+]
 SCOPES: tuple[Scope, ...] = (
     "global",
     "prompt",
     "queue",
     "conversation",
     "review",
+    "turn",
+    "diff",
     "editor",
     "files",
 )
@@ -20,17 +24,29 @@ SCOPE_TITLES: dict[Scope, str] = {
     "queue": "On a queued message",
     "conversation": "In the conversation",
     "review": "On a hunk",
+    "turn": "In the review of a turn",
+    "diff": "In the review and in a diff",
     "editor": "In the editor",
     "files": "In the file tree",
 }
 """Headings of the help screen."""
 
 When = Literal[
-    "always", "idle", "busy", "stoppable", "pending", "failed", "under", "editing", "queued"
+    "always",
+    "idle",
+    "busy",
+    "stoppable",
+    "pending",
+    "waiting",
+    "failed",
+    "under",
+    "editing",
+    "queued",
 ]
 """The state in which the footer shows a key: nothing streams, something does, that or a command
-can be stopped, hunks wait for a decision, the last run failed and can be sent, the
-prompt has the focus under the editor, a hunk was opened for editing, messages are queued."""
+can be stopped, the hunk (or some) can be decided on, some wait for that or to be placed or looked
+at, the last run failed and can be sent, the prompt has the focus under the editor, a hunk was
+opened for editing, messages are queued."""
 
 
 class Key(NamedTuple):

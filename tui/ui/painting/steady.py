@@ -11,9 +11,12 @@ import re
 from functools import cache
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from textual.strip import Strip
+
+from tui.ui.painting.codes import row_bytes
 
 
 @cache
@@ -27,20 +30,37 @@ def _unsure() -> re.Pattern[str]:
 
 def steady_bytes(strip: Strip, x: int, console: Console) -> str:
     """The strip as it is written from column ``x`` of the screen on."""
-    if strip._render_cache is not None or all(segment.text.isascii() for segment in strip):
-        return strip.render(console)
-    if not any(is_unsure(segment.text) for segment in strip):
-        return strip.render(console)
+    known = strip._render_cache
+    if known is not None:
+        return known
+    if not _is_steady(strip):
+        return _pieces(strip, x, console)
+    said = strip._render_cache = row_bytes(strip, _system(console))
+    return said
+
+
+def _is_steady(strip: Strip) -> bool:
+    """All terminals agree about the width of each of its pieces."""
+    return not any(not segment.text.isascii() and is_unsure(segment.text) for segment in strip)
+
+
+def _pieces(strip: Strip, x: int, console: Console) -> str:
+    """Piece by piece: behind one that is unsure the cursor is put where the next one belongs."""
     parts: list[str] = []
     piece: list[Segment] = []
     for segment in strip:
         piece.append(segment)
         x += cell_len(segment.text)
         if is_unsure(segment.text):
-            parts.append(f"{Strip(piece).render(console)}\x1b[{x + 1}G")
+            parts.append(f"{row_bytes(piece, _system(console))}\x1b[{x + 1}G")
             piece = []
-    parts.append(Strip(piece).render(console))
+    parts.append(row_bytes(piece, _system(console)))
     return "".join(parts)
+
+
+def _system(console: Console) -> ColorSystem:
+    """How many colours there are; of no terminal, all."""
+    return COLOR_SYSTEMS[console.color_system or "truecolor"]
 
 
 def is_unsure(text: str) -> bool:

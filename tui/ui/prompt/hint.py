@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import completions, find_command, split_command
+from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queued import QueueBox
 from tui.ui.rows import Piece, clip, one_line
@@ -77,8 +78,13 @@ class Hint(Bar):
 
     def _said(self) -> Said:
         draft = self._prompt.text
-        if self._session.status.asks and not (self._prompt.has_focus or self._queue.has_focus):
-            return Said([(_ENTER, "answer")], "1-9 · Esc refuses · Tab: prompt")
+        if self._session.status.asks and not self._queue.has_focus:
+            if isinstance(self._prompt.screen.focused, AskBox):
+                return Said([(_ENTER, "answer")], "1-9 · Esc refuses · Tab: prompt")
+            if not self._prompt.has_focus:  # there a digit is text
+                return Said([("F6 Shift+Tab", "answer")], "the question above")
+            if not draft and not self._prompt.editing:
+                return Said([("Shift+Tab", "answer")], "the question above")
         if self._queue.has_focus:
             return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
         if self._prompt.editing:

@@ -50,9 +50,11 @@ class LeaveScreen(ModalScreen[Choice]):
 
 
 def unsaved_paths(session: Session) -> list[str]:
-    """Files whose text in the editor is not on the disk, sorted."""
-    workspace = session.workspace
-    return sorted(path for path in workspace.buffers if workspace.is_dirty(path))
+    """Files whose text in the editor is not on the disk, and is not on its way there; sorted."""
+    workspace, later = session.workspace, session.written_later()
+    return sorted(
+        path for path in workspace.buffers if workspace.is_dirty(path) and path not in later
+    )
 
 
 def reasons_to_stay(session: Session, draft: str) -> list[str]:

@@ -57,8 +57,9 @@ class StatusScreen(ModalScreen[None]):
         if not self.selections:
             session = self._session
             width = max(self._report.size.width, _LEAST_WIDTH)
-            report = status_report(session.status, session.abilities(), session.network(), width)
-            self._report.update(report)
+            can, sockets = session.abilities(), session.network()
+            cost = session.meter.view(session.now()).cost
+            self._report.update(status_report(session.status, can, sockets, width, cost))
 
     def action_scroll(self, rows_down: int) -> None:
         """Scroll the box."""

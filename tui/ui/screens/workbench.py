@@ -15,7 +15,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.core.hunk import Hunk
+from tui.core.edits.hunk import Hunk
 from tui.engine.intents import (
     Accept,
     Intent,
@@ -118,6 +118,11 @@ class Workbench(WorkbenchCommands):
             self.panes.show("editor")
         for trouble in notices.troubles:
             self._tell(trouble)
+        if notices.diff is not None:
+            path, against = notices.diff
+            self.show_diff(against, path)
+        if self.over is not None:
+            self.over(notices)
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
@@ -153,8 +158,10 @@ class Workbench(WorkbenchCommands):
         """The footer says what the keys do now."""
         status, roster = self.session.status, self.session.workspace.roster
         states: set[When] = {"busy" if status.busy else "idle"}
-        if any(hunk.decidable for hunk in roster.unsettled()):
+        if roster.has_decidable():
             states.add("pending")
+        if roster.has_waiting():
+            states.add("waiting")
         if status.can_send_failure and not status.busy:
             states.add("failed")
         if self.panes.narrow and self.panes.shown == "editor":
@@ -246,6 +253,7 @@ class Workbench(WorkbenchCommands):
             return
         line = hunk.start.line if hunk.start is not None else None
         self._edited = hunk.id if message.edit else 0
+        self._edited_in_review = message.review
         self.submit(OpenFile(hunk.path, line))
         self.enter_editor()
 
@@ -267,7 +275,9 @@ class Workbench(WorkbenchCommands):
         self._given_back = unsent
 
     def _tell(self, trouble: Trouble) -> None:
-        """Say what went wrong, unless the conversation says it and is in sight."""
+        """Say what went wrong, unless the conversation says it, or the screen over this one."""
+        if self.over is not None and trouble.severity == "information":
+            return
         if trouble.noted and self.panes.in_sight("conversation"):
             self.app.clear_notifications()  # older words would cover these
             return

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from tui.engine.intents import (
     Dismiss,
     NewConversation,
+    RedoDecision,
     Restore,
     Role,
+    SetAutoAccept,
     SetEffort,
+    SetTier,
     Steer,
     Switch,
     Throttle,
@@ -15,7 +20,9 @@ from tui.engine.intents import (
 from tui.ui import theme
 from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
-from tui.ui.screens.workbench_keys import EFFORTS, WorkbenchKeys
+from tui.ui.screens.workbench_keys import AGAINST, EFFORTS, WorkbenchKeys
+
+_TIER = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class WorkbenchCommands(WorkbenchKeys):
@@ -41,7 +48,7 @@ class WorkbenchCommands(WorkbenchKeys):
         simple = {
             "undo": self.action_undo_turn,
             "verify": self.action_verify,
-            "review": self.action_review,
+            "review": self.action_review_turn,
             "wrap": self.action_wrap,
             "follow": self.action_follow,
         }
@@ -58,10 +65,18 @@ class WorkbenchCommands(WorkbenchKeys):
             self.submit(NewConversation())
         elif name == "effort":
             return self._set_effort(argument)
+        elif name == "tier":
+            return self._set_tier(argument)
         elif name == "throttle":
             return self._throttle(argument)
         elif name == "theme":
             return self._set_theme(argument)
+        elif name == "diff":
+            return self._diff(argument)
+        elif name == "redo":
+            self.submit(RedoDecision())
+        elif name == "auto":
+            return self._auto(argument)
         elif name == "rescue":
             return self._rescue(argument)
         else:
@@ -77,6 +92,15 @@ class WorkbenchCommands(WorkbenchKeys):
         if argument:
             return f"Effort is one of {', '.join(EFFORTS)}."
         self.action_effort()
+        return ""
+
+    def _set_tier(self, argument: str) -> str:
+        if not argument:
+            self.notify(self._model_words(), timeout=10, markup=False)
+        elif not _TIER.fullmatch(argument):
+            return "A tier is one word, as fast, priority or flex; off asks for none."
+        else:
+            self.submit(SetTier("" if argument == "off" else argument))
         return ""
 
     def _throttle(self, argument: str) -> str:
@@ -96,6 +120,23 @@ class WorkbenchCommands(WorkbenchKeys):
         if argument not in ("", "forget"):
             return "/rescue brings it back, /rescue forget removes it."
         self.submit(Dismiss() if argument else Restore())
+        return ""
+
+    def _diff(self, argument: str) -> str:
+        """Against what, of which file; without one of all that differ."""
+        first, _, rest = argument.partition(" ")
+        against = next((one for one in AGAINST if one == first), None)
+        path = rest.strip() if against else argument
+        self.show_diff(against or "head", path.removeprefix("@"))
+        return ""
+
+    def _auto(self, argument: str) -> str:
+        if argument not in ("", "on", "off"):
+            return "/auto on accepts what needs no look, /auto off asks for every hunk."
+        on = argument == "on" if argument else not self.session.status.auto_accept
+        self.submit(SetAutoAccept(on))
+        words = "Hunks are accepted by themselves, but for those that need a look."
+        self.notify(words if on else "Every hunk waits for your decision.", markup=False)
         return ""
 
     def _set_theme(self, name: str) -> str:
@@ -118,6 +159,7 @@ class WorkbenchCommands(WorkbenchKeys):
         lines = [
             f"{role}: {name or 'none'}"
             + (f", effort {effort}" if (effort := status.efforts.get(role)) else "")
+            + (f", tier {tier}" if (tier := status.tiers.get(role)) else "")
             + (" (answers now)" if role == status.role else "")
             for role, name in status.models.items()
         ]

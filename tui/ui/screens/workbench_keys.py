@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from textual import events
 
-from tui.core.hunk import Hunk
+from tui.core.edits.hunk import Hunk
 from tui.engine.intents import (
     Accept,
+    Against,
     Effort,
     Intent,
     Interrupt,
@@ -19,10 +20,12 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
+from tui.engine.notices import Notices
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.keymap import bindings
 from tui.ui.screens.workbench_panes import WorkbenchPanes
 
+AGAINST: tuple[Against, ...] = ("disk", "head", "turn")
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh")
 _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
@@ -35,8 +38,12 @@ class WorkbenchKeys(WorkbenchPanes):
 
     transcript: Transcript
     _quit_until_s = 0.0
+    over: Callable[[Notices], None] | None = None
+    """Takes up what changed while a screen lies over this one."""
     _edited = 0
     """The hunk that was opened for editing; 0: none."""
+    _edited_in_review = False
+    """It was opened from the review of the turn."""
 
     def submit(self, intent: Intent) -> None:
         """Hand an intent to the engine."""
@@ -112,7 +119,9 @@ class WorkbenchKeys(WorkbenchPanes):
             self.notify("e on a hunk opens it for editing; this accepts it.", markup=False)
             return
         self.submit(Accept((hunk.id,)))
-        if self.transcript.select_pending():
+        if self._edited_in_review and self.session.workspace.roster.has_waiting():
+            self._look(None, "", after=hunk.id)
+        elif self.transcript.select_pending():
             self.set_focus(self.transcript)
         else:
             self.prompt_box.focus_prompt()
@@ -123,6 +132,30 @@ class WorkbenchKeys(WorkbenchPanes):
             self.set_focus(self.transcript)
         else:
             self.notify("No hunk waits for a decision.", timeout=3, markup=False)
+
+    def action_review_turn(self) -> None:
+        """Review the whole turn, on a screen of its own."""
+        self._look(None, "")
+
+    def show_diff(self, against: Against, path: str) -> None:
+        """Show a file, or all that differ, against something."""
+        self._look(against, path)
+
+    def _look(self, against: Against | None, path: str, *, after: int = 0) -> None:
+        from tui.ui.review.screen import ReviewScreen
+
+        if isinstance(self.app.screen, ReviewScreen):
+            if against is not None:
+                self.app.screen.show_diff(against, path)
+            return
+        screen = ReviewScreen(self.session, self.post_message, against=against, path=path)
+        screen.after = after
+        self.over = screen.sync
+        self.app.push_screen(screen, self._looked)
+
+    def _looked(self, result: object) -> None:
+        """The screen over this one was left."""
+        self.over = None
 
     def action_queue(self) -> None:
         """Go to the queued messages."""

@@ -37,6 +37,8 @@ class Header(Bar):
         groups: list[Group] = []
         if self._status.rehearsal:
             groups.append((0, [("REHEARSAL", palette.style("warning", more="bold"))]))
+        if self._status.auto_accept:
+            groups.append((0, [("AUTO-ACCEPT", palette.style("warning", more="bold"))]))
         groups += [(by_role[role][0] * 2, by_role[role][1]) for role in _ROLES]
         shown = fitting(groups, max(width - 8 - 14, 10))
         right: list[Piece] = []
@@ -74,6 +76,7 @@ class Header(Bar):
             (f"{ROLE_GLYPHS[role]} {role}", palette.style(role if lit else "faint", more=weight)),
             (f" {clip(name, 28)}", palette.style("foreground" if lit else "faint")),
         ]
-        if effort:
-            pieces.append((f" · {effort}", palette.style("muted" if lit else "faint")))
+        tier = one_line(self._status.tiers.get(role, ""))
+        for asked in filter(None, (effort, clip(tier, 12))):
+            pieces.append((f" · {asked}", palette.style("muted" if lit else "faint")))
         return pieces

@@ -12,6 +12,8 @@ from tui.ui.widgets.bar import Group
 _SPARKS = " ▁▂▃▄▅▆▇█"
 _WORDED, _ROOMY = 110, 130
 """Widths from which the scale's ends are named, and from which the sparkline is long."""
+_WORDED_BESIDE_DOLLARS = 150
+"""Figures before words."""
 _GHOST_PLACE = math.log(50 / 20) / math.log(5000 / 20)
 """Where 50 tokens/s stand on the scale from 20 to 5000."""
 
@@ -19,10 +21,11 @@ _GHOST_PLACE = math.log(50 / 20) / math.log(5000 / 20)
 def meter_groups(view: MeterView, width: int) -> list[Group]:
     """What the meter says in a line of ``width`` cells, in order, each with its importance."""
     palette = theme.active()
+    wordy = _WORDED if view.cost.session_usd is None else _WORDED_BESIDE_DOLLARS
     groups: list[Group] = [
         (0, _rate(view)),
         (6, _spark(view, 12 if width >= _ROOMY else 8)),
-        (2, _scale(view, worded=width >= _WORDED)),
+        (2, _scale(view, worded=width >= wordy)),
     ]
     if view.state == "idle":
         return groups
@@ -55,6 +58,30 @@ def context_group(view: MeterView) -> Group:
     colour = "error" if share > 0.9 else "warning" if share > 0.7 else "muted"
     whole = _thousands(view.context_window)
     return (7, [("ctx ", palette.style("faint")), (f"{used}/{whole}", palette.style(colour))])
+
+
+def cost_groups(view: MeterView) -> list[Group]:
+    """What turn and session cost, where prices are known."""
+    palette = theme.active()
+    cost, groups = view.cost, list[Group]()
+    if cost.turn_usd is not None:
+        about = "~" if cost.estimated else ""
+        groups.append((6, [(f"{about}{dollars(cost.turn_usd)}", palette.style("muted"))]))
+    if cost.session_usd is not None:
+        # the sign: answers without a known price come on top
+        more = "" if cost.session_whole else "+"
+        total = f"{dollars(cost.session_usd)}{more}"
+        groups.append((8, [("Σ ", palette.style("faint")), (total, palette.style("muted"))]))
+    return groups
+
+
+def dollars(usd: float) -> str:
+    """``$0.0041``, ``$0.124`` or ``$12.30``."""
+    if usd >= 1:
+        return f"${usd:,.2f}"
+    if usd >= 0.01:
+        return f"${usd:.3f}"
+    return f"${usd:.4f}" if usd >= 0.00005 or not usd else "<$0.0001"
 
 
 def _rate(view: MeterView) -> list[Piece]:

@@ -11,7 +11,7 @@ from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.rows import Piece, clip, one_line
 from tui.ui.widgets.bar import Bar, Group, fitting
-from tui.ui.widgets.meter import context_group, meter_groups
+from tui.ui.widgets.meter import context_group, cost_groups, meter_groups
 
 _VERDICTS = {
     "passed": ("✓ tests passed", "success"),
@@ -58,7 +58,8 @@ class StatusLine(Bar):
         view = session.meter.view(session.now())
         right = [piece for group in self._right(width) for piece in [*group, ("  ", _faint())]]
         used = sum(cell_len(text) for text, _ in right)
-        groups = [*self._news(width), *meter_groups(view, width), context_group(view)]
+        groups = [*self._news(width), *meter_groups(view, width)]
+        groups += [context_group(view), *cost_groups(view)]
         left: list[Piece] = [(" ", _faint())]
         for index, group in enumerate(fitting(groups, width - used - 3, _GAP)):
             left += [*([(" " * _GAP, _faint())] if index else []), *group]
@@ -87,7 +88,10 @@ class StatusLine(Bar):
             found.append([(words, palette.style(colour, more="bold"))])
         if status.throttle:
             found.append([(f"throttled {status.throttle:,.0f}/s", palette.style("warning"))])
-        if status.served_model and width >= 130:
+        if status.served_endpoint and width >= 60:
+            stand_in = clip(one_line(status.served_model or status.served_endpoint), 24)
+            found.append([(f"↪ {stand_in}", palette.style("warning"))])
+        elif status.served_model and width >= 130:
             served = clip(one_line(status.served_model), 24)
             tier = f" {one_line(status.served_tier)}" if status.served_tier else ""
             found.append([(served + tier, palette.style("muted"))])

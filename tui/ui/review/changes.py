@@ -1,0 +1,293 @@
+"""What changed in each file, as a diff view shows it: a copy of one moment, for any layout.
+
+The new side is the buffer as it stands, so what is shown is what would be accepted; the old side
+is what each hunk replaced. A hunk that is rejected stays where it would stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.edits.workspace import Workspace
+from tui.core.text.buffer import Buffer, split_text
+from tui.core.text.line_blocks import Block, blocks, trimmed
+
+_NEAR = 64
+"""Lines around the expected one in which a rejected hunk's old text is looked for."""
+
+
+class Change(NamedTuple):
+    """One change of a file."""
+
+    first: int
+    """First row of the new text that it is about."""
+    last: int
+    """The row behind the last one."""
+    old: Sequence[str]
+    """The lines that stood there."""
+    new: Sequence[str] | None = None
+    """The lines that would stand there, where they do not; None: they do."""
+    hunk: Hunk | None = None
+    marks: Sequence[str] = ()
+    """Of a hunk that is landing, for each row what it is: ``landing``, ``struck`` or nothing."""
+
+    @property
+    def number(self) -> int:
+        """Of the hunk, as the model is told of it and all else names it; 0: it is none."""
+        return 0 if self.hunk is None else self.hunk.id
+
+    @property
+    def is_there(self) -> bool:
+        """True if the rows that it is about are in the new text."""
+        return self.new is None or self.first < self.last or not self.old
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the lines that it would replace were not found."""
+        return not self.is_there and self.hunk is not None and self.hunk.kind is Kind.EDIT
+
+    @property
+    def grows(self) -> int:
+        """How many rows the new text has more than the old one for it."""
+        if self.marks:
+            return sum(mark == "landing" for mark in self.marks)
+        return 0 if self.new is not None else self.last - self.first - len(self.old)
+
+
+@dataclass
+class FileChanges:
+    """One file and its changes, in the order of the text."""
+
+    path: str
+    lines: Sequence[str]
+    """The new text; empty if there is none."""
+    changes: list[Change]
+    buffer: Buffer | None = None
+    """Whose colours the new text has; None: it has none."""
+    words: str = ""
+    """What the file is, beside its changes: ``new file``, ``deleted``."""
+    note: str = ""
+    """A sentence shown instead of lines, or above them."""
+    hunks: list[Hunk] = field(default_factory=list)
+    """All hunks of the file that are shown, in order of their coming."""
+
+    @cached_property
+    def added(self) -> int:
+        """Lines that the changes bring."""
+        if self.hunks:
+            return sum(hunk.added for hunk in self.hunks)
+        return sum(change.last - change.first for change in self.changes)
+
+    @cached_property
+    def removed(self) -> int:
+        """Lines that the changes take."""
+        if self.hunks:
+            return sum(hunk.removed for hunk in self.hunks)
+        return sum(len(change.old) for change in self.changes)
+
+    @cached_property
+    def decided(self) -> int:
+        """Hunks that wait for nothing: the user has decided, or they came to nothing."""
+        return sum(not _waits(hunk) for hunk in self.hunks)
+
+    def old_lines(self) -> list[str]:
+        """The old text, for its colours; what overlaps is left as it is."""
+        found: list[str] = []
+        at = 0
+        for change in self.changes:
+            if change.first < at:
+                continue
+            found += self.lines[at : change.first]
+            if change.marks:
+                rows = zip(self.lines[change.first : change.last], change.marks, strict=True)
+                found += [line for line, mark in rows if mark != "landing"]
+            elif not change.is_lost:
+                found += change.old
+            at = change.last
+        found += self.lines[at:]
+        return found
+
+
+def of_texts(
+    path: str, old: Sequence[str], lines: Sequence[str], buffer: Buffer | None = None
+) -> FileChanges:
+    """What makes a new text of an old one; ``buffer`` has the new one's colours."""
+    found = [
+        Change(b.new_first, b.new_last, old[b.old_first : b.old_last]) for b in blocks(old, lines)
+    ]
+    return FileChanges(path, lines, found, buffer)
+
+
+def of_hunks(
+    workspace: Workspace, hunks: Iterable[Hunk], places: Mapping[int, int] | None = None
+) -> list[FileChanges]:
+    """What these hunks do, a file each, in the order in which the files came.
+
+    ``places``: hunk id -> which of its candidates an ambiguous one is shown at; else the first.
+    """
+    files: dict[str, list[Hunk]] = {}
+    for hunk in hunks:
+        files.setdefault(hunk.path, []).append(hunk)
+    return [_file(workspace, path, found, places or {}) for path, found in files.items()]
+
+
+def _file(
+    workspace: Workspace, path: str, hunks: list[Hunk], places: Mapping[int, int]
+) -> FileChanges:
+    buffer = workspace.buffers.get(path)
+    lines = [] if buffer is None else without_end(buffer.lines.copy())
+    file = FileChanges(path, lines, [], buffer, _words(hunks), hunks=hunks)
+    if not any(
+        hunk.kind is Kind.DELETE and hunk.decision is not Decision.REJECTED for hunk in hunks
+    ):
+        lonely = _Lonely(lines, places)
+        for hunk in hunks:
+            file.changes += _of_hunk(workspace, file, hunk, lonely)
+        file.changes.sort(key=lambda change: (change.first, change.last, change.number))
+        return file
+    for hunk in hunks:
+        old = _lines(hunk.base) if hunk.kind is Kind.DELETE else ()
+        file.changes.append(Change(0, 0, old, (), hunk))
+    file.lines, file.buffer = (), None
+    return file
+
+
+def _waits(hunk: Hunk) -> bool:
+    if hunk.decision is not Decision.PENDING:
+        return False
+    return hunk.stage in OPEN or hunk.stage is Stage.CONFLICT or hunk.decidable
+
+
+def _words(hunks: Sequence[Hunk]) -> str:
+    kept = [hunk for hunk in hunks if hunk.decision is not Decision.REJECTED]
+    kinds = {hunk.kind for hunk in kept}
+    if Kind.DELETE in kinds:
+        return "deleted"
+    if Kind.ADD in kinds:
+        return "new file"
+    return "moved" if Kind.MOVE in kinds else ""
+
+
+def _of_hunk(workspace: Workspace, file: FileChanges, hunk: Hunk, lonely: _Lonely) -> list[Change]:
+    """The changes of one hunk: one, or several where the whole text was written anew."""
+    rows = _rows(hunk, len(file.lines))
+    if hunk.kind is Kind.MOVE:
+        return [Change(0, 0, (), (), hunk)]
+    if hunk.stage in OPEN and rows is not None and rows:
+        found = workspace.decorations(file.path, rows.start, rows.stop - 1)
+        marks = [_mark(found.get(row, "")) for row in rows]
+        return [Change(rows.start, rows.stop, (), None, hunk, marks)]
+    out = hunk.decision is Decision.REJECTED or hunk.stage not in (Stage.LANDED, Stage.PARTIAL)
+    if out or rows is None:
+        return [_out(hunk, lonely)]
+    old = _lines(hunk.base)
+    if hunk.kind is Kind.ADD and old:
+        return _rewritten(old, file.lines, (rows, hunk))
+    block = trimmed(old, file.lines, Block(0, len(old), rows.start, rows.stop))
+    return [
+        Change(
+            block.new_first,
+            block.new_last,
+            old[block.old_first : block.old_last],
+            None,
+            hunk,
+        )
+    ]
+
+
+def _out(hunk: Hunk, lonely: _Lonely) -> Change:
+    """A hunk whose text does not stand there, as it was when it did."""
+    first, last = lonely.place(hunk)
+    old, new = _lines(hunk.base), _lines(hunk.agent)
+    if first == last:
+        return Change(first, last, old, new, hunk)
+    block = trimmed(old, new, Block(0, len(old), 0, len(new)))
+    rows = first + block.old_first, first + block.old_last
+    removed = old[block.old_first : block.old_last]
+    return Change(*rows, removed, new[block.new_first : block.new_last], hunk)
+
+
+def _rewritten(old: Sequence[str], lines: Sequence[str], stood: tuple[range, Hunk]) -> list[Change]:
+    rows, hunk = stood
+    new = lines[rows.start : rows.stop]
+    found = [
+        Change(
+            rows.start + b.new_first,
+            rows.start + b.new_last,
+            old[b.old_first : b.old_last],
+            None,
+            hunk,
+        )
+        for b in blocks(old, new)
+    ]
+    return found or [Change(rows.start, rows.start, (), None, hunk)]
+
+
+def _mark(word: str) -> str:
+    return word if word in ("landing", "struck") else ""
+
+
+def _rows(hunk: Hunk, count: int) -> range | None:
+    if hunk.start is None or hunk.end is None:
+        return None
+    first = min(max(hunk.start.line, 0), count)
+    return range(first, min(max(hunk.end.line, first), count))
+
+
+class _Lonely:
+    """Where hunks would stand that do not: their marks stayed behind when the text moved on."""
+
+    def __init__(self, lines: Sequence[str], places: Mapping[int, int]) -> None:
+        self._lines = lines
+        self._places = places
+        self._drift = 0
+
+    def place(self, hunk: Hunk) -> tuple[int, int]:
+        """The rows that the hunk would change; an empty range if they are not to be found."""
+        base = _lines(hunk.base)
+        if hunk.start is None:  # it never stood anywhere
+            return self._nowhere(hunk, base)
+        stood = hunk.start.line
+        expected = min(max(stood + self._drift, 0), len(self._lines))
+        for away in range(_NEAR if base else 0):
+            for first in (expected + away, expected - away):
+                if first >= 0 and self._lines[first : first + len(base)] == base:
+                    self._drift = first - stood
+                    return first, first + len(base)
+        return expected, expected
+
+    def _nowhere(self, hunk: Hunk, base: Sequence[str]) -> tuple[int, int]:
+        """At the chosen candidate, or where the conflict is; else behind everything."""
+        away = _NEAR if base else 0
+        if hunk.candidates:
+            section = hunk.candidates[self._places.get(hunk.id, 0) % len(hunk.candidates)]
+        elif hunk.stage is Stage.CONFLICT and hunk.near is not None:
+            section, away = hunk.near, min(away, 1)
+        else:
+            return len(self._lines), len(self._lines)
+        section = min(section, len(self._lines))
+        for first in range(section, section + away):
+            if self._same(first, base):
+                return first, first + len(base)
+        return section, section
+
+    def _same(self, first: int, base: Sequence[str]) -> bool:
+        """Whether these lines stand there, but for blanks at their ends."""
+        there = self._lines[first : first + len(base)]
+        return [line.rstrip() for line in there] == [line.rstrip() for line in base]
+
+
+def _lines(text: str) -> list[str]:
+    """The rows of a text, without their endings."""
+    return without_end(split_text(text)[0])
+
+
+def without_end(lines: list[str]) -> list[str]:
+    """The lines without the empty one behind the last newline, which is no row of the file."""
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines

@@ -1,0 +1,339 @@
+"""One row of a diff as a strip, in one column or in two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from tui.core.edits.hunk import Decision, Hunk, Kind
+from tui.ui.conversation.hunk_card import MINUS, look
+from tui.ui.editor.cells import LONG, part_cells
+from tui.ui.review.changes import Change, FileChanges
+from tui.ui.review.document import Row, Side
+from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
+from tui.ui.theme import Palette
+
+if TYPE_CHECKING:
+    from tui.ui.highlight.lines import Spans
+
+_STRIPS = 800
+_SCOPE_ROWS = 400
+"""How far up the function that a change is in is looked for."""
+_SCOPE = re.compile(
+    r"\s*(?:(?:export|public|private|protected|static|async|pub|abstract|final)\s+)*"
+    r"(?:def|class|func|fn|function|impl|struct|enum|trait|interface|module|namespace|sub)\b"
+)
+_SIGNS = {
+    "same": " ",
+    "removed": MINUS,
+    "added": "+",
+    "away": "+",
+    "kept": MINUS,
+    "lost": MINUS,
+}
+_BACKS = {"removed": "hunk-struck-line", "added": "hunk-added-line"}
+_WORDS = {"removed": "hunk-struck-word", "added": "hunk-added-word"}
+_SIGN_COLOURS = {"removed": "hunk-struck", "added": "hunk-added"}
+"""Of the others the sign is faint, and the background that of the text."""
+_BARS = {"pending": "┃", "accepted": "│", "landing": "▌", "rejected": "┊", "": " "}
+
+
+class Sheet(NamedTuple):
+    """What all rows share."""
+
+    width: int
+    left: int
+    """First cell of the lines' text that is shown."""
+    digits: int
+    split: bool
+    plain: bool = False
+    """There are no colours: what differs is underlined."""
+
+
+class Inked(NamedTuple):
+    """A side with its colours."""
+
+    side: Side
+    spans: Spans
+
+
+class Painted(NamedTuple):
+    """All that the strip of a line depends on."""
+
+    old: Inked | None
+    new: Inked | None
+    state: str
+    chosen: bool
+
+
+class DiffPainter:
+    """Paints rows in the colours of one palette."""
+
+    def __init__(self, palette: Palette) -> None:
+        self.palette = palette
+        self._strips: LRUCache[tuple[Painted, Sheet], Strip] = LRUCache(_STRIPS)
+
+    # -- lines
+
+    def line(self, painted: Painted, sheet: Sheet) -> Strip:
+        """A line, or two beside each other."""
+        key = (painted, sheet)
+        strip = self._strips.get(key)
+        if strip is None:
+            segments = self._bar(painted)
+            if sheet.split:
+                segments += self._two(painted, sheet)
+            else:
+                segments += self._one(painted, sheet)
+            strip = Strip(segments, sheet.width)
+            self._strips[key] = strip
+        return strip
+
+    def _bar(self, painted: Painted) -> list[Segment]:
+        """The left edge: how the hunk stands, and whether the keys are on it."""
+        colour = _state_colour(painted.state)
+        mark = "▌" if painted.chosen else _BARS.get(painted.state, " ")
+        return [
+            Segment(mark, self.palette.style("accent" if painted.chosen else colour, "background"))
+        ]
+
+    def _one(self, painted: Painted, sheet: Sheet) -> list[Segment]:
+        """Both numbers, the sign, the text."""
+        shown = painted.new or painted.old
+        assert shown is not None
+        kind = shown.side.kind
+        back = _BACKS.get(kind, "background")
+        old = painted.old.side.number if painted.old is not None else None
+        new = painted.new.side.number if painted.new is not None else None
+        numbers = f"{_number(old, sheet.digits)} {_number(new, sheet.digits)} "
+        room = max(sheet.width - 1 - len(numbers) - 2, 0)
+        return [
+            Segment(numbers, self.palette.style("faint", back)),
+            Segment(
+                f"{_SIGNS[kind]} ",
+                self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
+            ),
+            *self._text(shown, sheet, room),
+        ]
+
+    def _two(self, painted: Painted, sheet: Sheet) -> list[Segment]:
+        """The old text left, the new one right."""
+        room = sheet.width - 2
+        half = room // 2
+        rule = Segment("│", self.palette.style("line", "background"))
+        return [
+            *self._half(painted.old, sheet, half),
+            rule,
+            *self._half(painted.new, sheet, room - half),
+        ]
+
+    def _half(self, shown: Inked | None, sheet: Sheet, width: int) -> list[Segment]:
+        if shown is None:
+            return [Segment(" " * width, self.palette.style("", "surface"))]
+        kind = shown.side.kind
+        back = _BACKS.get(kind, "background")
+        head = f"{_number(shown.side.number, sheet.digits)} "
+        return [
+            Segment(head, self.palette.style("faint", back)),
+            Segment(
+                f"{_SIGNS[kind]} ",
+                self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
+            ),
+            *self._text(shown, sheet, max(width - len(head) - 2, 0)),
+        ]
+
+    def _text(self, shown: Inked, sheet: Sheet, room: int) -> Iterator[Segment]:
+        side, back = shown.side, _BACKS.get(shown.side.kind, "background")
+        text = side.text
+        cells = part_cells(text if len(text) <= LONG else text[:LONG], 0)
+        more = cells.width > sheet.left + room or len(text) > LONG
+        fits = max(room - 1, 0) if more else room
+        used = 0
+        for piece in cells.window(sheet.left, sheet.left + fits):
+            style = self._style(shown, piece.col, back)
+            if piece.step == 0:
+                if piece.kind == "inert":
+                    style += Style(color=self.palette.colours["warning"])
+                yield Segment(piece.text, style)
+                used += cell_len(piece.text)
+                continue
+            for start, end, inked in self._styled(shown, sheet, (piece.col, piece.end)):
+                part = piece.text[start - piece.col : end - piece.col]
+                used += len(part) * piece.step
+                yield Segment(part, inked)
+        if used < fits:
+            yield Segment(" " * (fits - used), self.palette.style("", back))
+        if more and room:
+            yield Segment("›", self.palette.style("faint", back))
+
+    def _styled(
+        self, shown: Inked, sheet: Sheet, cut: tuple[int, int]
+    ) -> Iterator[tuple[int, int, Style]]:
+        """Neighbouring columns of one style, together ``cut``."""
+        first, last = cut
+        side, back = shown.side, _BACKS.get(shown.side.kind, "background")
+        cuts = {first, last}
+        edges = [(start, end) for start, end, _ in shown.spans]
+        for start, end in (*edges, *side.ranges):
+            if start < last and end > first:
+                cuts.add(max(start, first))
+                cuts.add(min(end, last))
+        for start, end in pairwise(sorted(cuts)):
+            style = self._style(shown, start, back)
+            if any(a <= start < b for a, b in side.ranges):
+                more = "bold underline" if sheet.plain else ""
+                style += self.palette.style("", _WORDS.get(side.kind, "panel"), more)
+            yield start, end, style
+
+    def _style(self, shown: Inked, col: int, back: str) -> Style:
+        side, style = shown.side, self.palette.style
+        if side.kind in ("away", "lost"):
+            return style("muted", back)
+        token = next((kind for start, end, kind in shown.spans if start <= col < end), None)
+        if token is None:
+            return style("syntax-text", back)
+        return self.palette.syntax_style(token) + style("", back)
+
+    # -- words
+
+    def file(self, file: FileChanges, width: int) -> Strip:
+        """A file's name, and what happens to it."""
+        style = self.palette.style
+        right = [*counts(self.palette, file), (" ", style("faint"))]
+        room = width - sum(cell_len(text) for text, _ in right) - 4
+        left: list[Piece] = [
+            (" ✎ ", style("accent")),
+            (clip_left(one_line(file.path), max(room, 6)), style("foreground", more="bold")),
+        ]
+        if file.words:
+            left.append(
+                (f"  {file.words}", style("warning" if file.words == "deleted" else "muted"))
+            )
+        return make_strip(spread(left, right, width), width, style("foreground", "panel"))
+
+    def hunk(self, row: Row, chosen: bool, keys: Sequence[Piece], width: int) -> Strip:
+        """A change's own row: its state, where it is, how much it is, what the keys do."""
+        style, change = self.palette.style, row.change
+        assert change is not None
+        back = "selection" if chosen else "surface"
+        pieces: list[Piece] = [("▌" if chosen else " ", style("accent"))]
+        hunk = change.hunk
+        if hunk is None:
+            pieces.append((" ", style("faint")))
+        else:
+            state = look(hunk)
+            pieces += [
+                (f"{change.number:>3} ", style("faint")),
+                (f"{state.glyph} {state.word:<9}", style(state.colour)),
+            ]
+        if change.is_there and (hunk is None or hunk.kind is not Kind.MOVE):
+            pieces.append((f"L{change.first + 1:<4}", style("muted")))
+        right, left = list(keys) or [self._size(change)], sum(cell_len(t) for t, _ in pieces)
+        while keys and right and left + sum(cell_len(t) for t, _ in right) > width - 1:
+            del right[-2:]  # the footer has them, too
+        room = width - left - sum(cell_len(t) for t, _ in right) - 4
+        if (
+            room > 12
+            and change.is_there
+            and (name := scope(row.file.lines, change.first, change.new))
+        ):
+            pieces.append((f" {clip(name, room)}", style("muted" if chosen else "faint")))
+        base = style("foreground", back)
+        return make_strip(spread(pieces, right, width), width, base)
+
+    def _size(self, change: Change) -> Piece:
+        added = len(change.new) if change.new is not None else change.last - change.first
+        removed = len(change.old)
+        if change.marks:
+            added, removed = change.marks.count("landing"), change.marks.count("struck")
+        if change.hunk is not None:
+            added, removed = change.hunk.added, change.hunk.removed
+        return f"+{added} {MINUS}{removed} ", self.palette.style("faint")
+
+    def note(self, row: Row, width: int) -> Strip:
+        """Why a person must look."""
+        style = self.palette.style
+        waits = row.change is None or (row.change.hunk is not None and row.change.hunk.decidable)
+        pieces = [("       ", style("")), (row.text, style("warning" if waits else "muted"))]
+        return make_strip(pieces, width, style("foreground", "background"))
+
+    def fold(self, row: Row, width: int) -> Strip:
+        """So many lines are not shown."""
+        style = self.palette.style
+        words = f"  ⋯ {row.text} "
+        rule = "┈" * max(width - cell_len(words) - 1, 0)
+        pieces = [(words, style("faint")), (rule, style("line"))]
+        return make_strip(pieces, width, style("foreground", "background"))
+
+    def blank(self, width: int) -> Strip:
+        """Nothing."""
+        return Strip([Segment(" " * width, self.palette.style("", "background"))], width)
+
+
+def state_of(hunk: Hunk | None) -> Literal["", "pending", "accepted", "rejected", "landing"]:
+    """How a hunk's lines are marked at the left edge."""
+    if hunk is None:
+        return ""
+    if hunk.decision is Decision.ACCEPTED:
+        return "accepted"
+    if hunk.decision is Decision.REJECTED or hunk.is_out:
+        return "rejected"
+    return "pending" if hunk.decidable else "landing"
+
+
+def _state_colour(state: str) -> str:
+    named = {"pending": "hunk-pending", "accepted": "hunk-accepted", "landing": "hunk-landing"}
+    return named.get(state, "faint")
+
+
+def counts(palette: Palette, file: FileChanges) -> list[Piece]:
+    """How many hunks and lines, and how many of them are decided."""
+    style = palette.style
+    total = len(file.hunks) or len(file.changes)
+    word = "hunk" if file.hunks else "change"
+    pieces: list[Piece] = [
+        (f"{total} {word}{'' if total == 1 else 's'}  ", style("muted")),
+        (f"+{file.added} ", style("hunk-added")),
+        (f"{MINUS}{file.removed}", style("hunk-struck")),
+    ]
+    if file.hunks:
+        done = file.decided == total
+        pieces.append((f"  {file.decided}/{total}", style("success" if done else "faint")))
+    return pieces
+
+
+def _number(number: int | None, digits: int) -> str:
+    return f"{'' if number is None else number:>{digits}}"
+
+
+def scope(lines: Sequence[str], row: int, away: Sequence[str] | None = None) -> str:
+    """The function or class that a row is in, as its first line says it; empty if in none.
+
+    ``away``: lines that would stand there.
+    """
+    depth = _depth(away, 0) if away else _depth(lines, row)
+    for at in range(min(row, len(lines)) - 1, max(row - _SCOPE_ROWS, -1), -1):
+        line = lines[at]
+        here = len(line) - len(line.lstrip())
+        if line.strip() and here < depth:
+            depth = here
+            if _SCOPE.match(line[:200]):
+                return one_line(line[:200].strip().rstrip("{:").rstrip())
+        if not depth:
+            return ""
+    return ""
+
+
+def _depth(lines: Sequence[str], row: int) -> int:
+    for line in lines[row : row + 3]:
+        if line.strip():
+            return len(line) - len(line.lstrip())
+    return 1_000
