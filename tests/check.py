@@ -1,7 +1,8 @@
 """All checks, one command: ``python -m tests.check``.
 
 Linters first, each with its verdict; then the tests, whose closing line is the last one. Exit
-status 0 only if all of them are content. Arguments go to pytest.
+status 0 only if all of them are content. Arguments go to pytest. The same examples are played
+every time (Hypothesis' profile "ci"); ``pytest`` by itself looks for new ones.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ LINTERS = (
     ("import contracts", ["lint-imports"]),
 )
 
+SAME = ["--hypothesis-profile=ci"]
+
 
 def main() -> int:
     """Run everything; returns the exit status."""
     failed = [name for name, command in LINTERS if not passes(name, command)]
     workers = [] if any(one.startswith("-n") for one in sys.argv[1:]) else ["-n", "auto"]
     tests = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *workers, *sys.argv[1:]], cwd=ROOT, check=False
+        [sys.executable, "-m", "pytest", "-q", *SAME, *workers, *sys.argv[1:]],
+        cwd=ROOT,
+        check=False,
     )
     return tests.returncode or int(bool(failed))
 

@@ -18,11 +18,13 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from tests.support.sources import ROOT
-from tui.cli.composition import Composition, Workplace
+from tui.cli.composition import Composition
 from tui.cli.open_app import options_for
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
-from tui.core.hunk import Stage
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
+from tui.core.edits.hunk import Stage
 from tui.engine.intents import Accept, Interrupt, Prompt, Verify
 from tui.engine.session import Session
 from tui.settings import Paths, Settings, VerifySettings
@@ -64,6 +66,9 @@ async def play(size: tuple[int, int], suffix: str) -> None:
         await until(lambda: session.status.busy)
         await until(lambda: not session.status.busy)
         await taken(pilot, f"redirect{suffix}")
+        await pilot.press("f7", "n")
+        await taken(pilot, f"review{suffix}")
+        await pilot.press("escape")
         session.submit(Accept())
         session.submit(Verify())
         await until(lambda: session.status.verdict == "passed")

@@ -18,7 +18,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def played(program: dict[str, Any], install: Any) -> int:
-    one = program["Counterpart"]("other", install, ["a turn"], bridged=False)
+    one = program["Counterpart"]("other", install, ["a turn"], before="")
     program["COUNTERPARTS"][:] = [one]
     status: int = program["main"]([])
     return status

@@ -94,7 +94,7 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "watchfiles",
         "tui.effects.wire",
         "tui.effects.watcher",
-        "tui.effects.git_status",
+        "tui.effects.git.status",
         "tui.ui.highlight.colours",
         "tui.ui.files.finder",
         "tui.ui.files.tree",

@@ -35,13 +35,20 @@ context_window = 128000
 name = "large"
 endpoint = "main"
 patch_tool = "function"
+patch_format = "unified_diff"
 
 [verify]
 command = ["make", "test"]
 deadline_s = 30
 
+[format]
+command = "ruff format"
+deadline_s = 3
+
 [editor]
 save = "manual"
+ambiguous = "first"
+review = "auto"
 theme = "paper"
 follow = false
 
@@ -56,26 +63,33 @@ BROKEN = [
     ("x = 1\ny = [1,\n", "FILE line 2: not valid TOML"),
     (
         '[endpoints.a]\nurl = "x"\n\n[endpoints.b]\nurl = 3\n',
-        "line 5: endpoints.b.url: expected str",
+        "line 5: endpoints.b.url: expected a string",
     ),
     ('[models.fast]\nname = "a"\nendpont = "b"', "line 3: unknown key 'models.fast.endpont'; did"),
     ("[models.fast]\n", "line 1: [models.fast] lacks 'name'"),
     ("\n\nschema = 2", "line 3: schema 2 is newer than this duetto"),
-    ('schema = "x"', "line 1: schema: expected int, got str"),
+    ('schema = "x"', "line 1: schema: expected a whole number, got a string"),
     (
         '[endpoints.b]\nurl = "x"\nheaders = { a = 1 }',
-        "line 3: endpoints.b.headers.a: expected str",
+        "line 3: endpoints.b.headers.a: expected a string",
     ),
-    ("[rehearsal]\nfast_tokens_s = 0", "line 2: rehearsal.fast_tokens_s: expected float >= 1"),
+    ("[rehearsal]\nfast_tokens_s = 0", "line 2: rehearsal.fast_tokens_s: expected a number >= 1"),
     ("[modls.fast]", "line 1: unknown key 'modls'; did you mean 'models'?"),
     ('[models.fast]\nname = "a"\nendpoint = "b"', "line 3: models.fast.endpoint names 'b'"),
+    (
+        '[models.deep]\nname = "a"\npatch_format = "sr"',
+        "line 3: models.deep.patch_format: invalid enum value 'sr'; one of apply_patch, auto, ",
+    ),
+    ('[editor]\nambiguous = "last"', "line 2: editor.ambiguous: invalid enum value 'last'; one of"),
+    ("[editor]\nreview = true", "line 2: editor.review: "),
+    ("[format]\ndeadline_s = 0", "line 2: format.deadline_s: expected a number > 0"),
     ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, xhigh"),
     (
         '[endpoints.b]\nurl = "x"\ncompression = "no"',
         "line 3: endpoints.b.compression: invalid enum value 'no'; one of \"auto\", true, false",
     ),
     ('[endpoints.b]\nurl = "x"\ntransport = "sse"', "one of auto, http, websocket"),
-    ('[endpoints.b]\nurl = "x"\nchaining = "yes"', "one of true, false"),
+    ('[endpoints.b]\nurl = "x"\nchaining = "yes"', "chaining: expected true or false, got"),
     ('[endpoints.b]\nurl = "x"\nchain = true', "did you mean 'chaining'?"),
     (
         '[endpoints.b]\nurl = "x"\nkey_header = "a b"',
@@ -91,7 +105,7 @@ BROKEN = [
     ),
     ("[verify]\ndeadline_s = -1", "line 2: verify.deadline_s"),
     ("[editor]\nsave = 1", "line 2: editor.save"),
-    ("verify = 3", "line 1: verify: expected object"),
+    ("verify = 3", "line 1: verify: expected a table"),
 ]
 
 
@@ -106,6 +120,10 @@ def test_every_key_is_read() -> None:
     assert read.models.deep is not None
     assert (read.models.fast.name, read.models.fast.effort) == ("spark", "low")
     assert read.models.deep.patch_tool == "function"
+    assert read.models.fast.patch_format == "auto"
+    assert read.models.deep.patch_format == "unified_diff"
+    assert (read.format.command, read.format.deadline_s) == ("ruff format", 3)
+    assert (read.editor.ambiguous, read.editor.review) == ("first", "auto")
     assert read.endpoints["main"].headers == {"X-Team": "blue"}
     assert read.verify.command == ["make", "test"]
     assert (read.editor.save, read.editor.follow) == ("manual", False)
@@ -164,13 +182,23 @@ def test_a_workspace_may_set_its_looks(tmp_path: Path) -> None:
     ],
 )
 def test_a_workspace_may_not_choose_servers(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SettingsError, match=r"a workspace may set \[verify\] and \[editor\] only"):
+    allowed = r"a workspace may set \[verify\], \[format\] and \[editor\] only"
+    with pytest.raises(SettingsError, match=allowed):
         load_project(workspace(tmp_path, text))
 
 
-def test_a_workspace_may_not_switch_saving(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"unknown key 'editor\.save'"):
-        load_project(workspace(tmp_path, '[editor]\nsave = "manual"'))
+@pytest.mark.parametrize("key", ["save", "review", "ambiguous"])
+def test_a_workspace_may_not_switch_saving_or_review(tmp_path: Path, key: str) -> None:
+    with pytest.raises(SettingsError, match=rf"unknown key 'editor\.{key}'"):
+        load_project(workspace(tmp_path, f'[editor]\n{key} = "auto"'))
+
+
+def test_a_workspace_may_bring_a_formatter_that_the_users_settings_do_not_take(
+    tmp_path: Path,
+) -> None:
+    project = load_project(workspace(tmp_path, '[format]\ncommand = ["ruff", "format"]'))
+    assert project.format.command == ["ruff", "format"]
+    assert with_project(Settings(), project).format.command is None  # it is asked for first
 
 
 def test_a_home_of_its_own(tmp_path: Path) -> None:
@@ -207,14 +235,36 @@ ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
         ('x = "\x1b[31m"', "line 1: not valid TOML: Illegal character"),
         ("schema = 0", "line 1: there is no schema 0; write 1"),
         ("\nschema = -3", "line 2: there is no schema -3; write 1"),
-        ("schema = true", "line 1: schema: expected int, got bool"),
-        ("[[models]]", "line 1: models: expected object, got array"),
-        ("[verify]\ncommand = [1]", "line 2: verify.command.0: expected str, got int"),
-        ("[verify]\ndeadline_s = nan", "line 2: verify.deadline_s: expected float > 0"),
-        ("[rehearsal]\nfast_tokens_s = nan", "line 2: rehearsal.fast_tokens_s: expected float"),
+        ("schema = true", "line 1: schema: expected a whole number, got true or false"),
+        (
+            '[models.fast]\nname = "m"\nprice = "cheap"',
+            "line 3: models.fast.price: expected a table, got a string",
+        ),
+        (
+            '[models.fast]\nname = "m"\nfallbacks = "a/b"',
+            "line 3: models.fast.fallbacks: expected a list, got a string",
+        ),
+        (
+            '[models.fast]\nname = "m"\nfallbacks = ["b"]',
+            "line 3: models.fast.fallbacks.0: expected a string such as ENDPOINT/MODEL",
+        ),
+        (
+            '[models.fast]\nname = "m"\nimages = "no"',
+            "line 3: models.fast.images: expected true or false, got a string",
+        ),
+        ("[[models]]", "line 1: models: expected a table, got a list"),
+        (
+            "[verify]\ncommand = [1]",
+            "line 2: verify.command.0: expected a string, got a whole number",
+        ),
+        ("[verify]\ndeadline_s = nan", "line 2: verify.deadline_s: expected a number > 0"),
+        ("[rehearsal]\nfast_tokens_s = nan", "line 2: rehearsal.fast_tokens_s: expected a number"),
         (ENDPOINT + 'key_env = "gsk_abcdefgh12345678"', "line 3: endpoints.a.key_env is not the"),
         (ENDPOINT + 'key_env = "AbCd0123456789abcdef0"', "never the key itself"),
-        (ENDPOINT + "headers = { a = 1 }", "line 3: endpoints.a.headers.a: expected str, got int"),
+        (
+            ENDPOINT + "headers = { a = 1 }",
+            "line 3: endpoints.a.headers.a: expected a string, got a whole number",
+        ),
         (
             ENDPOINT + 'headers = { a = "x\\r\\ny: z" }',
             "endpoints.a.headers.a holds a line",

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from tests.support.bridge_client import create, dial, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
-from tui.bridge.models import Rehearsal
+from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.server import Bridge
 from tui.core.file_block import file_block
 

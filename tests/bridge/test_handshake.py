@@ -48,6 +48,30 @@ async def test_other_paths_are_not_found_and_queries_are_ignored(bridge: Bridge)
         assert (await until(socket))[-1]["type"] == "response.completed"
 
 
+@pytest.mark.parametrize("path", ["/", "/v1/realtime", "/v1/endpoints/there/responses"])
+async def test_strangers_are_not_told_which_paths_there_are(bridge: Bridge, path: str) -> None:
+    elsewhere = bridge.url.replace("/v1/responses", path)
+    for headers in ({}, {"Authorization": "Bearer wrong"}):
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(elsewhere, additional_headers=headers, proxy=None)
+        assert refused.value.response.status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/realtime"])
+async def test_head_is_answered_as_get_without_a_body(bridge: Bridge, path: str) -> None:
+    got = {}
+    for method in ("GET", "HEAD"):
+        reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
+        head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token\r\n\r\n"
+        writer.write(head.encode())
+        async with asyncio.timeout(5):
+            got[method] = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    assert got["HEAD"][0] == got["GET"][0]
+    assert got["GET"][2]
+    assert got["HEAD"][2] == b""
+
+
 async def test_models_are_listed_for_who_has_the_token(bridge: Bridge) -> None:
     url = bridge.url.replace("ws://", "http://").replace("responses", "models")
 

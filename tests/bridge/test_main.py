@@ -111,13 +111,14 @@ def test_endpoints_come_on_stdin_and_a_wrong_line_gives_nothing_away() -> None:
     with start() as process:
         first_line(process)
         assert process.stdin is not None
-        address = {"url": "https://example.test/v1/responses", "headers": {"api-key": "k-secret"}}
+        secret = {"kind": "openai-responses", "headers": {"api-key": "k-secret"}}
+        address = {"url": "https://example.test/v1/responses", **secret}
         process.stdin.write(json.dumps({"endpoints": {"a b": address}}) + "\n")
         process.stdin.flush()
         said = json.loads(process.stdout.readline()) if process.stdout else {}
         assert list(said["endpoints"]) == ["a b"]
         assert said["endpoints"]["a b"].endswith("/v1/endpoints/a%20b/responses")
-        clear = {"url": "http://example.test/v1/responses", "headers": {"api-key": "k-secret"}}
+        clear = {"url": "http://example.test/v1/responses", **secret}
         for line in ("k-secret", '{"endpoints": 1}', json.dumps({"endpoints": {"c": clear}})):
             process.stdin.write(f"{line}\n")
             process.stdin.flush()

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import TERMINAL, create, event, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
-from tui.bridge.rehearsal import performer
+from tui.bridge.rehearsal import endpoint as performer
 from tui.core.file_block import file_block
 
 
@@ -28,7 +28,7 @@ async def test_a_response_has_the_events_of_the_protocol_in_order(client: Client
     assert not any("stream_id" in e for e in events)
     text = prose(events)
     assert "rehearsal model, no real one" in text
-    assert "--endpoint wss://" in text
+    assert "duetto --endpoint NAME" in text
     assert "--fast MODEL --deep MODEL" in text
     assert "--key-env" in text
     response = events[-1]["response"]
@@ -173,8 +173,10 @@ async def test_the_rate_is_exact(client: ClientConnection, tokens_s: int) -> Non
 async def test_a_broken_model_ends_its_response_and_nothing_else(
     client: ClientConnection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    words = "no idea"
+
     def broken(*_: object) -> list[object]:
-        raise RuntimeError("no idea")
+        raise RuntimeError(words)
 
     with monkeypatch.context() as patched:
         patched.setattr(performer, "answer", broken)
@@ -185,7 +187,9 @@ async def test_a_broken_model_ends_its_response_and_nothing_else(
             assert failed["type"] == "response.failed"
             assert failed["response"]["error"]["code"] == "server_error"
             assert "no idea" not in failed["response"]["error"]["message"]
-    assert "no idea" in caplog.text
+    assert "RuntimeError" in caplog.text
+    assert "in broken" in caplog.text
+    assert "no idea" not in caplog.text
     await create(client, "hello")
     assert (await until(client))[-1]["type"] == "response.completed"
 

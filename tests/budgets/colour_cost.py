@@ -11,7 +11,7 @@ from collections.abc import Callable
 from statistics import median
 from time import process_time
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.highlight.colours import BufferColours
 
 SIZES = (10_000, 50_000)

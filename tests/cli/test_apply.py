@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.apply_runs import runner
 from tests.support.scenarios import LINK, Scenario, scenarios, tree_of
-from tui.core.landing import Landing
-from tui.core.workspace import Workspace
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 
@@ -293,3 +293,12 @@ def test_links_of_the_corpus_are_links(root):
     assert len(made) == 3
     made[0].make(root)
     assert any(data.startswith(LINK) for data in tree_of(root).values())
+
+
+def test_the_report_for_a_model_quotes_nothing_that_no_model_would_be_sent(apply, root):
+    (root / ".env").write_text("KEY=hunter2\nB=1\n")
+    text = "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=x\n+KEY=y\n*** End Patch\n"
+    ended = apply(text, "--root", str(root), "--report")
+    assert "hunk 1 NOT applied" in ended.out
+    assert "hunter2" not in ended.out
+    assert "sha" not in ended.out

@@ -58,7 +58,7 @@ def duetto(tmp_path: Path) -> Duetto:
         (["apply", "--root", "", "p.patch"], "--root"),
         (["bridge", "--port", "70000"], "70000 is not in the range"),
         (["bridge", "--port", "-1"], "-1 is not in the range"),
-        (["bridge", "extra"], "unexpected extra argument"),
+        (["bridge", "extra"], "no such command 'extra'"),
         (["bridge", "--fast-rate", "nan"], "nan"),
         (["bridge", "--deep-rate", "inf"], "inf is not in the range"),
         (["bridge", "--mistakes", "nan"], "nan"),
@@ -120,7 +120,7 @@ def test_patches_of_all_kinds(duetto: Duetto) -> None:
     assert "not UTF-8" in said
     empty = duetto.run("apply", "-")
     assert (empty.returncode, empty.stderr) == (
-        1, b"duetto: line 1: no Begin Patch: the input is empty\n"
+        1, b"duetto: line 1: no Begin Patch, nor another edit: the input is empty\n"
     )  # fmt: skip
     crlf = b"*** Begin Patch\r\n*** Update File: a.py\r\n@@\r\n-hi\r\n+ho\r\n*** End Patch\r\n"
     assert duetto.run("apply", "-", stdin=crlf).returncode == 0

@@ -6,8 +6,12 @@ import threading
 import time
 from pathlib import Path
 
-from tui.cli.composition import Composition, Consents, Network, Workplace, bridge_arguments
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.composition import Composition
+from tui.cli.consents import Consents
+from tui.cli.network import Network, bridge_arguments
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
 from tui.effects.clock import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import Options

@@ -125,7 +125,7 @@ def test_a_broken_file_is_to_be_fixed(home: Path, capsys: pytest.CaptureFixture[
     (home / "config.toml").write_text("[models.fast]\nname = 3\n")
     assert exit_status() == 1
     shown = capsys.readouterr().out
-    assert "config.toml line 2: models.fast.name: expected str" in shown
+    assert "config.toml line 2: models.fast.name: expected a string" in shown
     assert "1 to look at" in shown
 
 

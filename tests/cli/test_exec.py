@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.scenarios import tree_of
 from tui.cli import practice
 
 PROMPT = "let slug take a max_length"
@@ -89,6 +91,32 @@ def test_apply_writes_and_the_exercise_is_solved(
     assert done.returncode == 0, done.stderr
     after = subprocess.run(tests, cwd=root, capture_output=True, timeout=60)
     assert after.returncode == 0, after.stdout
+
+
+@pytest.mark.parametrize(
+    ("form", "tool"),
+    [
+        ("apply_patch", "text"),
+        ("search_replace", "function"),
+        ("unified_diff", "custom"),
+        ("whole_file", "text"),
+    ],
+)
+def test_every_format_is_written_to_the_disk(
+    environment: dict[str, str], root: Path, home: Path, form: str, tool: str
+) -> None:
+    quiet_mistakes(home)
+    before = tree_of(root)
+    flags = ("--patch-format", form, "--patch-tool", tool)
+    done = run(environment, PROMPT, "-C", str(root), "--apply", *flags)
+    assert done.returncode == 0, done.stderr
+    after = tree_of(root)
+    changed = [path for path in after if after[path] != before.get(path)]
+    assert changed
+    for path in changed:
+        ast.parse(after[path])
+        assert path in done.stderr
+    assert "accepted" in done.stderr
 
 
 def test_json_is_one_event_a_line(environment: dict[str, str], root: Path, home: Path) -> None:

@@ -7,10 +7,13 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli.exec import Turn
 from tui.cli.exec_report import JsonReport
+from tui.engine.ports import PatchFormat, RoleSpec
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
@@ -56,6 +59,34 @@ async def test_what_lies_on_a_flagged_hunk_is_left_out_with_it() -> None:
     assert code == 1
 
 
+@pytest.mark.case("I07")
+@pytest.mark.parametrize(
+    ("form", "flagged", "plain"),
+    [
+        (
+            "search_replace",
+            "a.py\n<<<<<<< SEARCH\n=======\nfive\n>>>>>>> REPLACE\n",
+            "a.py\n<<<<<<< SEARCH\nfour\n=======\nFOUR\n>>>>>>> REPLACE\n",
+        ),
+        (
+            "unified_diff",
+            "--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n-one\n+ONE\n two\n",
+            "--- a/a.py\n+++ b/a.py\n@@ -4,1 +4,1 @@\n-four\n+FOUR\n",
+        ),
+    ],
+)
+async def test_flagged_hunks_of_other_formats_are_left_out(
+    form: PatchFormat, flagged: str, plain: str
+) -> None:
+    world = World(
+        {"a.py": TEXT}, roles={"fast": RoleSpec("fast", "quick-1", "main", patch_format=form)}
+    )
+    code, events = await played(world, flagged, plain, apply=True)
+    assert world.session.workspace.hunks[0].flags
+    assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
+    assert (code, events[-1]["left_out"]) == (1, [1])
+
+
 async def test_refused_hunks_fail_the_run_whether_or_not_it_writes() -> None:
     for apply in (True, False):
         world = World({"a.py": TEXT})
@@ -79,3 +110,24 @@ async def test_the_meters_seconds_never_go_down_and_done_is_said_once() -> None:
     assert seconds[-1] >= 1.3
     assert [meter["state"] for meter in meters].count("done") == 1
     assert meters[-1]["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("please", "no edit in it: line 1: no Begin Patch"),
+        (patch("two", "TWO").replace("*** End Patch", "*** Tweak File: b"), "broke off: line 6:"),
+    ],
+)
+async def test_a_patch_that_cannot_be_read_is_told(text: str, why: str) -> None:
+    code, events = await played(World({"a.py": TEXT}), text, apply=False)
+    (told,) = [event for event in events if event["type"] == "error"]
+    assert (told["severity"], told["message"]) == ("warning", "A patch could not be read")
+    assert told["why"].startswith(why)
+    assert code == events[-1]["exit_code"] == 1
+
+
+async def test_a_patch_that_was_sent_again_as_it_should_be_is_not_told() -> None:
+    code, events = await played(World({"a.py": TEXT}), "please", patch("two", "TWO"), apply=False)
+    assert not [event for event in events if event["type"] == "error"]
+    assert code == 0

@@ -17,10 +17,12 @@ from tests.support.nasty_steps import Close
 from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
-from tui.cli.composition import Composition, Workplace
+from tui.cli.composition import Composition
 from tui.cli.exec import Turn
 from tui.cli.exec_report import JsonReport, WireNews
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
 from tui.engine import recovery
 from tui.engine.session import Options, Session
 from tui.settings import Paths, Settings, Transport

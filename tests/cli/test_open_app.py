@@ -8,10 +8,11 @@ import pytest
 
 from tests.support.sources import ROOT
 from tests.support.terminal import Terminal
-from tui.cli.composition import Workplace
 from tui.cli.open_app import git_branch, options_for, with_known_theme
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure, offered_prompts
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
 from tui.settings import EditorSettings, Paths, Settings
 
 CRASH = """

@@ -2,13 +2,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tui.cli.options import (
-    ModelFlags,
-    ResolvedEndpoint,
-    ResolvedModels,
-    model_options,
-    resolve,
-)
+from tui.cli.dialled import ResolvedEndpoint
+from tui.cli.options import ModelFlags, model_options
+from tui.cli.resolution import ResolvedModels, resolve
 from tui.errors import UsageError
 from tui.settings import Settings, parse
 
@@ -152,10 +148,10 @@ def test_the_rehearsal_by_name_and_rate() -> None:
         (ModelFlags(endpoint=WSS, fast="m", key_env="MISSING"), "variable MISSING"),
         (ModelFlags(endpoint=WSS, fast="m", key_env="ODD"), "blanks or odd characters"),
         (ModelFlags(endpoint="ws://lan.example/x", fast="m"), "clear text"),
-        (ModelFlags(endpoint="models.example", fast="m"), "not a WebSocket address"),
-        (ModelFlags(endpoint="ftp://models.example", fast="m"), "not a WebSocket address"),
+        (ModelFlags(endpoint="models.example", fast="m"), "not a server's address"),
+        (ModelFlags(endpoint="ftp://models.example", fast="m"), "not a server's address"),
         (ModelFlags(endpoint="wss://[::1/x", fast="m"), "not a valid address"),
-        (ModelFlags(endpoint="wss://me:pw@models.example/x", fast="m"), "use --key-env"),
+        (ModelFlags(endpoint="wss://me:pw@models.example/x", fast="m"), "--key-env.* names"),
     ],
 )
 def test_what_cannot_work_is_said(flags: ModelFlags, says: str) -> None:
@@ -252,3 +248,24 @@ def test_what_an_endpoint_is_like() -> None:
     text = f'[endpoints.x]\nurl = "{WSS}"\nchaining = false\n[models.fast]\nname = "m"\n'
     assert not resolved(ModelFlags(), KEYED, text).roles["fast"].chaining
     assert resolved(ModelFlags(endpoint=WSS, fast="m"), KEYED).roles["fast"].chaining
+
+
+def test_the_format_of_patches_is_the_models_unless_the_flags_say_another() -> None:
+    config = """
+[models.fast]
+name = "rehearsal-fast"
+patch_format = "search_replace"
+[models.deep]
+name = "rehearsal-deep"
+patch_tool = "text"
+"""
+    roles = resolved(ModelFlags(), config=config).roles
+    assert [(r.patch_format, r.patch_tool) for r in roles.values()] == [
+        ("search_replace", "custom"),
+        ("auto", "text"),
+    ]
+    flags = ModelFlags(patch_format="whole_file", patch_tool="function")
+    for roles in (resolved(flags, config=config).roles, resolved(flags).roles):
+        assert {(r.patch_format, r.patch_tool) for r in roles.values()} == {
+            ("whole_file", "function")
+        }

@@ -12,8 +12,10 @@ import pytest
 
 from tests.support.other_servers import running
 from tests.support.seat import Seat
-from tui.cli.composition import Composition, Workplace
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.composition import Composition
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
 from tui.engine import intents
 from tui.engine.session import Options
 from tui.settings import Paths, Settings

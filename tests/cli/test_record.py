@@ -15,11 +15,13 @@ from tests.support.commands import DUETTO, Duetto, clean_environment, sentence
 from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
-from tui.cli.composition import Composition, Workplace
-from tui.cli.options import ModelFlags, resolve
+from tui.cli.composition import Composition
+from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
 from tui.cli.replay_stage import Stage
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
 from tui.core.turn import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module

@@ -40,9 +40,11 @@ from tests.support.server_words import (
     turn,
 )
 from tests.support.turns import CACHE, PATCH
-from tui.cli.composition import Composition, Workplace
-from tui.cli.options import ModelFlags, resolve
-from tui.core.hunk import Stage
+from tui.cli.composition import Composition
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace
+from tui.core.edits.hunk import Stage
 from tui.engine import intents, recovery
 from tui.engine.session import Options
 from tui.settings import Paths, Settings

@@ -1,8 +1,20 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
+
+import pytest
 
 from tui.core.instructions import PATHS_LIMIT_CHARS, instructions, tools
+from tui.core.patch_notes import PatchFormat, PatchTool
+
+MARKS = {
+    "auto": "*** Begin Patch",
+    "apply_patch": "*** Begin Patch",
+    "search_replace": "<<<<<<< SEARCH",
+    "unified_diff": "--- a/path",
+    "whole_file": "the whole file, from its first line",
+}
 
 
 def test_instructions_name_the_files_and_the_projects_rules() -> None:
@@ -29,3 +41,21 @@ def test_the_patch_tool_has_three_forms() -> None:
     assert function["parameters"]["required"] == ["input"]
     assert [tool["name"] for tool in tools("text")] == ["read_file", "list", "search"]
     assert "in your answer" in instructions([], "", "text")
+
+
+@pytest.mark.parametrize("tool", get_args(PatchTool))
+@pytest.mark.parametrize("form", get_args(PatchFormat))
+def test_every_format_is_explained_on_every_channel(form: PatchFormat, tool: PatchTool) -> None:
+    text = instructions(["a.py"], "", tool, form)
+    for other, mark in MARKS.items():
+        assert (mark in text) == (mark == MARKS[form]), other
+    assert ("apply_patch tool" in text) == (tool != "text")
+    assert ("in your answer" in text) == (tool == "text")
+    assert ("Never rewrite a whole file" in text) == (form != "whole_file")
+
+
+def test_a_tool_of_another_format_has_no_grammar_of_apply_patch() -> None:
+    for form in ("search_replace", "unified_diff", "whole_file"):
+        offered = json.dumps(tools("custom", form)[-1])
+        assert json.loads(offered)["format"] == {"type": "text"}
+        assert "Begin Patch" not in offered + json.dumps(tools("function", form)[-1])

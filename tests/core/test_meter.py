@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.meter import Meter, scale
+from tui.core.meter import Cost, Meter, scale
 from tui.core.wire.events import Usage
 
 
@@ -173,3 +173,56 @@ def test_the_turns_clock_starts_with_the_prompt_and_never_goes_back() -> None:
     meter.stop(11.0)
     meter.prompted(20.0, "m")
     assert meter.view(21.0).seconds == 1.0
+
+
+def test_dollars_are_shown_where_prices_are_known() -> None:
+    meter = Meter()
+    meter.start(0.0, "m")
+    assert meter.view(0.1).cost == Cost()
+    meter.delta(0.2, 40)
+    meter.usage(0.3, Usage(100, 10))
+    assert meter.view(0.4).cost == Cost()  # counted, not priced yet
+    meter.paid(meter.responses, 0.25)
+    assert meter.view(0.5).cost == Cost(0.25, 0.25)
+    meter.start(1.0, "m", fresh=False)
+    assert meter.view(1.1).cost.turn_usd == 0.25
+    meter.usage(1.2, Usage(100, 10))
+    assert meter.view(1.3).cost.turn_usd is None
+    meter.paid(meter.responses, 0.5)
+    assert meter.view(1.4).cost == Cost(0.75, 0.75)
+
+
+def test_a_turn_with_an_unknown_price_has_none_and_the_session_has_the_least() -> None:
+    meter = Meter()
+    meter.start(0.0, "m")
+    meter.usage(0.1, Usage(1, 1))
+    meter.paid(1, 0.5)
+    meter.start(1.0, "other", fresh=False)
+    meter.usage(1.1, Usage(1, 1))
+    meter.paid(2, None)
+    assert meter.view(1.2).cost == Cost(None, 0.5, session_whole=False)
+
+
+def test_a_price_that_comes_late_belongs_to_its_own_turn() -> None:
+    meter = Meter()
+    meter.start(0.0, "m")
+    meter.usage(0.1, Usage(1, 1))
+    late = meter.responses
+    meter.start(1.0, "m")
+    meter.usage(1.1, Usage(1, 1))
+    meter.paid(meter.responses, 0.5)
+    meter.paid(late, 0.25)
+    assert meter.view(1.2).cost == Cost(0.5, 0.75)
+    meter.forget()
+    assert meter.view(1.3).cost == Cost(None, 0.75)
+
+
+def test_what_nobody_counted_is_an_estimate() -> None:
+    meter = Meter()
+    meter.start(0.0, "m")
+    meter.delta(0.1, 40)
+    meter.usage(0.2, Usage(100, 10, estimated=True))
+    meter.paid(1, 0.1)
+    view = meter.view(0.3)
+    assert view.cost.estimated
+    assert view.tokens_estimated

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk
+from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.file_read import MAX_BYTES, MAX_LINES
 from tui.core.unsaved import Unsaved, UnsavedFile, bring_back, typed_text
-from tui.core.workspace import FileRead, Workspace
 from tui.errors import EditRefused
 
 OLD = "one\ntwo\nthree\nfour\n"

@@ -61,12 +61,40 @@ def codex(script: str) -> Install:
     return install
 
 
+def editors(script: str) -> Install:
+    """A script of ours that has other programs apply the same edits as duetto."""
+
+    def install() -> Sequence[str]:
+        codex_folder = _modules("codex", ["@openai/codex@0.169.0"])
+        agents = _environment("agents", ["openai-agents==0.24.0", "websockets<16"])
+        # only its edit formats run: what its chat needs is left out
+        aider = _environment("aider", ["--no-deps", "aider-chat==0.86.2", "packaging"])
+        if shutil.which("git") is None:
+            raise MissingError("git is not installed")
+        codex_binary = str(codex_folder / "node_modules/.bin/codex")
+        return [sys.executable, str(CLIENTS / script), codex_binary, str(agents), str(aider)]
+
+    return install
+
+
 def litellm(script: str) -> Install:
     """A script of ours that talks to LiteLLM's proxy."""
 
     def install() -> Sequence[str]:
         interpreter = _environment("litellm", ["litellm[proxy]==1.106.2"])
         return [sys.executable, str(CLIENTS / script), str(interpreter.parents[1])]
+
+    return install
+
+
+def llamacpp(script: str) -> Install:
+    """A script of ours that talks to a llama.cpp server; it is built, which takes minutes."""
+
+    def install() -> Sequence[str]:
+        if shutil.which("cc") is None and not (cache_dir() / "llamacpp" / "ready").exists():
+            raise MissingError("there is no C compiler to build it with")
+        packages = ["llama-cpp-python[server]==0.3.36", "gguf==0.19.0"]
+        return [sys.executable, str(CLIENTS / script), str(_environment("llamacpp", packages))]
 
     return install
 

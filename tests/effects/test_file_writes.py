@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+import struct
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,7 @@ def nothing_left(root):
     return [name for name in os.listdir(root) if name.startswith(".duetto")] == []
 
 
+@pytest.mark.case("H07")
 def test_h07_mode_owner_and_attributes_are_kept(files, root):
     """H07: exec bit, owner."""
     script = root / "run.sh"
@@ -62,6 +66,25 @@ def test_h07_mode_owner_and_attributes_are_kept(files, root):
         assert os.getxattr(script, "user.note") == b"kept"
 
 
+@pytest.mark.case("H07")
+def test_h07_access_lists_are_kept(files, root):
+    """H07: POSIX ACLs are attributes of the file; a user of number 1234 may read it, too."""
+    entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 4, -1), (0x20, 0, -1)]
+    rules = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *one) for one in entries)
+    (root / "f").write_bytes(b"old")
+    try:
+        os.setxattr(root / "f", "system.posix_acl_access", rules)
+    except OSError:
+        rules = b""  # a file system without them: nothing of the kind may appear
+    files.write("f", b"new", b"old")
+    assert (root / "f").read_bytes() == b"new"
+    if rules:
+        assert os.getxattr(root / "f", "system.posix_acl_access") == rules
+    else:
+        assert "system.posix_acl_access" not in os.listxattr(root / "f")
+
+
+@pytest.mark.case("H07")
 def test_h07_hard_links_are_kept(files, root):
     """H07: hard link count preserved."""
     os.link(root / "a.txt", root / "b.txt")
@@ -72,6 +95,7 @@ def test_h07_hard_links_are_kept(files, root):
     assert (root / "a.txt").read_bytes() == b"s"
 
 
+@pytest.mark.case("H07")
 def test_h07_read_only_is_refused(files, root):
     """H07: read-only file refused."""
     (root / "a.txt").chmod(0o444)
@@ -82,6 +106,7 @@ def test_h07_read_only_is_refused(files, root):
     assert (root / "a.txt").read_bytes() == b"one\r\ntwo\n"
 
 
+@pytest.mark.case("H07")
 @pytest.mark.parametrize("links", [1, 2])
 def test_h07_disk_full_changes_nothing(files, root, monkeypatch, links):
     """H07: disk full -> old file intact, the reason said."""
@@ -119,6 +144,7 @@ for name, expected in (("f", b"x" * 20_000), ("alone", b"y"), ("new/n", None)):
 """
 
 
+@pytest.mark.case("H07")
 def test_h07_the_kernel_stops_the_write(root):
     """H07: the system refuses more bytes in the middle of a write -> old files intact."""
     (root / "f").write_bytes(b"x" * 20_000)
@@ -251,3 +277,69 @@ def test_a_workspace_that_is_gone_is_named(files, root):
     root.mkdir()
     files.write("new.txt", b"typed", None)
     assert (root / "new.txt").read_bytes() == b"typed"
+
+
+def test_many_files_are_brought_to_the_disk_together(files, root, monkeypatch):
+    """500 files one after the other, each with its folder, blocked the loop for 4 s (B5)."""
+    calm, synced, at_once = os.fsync, [], []
+    lock = threading.Lock()
+
+    def slow(descriptor):
+        with lock:
+            synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+            at_once.append(threading.active_count())
+        time.sleep(0.005)
+        calm(descriptor)
+
+    paths = [f"{'sub/' * (number % 2)}{number}.txt" for number in range(100)]
+    (root / "sub").mkdir()
+    for path in paths[:80]:
+        (root / path).write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", slow)
+    olds = {path: b"old" if (root / path).exists() else None for path in paths}
+    ready = files.prepare({path: (b"new", old) for path, old in olds.items()})
+    assert not ready.refusals
+    assert not ready.in_place
+    assert synced.count(False) == 100
+    assert max(at_once) > 4
+    assert all((root / path).read_bytes() == b"old" for path in paths[:80]), "nothing is changed"
+    for path, old in olds.items():
+        files.write(path, b"new", old)
+    assert synced.count(True) == 0
+    files.end()
+    assert synced.count(True) == 2, "each folder once"
+    assert all((root / path).read_bytes() == b"new" for path in paths)
+    assert nothing_left(root)
+    assert nothing_left(root / "sub")
+
+
+def test_what_was_made_ready_and_is_not_written_goes(files, root):
+    ready = files.prepare({"a.txt": (b"new", b"one\r\ntwo\n"), "made": (b"new", None)})
+    assert not ready.refusals
+    assert not nothing_left(root)
+    files.end()
+    assert nothing_left(root)
+    assert sorted(os.listdir(root)) == ["a.txt"]
+
+
+def test_a_name_that_a_file_gets_meanwhile_is_not_cut_off(files, root):
+    files.prepare({"a.txt": (b"new", b"one\r\ntwo\n")})
+    os.link(root / "a.txt", root / "b.txt")
+    with pytest.raises(FileRefused, match="another name meanwhile"):
+        files.write("a.txt", b"new", b"one\r\ntwo\n")
+    files.end()
+    assert (root / "b.txt").read_bytes() == b"one\r\ntwo\n"
+    assert nothing_left(root)
+
+
+def test_what_cannot_be_made_ready_is_refused_before_anything_is_changed(files, root, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ready = files.prepare({"a.txt": (b"new", b"one\r\ntwo\n"), "made": (b"new", None)})
+    assert ready.refusals == {
+        path: f"'{path}' is not written: the disk is full" for path in ("a.txt", "made")
+    }
+    files.end()
+    assert nothing_left(root)

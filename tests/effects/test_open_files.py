@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.core.workspace import Workspace
+from tui.core.edits.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import EditRefused

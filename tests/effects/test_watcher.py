@@ -1,4 +1,5 @@
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -84,16 +85,105 @@ async def test_a_folder_that_is_not_there_is_not_watched(tmp_path: Path) -> None
         await Watcher(str(tmp_path / "gone")).watch(lambda paths: None)
 
 
-async def test_a_limit_of_the_system_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.case("G07")
+@pytest.mark.parametrize("error", [OSError("OS file watch limit reached"), RuntimeError("inotify")])
+async def test_where_nothing_can_be_watched_open_files_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     async def refused(*folders: Path, **options: object) -> AsyncIterator[set[object]]:
-        raise OSError("OS file watch limit reached")
+        for fault in (error,):
+            raise fault
         yield set()
 
     monkeypatch.setattr(watchfiles, "awatch", refused)
-    with pytest.raises(FileRefused, match="watch limit reached"):
-        await Watcher(str(tmp_path)).watch(lambda paths: None)
+    monkeypatch.setattr(watcher, "POLL_S", 0.05)
+    said: list[str] = []
+    (tmp_path / "a.txt").write_text("1")
+    (tmp_path / "b.txt").write_text("1")
+    look = Watcher(str(tmp_path), said.append)
+    look.opened(["a.txt"])
+    async with watching(look) as heard:
+        await heard.until("a.txt")
+        heard.bursts.clear()
+        (tmp_path / "b.txt").write_text("2")
+        (tmp_path / "new").write_text("2")
+        (tmp_path / "new").replace(tmp_path / "a.txt")
+        await heard.until("a.txt")
+        assert set().union(*heard.bursts) == {"a.txt"}
+        heard.bursts.clear()
+        (tmp_path / "a.txt").unlink()
+        await heard.until("a.txt")
+    assert said == [
+        f"the system refused it ({error}): of changes only those of open files are seen"
+    ]
+
+
+@pytest.mark.case("G07", "G10")
+async def test_in_a_huge_tree_folders_of_open_files_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher, "MAX_FOLDERS", 3)
+    deep = tmp_path / "a/b/c/d"
+    deep.mkdir(parents=True)
+    (tmp_path / "node_modules/m").mkdir(parents=True)
+    for path in (deep / "x.py", deep / "y.py", tmp_path / "node_modules/m/z.js"):
+        path.write_text("1")
+    said: list[str] = []
+    look = Watcher(str(tmp_path), said.append)
+    look.opened(["a/b/c/d/x.py"])
+    async with watching(look) as heard:
+        for text in "23":  # G10: two atomic replaces in a row
+            await asyncio.sleep(0)
+            heard.bursts.clear()
+            while not {"a/b/c/d/x.py"} <= set().union(*heard.bursts):
+                (tmp_path / "new").write_text(text)
+                (tmp_path / "new").replace(deep / "x.py")
+                await asyncio.sleep(0.3)
+        look.opened(["a/b/c/d/x.py", "node_modules/m/z.js"])
+        await changing(heard, tmp_path / "node_modules/m/z.js", "node_modules/m/z.js")
+        # a checkout takes the folder away and brings it back
+        shutil.rmtree(tmp_path / "a/b")
+        await heard.until("a/b")
+        deep.mkdir(parents=True)
+        await changing(heard, deep / "x.py", "a/b/c/d/x.py")
+        heard.bursts.clear()
+        await changing(heard, deep / "x.py", "a/b/c/d/x.py")
+    assert len(said) == 1
+    assert "more than 3 folders" in said[0]
+
+
+async def changing(heard: Heard, file: Path, path: str) -> None:
+    """Write the file until that is heard: a watch that was just asked for begins soon."""
+    heard.bursts.clear()
+    for number in range(40):
+        file.write_text(str(number))
+        await asyncio.sleep(0.25)
+        if path in set().union(*heard.bursts):
+            return
+    raise AssertionError(f"{path} is not told")
+
+
+@pytest.mark.case("G07")
+async def test_a_file_is_told_by_every_name_under_which_it_is_open(tmp_path: Path) -> None:
+    """The system names it by one of them only, and not always by its own."""
+    (tmp_path / "real" / "sub").mkdir(parents=True)
+    (tmp_path / "real" / "x.py").write_text("1")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "f.py").symlink_to("link/x.py")
+    names = {"real/x.py", "link/x.py", "f.py"}
+    look = Watcher(str(tmp_path))
+    look.opened(names)
+    async with watching(look) as heard:
+        (tmp_path / "real" / "x.py").write_text("2")
+        await heard.until(*names)
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "x.py").write_text("3")
+        (tmp_path / "link").unlink()
+        (tmp_path / "link").symlink_to("other")
+        await heard.until("link")
+        heard.bursts.clear()
+        await changing(heard, tmp_path / "other" / "x.py", "link/x.py")
+        assert "f.py" in set().union(*heard.bursts)
 
 
 async def test_of_a_huge_tree_the_upper_folders_are_watched(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, texts
+from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
-from tui.core.workspace import Workspace
 from tui.engine import intents
 from tui.engine.backlog import Backlog
 from tui.engine.board import Board

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.turn import Block, BlockKind
-from tui.core.workspace import FileRead, Workspace
 from tui.engine.board import Board
 from tui.engine.notices import Trouble
 
@@ -53,11 +53,11 @@ def test_texts_and_hunks_are_noticed_whoever_changed_them(board: Board) -> None:
 
 
 async def test_a_question_waits_for_its_answer(board: Board) -> None:
-    first = board.ask("Go?", "why", ("yes", "no"))
-    second = board.ask("And?", "", ("a", "b"))
+    first = board.questions.ask("Go?", "why", ("yes", "no"))
+    second = board.questions.ask("And?", "", ("a", "b"))
     assert [ask.question for ask in board.status.asks] == ["Go?", "And?"]
-    board.answer(board.status.asks[0].id, "yes")
-    board.answer(99, "yes")
+    board.questions.answer(board.status.asks[0].id, "yes")
+    board.questions.answer(99, "yes")
     assert await first == "yes"
     assert [ask.question for ask in board.status.asks] == ["And?"]
     second.cancel()
@@ -66,8 +66,8 @@ async def test_a_question_waits_for_its_answer(board: Board) -> None:
 
 
 async def test_an_answer_that_is_no_choice_is_the_refusal(board: Board) -> None:
-    asked = board.ask("Go?", "", ("yes", "no"))
-    board.answer(board.status.asks[0].id, "certainly")
+    asked = board.questions.ask("Go?", "", ("yes", "no"))
+    board.questions.answer(board.status.asks[0].id, "certainly")
     assert await asked == "no"
 
 

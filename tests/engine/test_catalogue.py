@@ -57,6 +57,20 @@ async def test_a_change_while_it_looks_makes_it_look_again() -> None:
     assert catalogue.privacy("a.py") == "it is ignored"
 
 
+async def test_a_text_is_no_less_private_under_another_name() -> None:
+    """A secret that a model moved to a public name is neither listed nor sent unasked."""
+    files = MemoryFiles({"notes.txt": "", "last.txt": "", "b.py": ""})
+    files.private = {".env": "secrets"}
+    catalogue = Catalogue(files)
+    catalogue.moved(".env", "notes.txt")
+    catalogue.moved("notes.txt", "last.txt")
+    catalogue.moved("a.py", "b.py")
+    await catalogue.prepare(["notes.txt", "last.txt", "b.py"])
+    assert catalogue.privacy("notes.txt") == catalogue.privacy("last.txt") == "secrets"
+    assert catalogue.privacy("b.py") == ""
+    assert catalogue.paths() == ["b.py"]
+
+
 async def test_many_files_are_one_look() -> None:
     files = MemoryFiles({})
     await Catalogue(files).prepare([f"{number}.py" for number in range(50)])

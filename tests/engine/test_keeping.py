@@ -194,7 +194,7 @@ async def test_a_view_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["tui.engine.keeping.typed_text", "tui.core.disk_plan.StillText.planned"]
+    "where", ["tui.engine.keeping.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"]
 )
 async def test_a_bug_in_the_plan_does_not_lose_the_text(
     monkeypatch: pytest.MonkeyPatch, where: str

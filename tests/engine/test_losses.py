@@ -191,7 +191,8 @@ async def test_what_landed_of_a_broken_patch_in_prose_is_told(quick_retries: Non
     assert world.session.workspace.buffers["cache.py"].text() == LAID
     world.wire.lose()
     request = await world.wire.request(2)
-    assert "Do not send again what it changed" in texts(request)[-1]
+    assert texts(request)[-1].startswith("Your last answer broke off after")
+    assert "do not send kept hunks again:\ncache.py (unsaved" in texts(request)[-1]
     assert "cache.py" in texts(request)[-1]
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.fakes import World, settle
-from tui.core.workspace import FileRead
+from tui.core.edits.workspace import FileRead
 from tui.engine.intents import OpenFile, Prompt, SaveFile
 
 LATIN, BINARY = b"caf\xe9\n", b"\0secret\n"

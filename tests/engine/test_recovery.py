@@ -45,6 +45,8 @@ def test_the_wait_varies_by_a_tenth_either_way() -> None:
         (ErrorEvent(503, ""), "redial", False),
         (Failed({"error": {"code": "server_error", "message": "x"}}), "redial", False),
         (Failed({"error": {"code": "rate_limit_exceeded"}}), "resend", False),
+        (Failed({"error": {"code": "server_is_overloaded", "message": "x"}}), "redial", False),
+        (Failed({"error": {"code": "slow_down", "message": "x"}}), "redial", False),
         (Failed({"error": {"code": "invalid_prompt", "message": "x"}}), "give up", False),
         (ErrorEvent(400, "invalid_stream_id"), "give up", False),
         (ErrorEvent(404, "model_not_found"), "give up", False),
@@ -218,6 +220,7 @@ def test_an_endpoint_that_http_never_reached_is_told_at_once() -> None:
     assert remedy.action == "give up"
     assert trouble.unreachable
     assert trouble.what == "The endpoint cannot be reached"
+    assert trouble.why == "x: no."
 
 
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008])
@@ -242,7 +245,8 @@ def test_a_path_that_is_not_there_over_http_is_told(status: int) -> None:
     remedy = tries().failed(ErrorEvent(status, f"http_{status}", "Nothing to see here."))
     assert remedy.action == "give up"
     assert remedy.why == f"Nothing to see here (HTTP {status})"
-    assert "/v1/responses" in remedy.next_step
+    assert "ends in /v1" in remedy.next_step
+    assert "kind" in remedy.next_step
     told = tries().failed(ErrorEvent(status, f"http_{status}", f"HTTP status {status}"))
     assert told.why == f"HTTP status {status}"
 
@@ -251,3 +255,24 @@ def test_a_refused_key_is_advised_once() -> None:
     error = KeyRefused("h refused the key (HTTP 401): check it, or name another with --key-env")
     assert tries().unreachable(error, reached=False).next_step == ""
     assert "--key-env" in tries().failed(ErrorEvent(401, "invalid_api_key", "no")).next_step
+
+
+@pytest.mark.parametrize(
+    ("event", "what", "step"),
+    [
+        (ErrorEvent(400, "model_not_found", "no m; did you mean n?"), "no such model", "--fast"),
+        (ErrorEvent(400, "image_not_supported", "text only"), "no images", "/clear"),
+        (ErrorEvent(404, "not_an_endpoint", "a web page"), "not set up right", "doctor"),
+        (ErrorEvent(429, "insufficient_quota", "pay"), "no credit", "other model"),
+        (ErrorEvent(402, "", "pay"), "no credit", "other model"),
+        (Failed({"error": {"code": "insufficient_quota", "message": "pay"}}), "no credit", "add"),
+    ],
+)
+def test_what_no_retry_heals_comes_with_what_to_do(
+    event: ErrorEvent | Failed, what: str, step: str
+) -> None:
+    remedy = tries().failed(event)
+    assert remedy.action == "give up"
+    assert what in remedy.what
+    assert step in remedy.next_step
+    assert remedy.why == event.message

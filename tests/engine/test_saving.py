@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fakes import World, settle
+from tui.core.edits.hunk import Decision, Stage
+from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import MAX_BYTES
-from tui.core.hunk import Decision, Stage
-from tui.core.landing import Landing
 from tui.engine import intents
 from tui.engine.catalogue import NOT_KNOWN
 from tui.engine.session import Options

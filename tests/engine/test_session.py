@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun
-from tui.core.hunk import Hunk
+from tui.core.edits.hunk import Hunk
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.session import Options, Session
@@ -28,8 +28,14 @@ EVERYTHING: list[Intent] = [
     intents.Reject((99,), "no"),
     intents.Place(99, 3),
     intents.UndoTurn(),
+    intents.UndoDecision(),
+    intents.RedoDecision(),
+    intents.SetAutoAccept(True),
+    intents.ShowDiff("gone.py", "head"),
+    intents.ShowDiff(),
     intents.Switch("deep"),
     intents.SetEffort("high"),
+    intents.SetTier("priority"),
     intents.Throttle(50),
     intents.Throttle(None),
     intents.OpenFile("gone.py"),

@@ -334,11 +334,13 @@ async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so() -
     assert texts(await world.wire.request(2)) == ["keep it small"]
 
 
-async def test_over_http_nothing_is_steered() -> None:
+async def test_over_http_the_bridge_steers() -> None:
     world = World()
     world.wire.transport = "http"
     await begun(world, "write it")
-    assert world.session.alt_label() == "queue"
+    assert world.session.alt_label() == "steer"
+    world.session.submit(intents.Steer("keep it small"))
+    assert world.wire.steers == ["keep it small"]
 
 
 async def test_the_label_follows_what_runs() -> None:

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from tests.support.fakes import settle
-from tui.core.workspace import FileRead, Workspace
+from tui.core.edits.workspace import FileRead, Workspace
 from tui.engine.board import Board
 from tui.engine.supervisor import Supervisor
 from tui.errors import WireError

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tui.core.command_run import RunResult
-from tui.core.landing import Landing
+from tui.core.edits.patches.landing import Landing
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand

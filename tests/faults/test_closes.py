@@ -27,7 +27,7 @@ from tests.support.server_words import (
     turn,
 )
 from tests.support.turns import CACHE, PATCH
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 
 READ = function_call("read_file", '{"path":"notes.txt"}')
 OPENING = {**message("", "msg_2"), "content": []}

@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 from aiohttp import web
 
+from tests.support.bridge_client import specification
 from tests.support.fault_stand import Stand, seated, unhurried
 from tests.support.nasty_server import Nasty
 from tests.support.sse_upstream import (
@@ -70,7 +71,7 @@ async def behind_the_bridge(
     """A session at an endpoint that refuses the WebSocket, over a bridge of its own."""
     async with serving(Turns(*answers)) as upstream:
         address = upstream.address
-        bridge = BridgeProcess(endpoints={"up": address})
+        bridge = BridgeProcess(endpoints={"up": specification(address)})
 
         async def websocket() -> Address:
             return Address(f"ws{address.url.removeprefix('http')}", address.headers)

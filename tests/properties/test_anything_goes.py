@@ -8,23 +8,44 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.patches import Disk, edits_of, patch_of
+from tests.support.notations import notations, told
+from tests.support.patches import Disk, edits_of
+from tui.core.edit_stream.events import Notation
+from tui.core.edits.hunk import PLACED, Decision
 from tui.core.file_read import FileRead
-from tui.core.hunk import PLACED, Decision
 from tui.errors import EditRefused
 
+EXTRAS: dict[Notation, list[str]] = {
+    "search_replace": [
+        "",
+        "b.txt\n<<<<<<< SEARCH\n=======\none\n>>>>>>> REPLACE\n",
+        "a.txt\n<<<<<<< SEARCH\n=======\nat the end\n>>>>>>> REPLACE\n",
+        "a.txt\n<<<<<<< SEARCH\na\n...\nb\n=======\nx\n...\ny\n>>>>>>> REPLACE\n",
+    ],
+    "unified_diff": [
+        "",
+        "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+one\n",
+        "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+        "diff --git a/a.txt b/c.txt\nrename from a.txt\nrename to c.txt\n",
+    ],
+    "whole_file": ["", "b.txt\n```\none\n```\n", "a.txt\n```\nnew\n# ... rest\n```\n"],
+}
+"""What may follow in the same patch."""
 WORDS = ["", "x", "\n", "mine\n", "two\nlines", "\r\n"]
 
 
 class Play:
     """One workspace, two patches, a user, a disk, and dice."""
 
-    def __init__(self, text: str, patches: list[str], seed: int) -> None:
+    def __init__(self, text: str, patches: list[tuple[str, Notation]], seed: int) -> None:
         self.dice = Random(seed)
         self.disk = Disk({"a.txt": text.encode()})
         self.workspace = self.disk.workspace
         self.workspace.open("a.txt")
-        self.streams = [(self.disk.start(turn), list(p)) for turn, p in enumerate(patches, 1)]
+        self.streams = [
+            (self.disk.start(turn, fmt), list(patch))
+            for turn, (patch, fmt) in enumerate(patches, 1)
+        ]
         self.acts = [self.type, self.stream, self.stream, self.stream, self.undo, self.decide]
         self.acts += [self.outside, self.take_back, self.place, self.save]
 
@@ -111,8 +132,9 @@ class Play:
                 self.disk.files[path] = data
             self.workspace.outside_change(path, FileRead(data))
             if data is not None and self.dice.random() < 0.3 and path in self.workspace.conflicts:
-                self.workspace.outside_change(path, FileRead(data), theirs=True)
-                assert self.workspace.disk_plan(path).data == data
+                with suppress(EditRefused):  # a model writes in it
+                    self.workspace.outside_change(path, FileRead(data), theirs=True)
+                    assert self.workspace.disk_plan(path).data == data
 
     def place(self) -> None:
         for hunk in list(self.workspace.hunks):
@@ -131,7 +153,11 @@ def test_nothing_raises_and_hunks_stand_in_their_files(data, lines, seed):
     patches = []
     for _ in range(2):
         context = data.draw(st.integers(0, 2))
-        text = patch_of(lines, data.draw(edits_of(len(lines), apart=1)), context, "a.txt")
+        fmt = data.draw(notations)
+        text = told(fmt, lines, data.draw(edits_of(len(lines), apart=1)), context, "a.txt")
+        if fmt != "apply_patch":
+            patches.append((text + data.draw(st.sampled_from(EXTRAS[fmt])), fmt))
+            continue
         extra = data.draw(
             st.sampled_from(
                 [
@@ -144,5 +170,5 @@ def test_nothing_raises_and_hunks_stand_in_their_files(data, lines, seed):
                 ]
             )
         )
-        patches.append(text.replace("*** End Patch\n", extra + "*** End Patch\n"))
+        patches.append((text.replace("*** End Patch\n", extra + "*** End Patch\n"), fmt))
     Play("".join(f"{line}\n" for line in lines), patches, seed).run(60)

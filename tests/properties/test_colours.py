@@ -21,7 +21,7 @@ from tests.support.colour_samples import (
     whole,
     without_pauses,
 )
-from tui.core.buffer import Buffer, LineChange
+from tui.core.text.buffer import Buffer, LineChange
 from tui.ui.highlight.batches import hunks
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.languages import Language

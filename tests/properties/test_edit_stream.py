@@ -8,25 +8,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.edit_streams import joined, run
+from tests.support.edit_streams import joined, pieces, run
 from tests.support.scenarios import scenarios
-from tui.core.edit_stream import Channel, parser_for
+from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
+    Divider,
     End,
     Ev,
     Failure,
     FileEnd,
     FileOp,
     Line,
+    MoveTo,
+    NoNewline,
     Prose,
+    Refusal,
     SectionEnd,
     SectionStart,
 )
-from tui.core.hunk import Kind
+from tui.core.edits.hunk import Kind
 
 CHANNELS: list[Channel] = ["custom", "function", "text"]
-LINES = [
+FORMATS: list[Format] = [
+    "auto", "marked", "apply_patch", "search_replace", "unified_diff", "whole_file",
+]  # fmt: skip
+PATCH_LINES = [
     "*** Begin Patch", "*** End Patch", "*** Update File: a.py", "*** Add File: b.py",
     "*** Delete File: c.py", "*** Move to: d.py", "*** End of File", "*** Environment ID: x",
     "@@", "@@ def f():", "@@ -1,2 +3,4 @@ g", "+added", "-removed", " context", "", " ", "\t",
@@ -34,13 +41,45 @@ LINES = [
     "   *** Update File: a.py", "~~~", "+*** End Patch", "*** Tweak", "+", "-", "\ufeff", "é",
 ]  # fmt: skip
 
+BLOCK_LINES = [
+    "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE", "<<<<< SEARCH>", ">>>>>>>>> REPLACE>", "=====",
+    "------- SEARCH", "+++++++ REPLACE", "<<<<<<< HEAD", ">>>>>>> other", "<<<<<<<SEARCH", "old",
+    "    new", "", "...", "a.py", "**b.py**:", "```python", "```", "```sh", "````md", "````",
+    "Now `a.py`:", "Text.", "   <<<<<<< SEARCH", "   =======", "   >>>>>>> REPLACE", "<<<< SEARCH",
+    "======", "é \U0001f600", "<<<<<<<", ">",
+]  # fmt: skip
+DIFF_LINES = [
+    "--- a/a.py", "+++ b/a.py", "@@ -1,2 +1,2 @@", "@@ ... @@", "@@", "@@ -0,0 +1 @@ def f", " a",
+    "-b", "+c", "", "\\ No newline at end of file", "diff --git a/a.py b/b.py", "--- /dev/null",
+    "rename from a.py", "rename to b.py", "new file mode 100644", "new file mode 120000",
+    "index 123..456 100644", "+++ /dev/null", "deleted file mode 100644", "--- note", "+++ more",
+    "Binary files a/x and b/x differ", "GIT binary patch", "literal 3", "Kc$abc", "-- ", "2.39.0",
+    "```diff", "```", "Text.", "Index: a.py", "=" * 67, "diff --cc a.py", "@@@ -1 -1 +1 @@@", "++x",
+    '--- "a/\\303\\251.py"', "+++ b/x y.py\t2024-01-01 10:00:00", "@@ -1,9 +1,9 @@", "- item",
+    "old mode 100644", "new mode 100755", "similarity index 90%", "copy from a", "copy to b",
+]  # fmt: skip
+LISTING_LINES = [
+    "a.py", "### b.py", "Modified `c.py`:", "```", "```python", "````", "~~~", "x = 1", "", "Text.",
+    "   ```", "```sh", "   y = 2", "<<<<<<< SEARCH", "`", "``` a", "~~~~", "Makefile", "```a.py",
+]  # fmt: skip
+
 
 @st.composite
 def streams(draw: st.DrawFn) -> str:
     """Lines of patches and of prose in any order, with either line ending."""
-    lines = draw(st.lists(st.sampled_from(LINES), max_size=25))
-    if draw(st.booleans()):
-        lines = ["*** Begin Patch", "*** Update File: a.py", *lines]
+    kinds = [PATCH_LINES, BLOCK_LINES, DIFF_LINES, LISTING_LINES]
+    pool = draw(st.sampled_from([*kinds, *kinds, [line for kind in kinds for line in kind]]))
+    lines = draw(st.lists(st.sampled_from(pool), max_size=25))
+    starts = {
+        0: [],
+        1: ["*** Begin Patch", "*** Update File: a.py"],
+        2: ["a.py", "```", "<<<<<<< SEARCH", "old"],
+        3: ["--- a/a.py", "+++ b/a.py", "@@ -1,2 +1,2 @@", " a"],
+        4: ["a.py", "```"],
+        5: ["diff --git a/a.py b/a.py"],
+        6: ["```diff", "--- a.py", "+++ a.py", "@@ ... @@", "-b"],
+    }
+    lines = [*starts[draw(st.integers(0, 6))], *lines]
     indent = draw(st.sampled_from(["", "", "  "]))
     ending = draw(st.sampled_from(["\n", "\n", "\r\n"]))
     text = ending.join(indent + line for line in lines)
@@ -54,74 +93,114 @@ def cuttings(draw: st.DrawFn, text: str) -> list[str]:
     return [text[a:b] for a, b in zip([0, *at], [*at, len(text)], strict=True)]
 
 
-def check_order(events: list[Ev]) -> None:
-    """The grammar of events.py."""
-    file: Kind | None = None
-    section = ended_early = False
-    for event in events:
+class Order:
+    """The grammar of events.py: what may follow what."""
+
+    def __init__(self) -> None:
+        self.file: FileOp | None = None
+        self.section = self.ended_early = False
+        self.last: Ev | None = None
+
+    def take(self, event: Ev) -> None:
         if isinstance(event, FileOp):
-            assert file is None
-            file, ended_early = event.kind, False
-        elif isinstance(event, SectionStart):
-            assert file is Kind.EDIT
-            assert not section
-            section = True
-        elif isinstance(event, Line):
-            assert section or file is Kind.ADD
+            assert self.file is None
+            self.file, self.ended_early = event, False
         elif isinstance(event, Failure | Cut):
-            ended_early = True
-        elif isinstance(event, SectionEnd):
-            assert section
-            assert event.closed is not ended_early
-            section = False
-        elif isinstance(event, FileEnd):
-            assert file is not None
-            assert not section
-            assert event.closed is not ended_early
-            file = None
+            self.ended_early = True
+        elif isinstance(event, Prose):
+            assert self.file is None or self.ended_early
         elif isinstance(event, End):
-            assert file is None
-    assert file is None
-    assert not section
+            assert self.file is None
+        else:
+            assert self.file is not None
+            self.inside(self.file, event)
+        self.last = event
+
+    def inside(self, file: FileOp, event: Ev) -> None:
+        if isinstance(event, SectionStart):
+            deletes = file.notation == "unified_diff" and file.kind is Kind.DELETE
+            assert file.kind is Kind.EDIT or deletes
+            assert not self.section
+            self.section = True
+        elif isinstance(event, Line):
+            assert self.section or file.kind is Kind.ADD
+        elif isinstance(event, Divider):
+            assert self.section
+        elif isinstance(event, NoNewline):
+            assert isinstance(self.last, Line)
+        elif isinstance(event, MoveTo | Refusal):
+            assert isinstance(self.last, FileOp | MoveTo)
+        elif isinstance(event, SectionEnd):
+            assert self.section
+            assert event.closed is not self.ended_early
+            self.section = False
+        elif isinstance(event, FileEnd):
+            assert not self.section
+            assert event.closed is not self.ended_early
+            self.file = None
 
 
+def check_order(events: list[Ev]) -> None:
+    order = Order()
+    for event in events:
+        order.take(event)
+    assert order.file is None
+
+
+@pytest.mark.case("A01", "A05", "A06")
 @pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("fmt", FORMATS)
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
-def test_a01_any_cutting_gives_the_same_events(channel, data):
+@settings(max_examples=120, deadline=None)
+def test_any_cutting_gives_the_same_events(fmt, channel, data):
     """A01: 1 char at a time, in random splits, and whole -> identical events."""
     text = data.draw(streams())
     if channel == "function":
         text = json.dumps({"input": text}, ensure_ascii=data.draw(st.booleans()))
     cut = data.draw(st.booleans())
-    whole = run(parser_for("auto", channel), [text], cut=cut)
-    assert run(parser_for("auto", channel), list(text), cut=cut) == whole
-    assert run(parser_for("auto", channel), data.draw(cuttings(text)), cut=cut) == whole
+    whole = run(parser_for(fmt, channel), [text], cut=cut)
+    assert run(parser_for(fmt, channel), list(text), cut=cut) == whole
+    assert run(parser_for(fmt, channel), data.draw(cuttings(text)), cut=cut) == whole
     check_order(whole)
 
 
+@pytest.mark.case("A07")
+@pytest.mark.parametrize("fmt", FORMATS)
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_text_without_an_edit_is_shown_whole(fmt, data):
+    text = data.draw(streams())
+    events = run(parser_for(fmt, "text"), data.draw(cuttings(text)))
+    if all(isinstance(event, Prose) for event in events):
+        assert "".join(event.text for event in events) == text
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
 @given(text=st.text(max_size=300), channel=st.sampled_from(CHANNELS), cut=st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_no_text_raises(text, channel, cut):
-    check_order(run(parser_for("auto", channel), [text], cut=cut))
+@settings(max_examples=100, deadline=None)
+def test_no_text_raises(fmt, text, channel, cut):
+    check_order(run(parser_for(fmt, channel), [text], cut=cut))
 
 
-@given(text=st.text(alphabet="*` \t\n\r<EOF~'BeginPatch", max_size=120))
+@pytest.mark.case("A07")
+@given(text=st.text(alphabet="*` \t\n\r<EOF~'BeginPatch-+@=SEARCHdif.", max_size=120))
 @settings(max_examples=500, deadline=None)
-def test_text_without_a_patch_is_shown_whole(text):
-    if "*** Begin Patch" not in text:
-        events = run(parser_for("auto", "text"), list(text))
+def test_characters_of_markers_are_prose(text):
+    if "*** Begin Patch" not in text and "SEARCH" not in text and "@@" not in text:
+        events = run(parser_for("marked", "text"), list(text))
         assert events == ([Prose(text)] if text else [])
 
 
+@pytest.mark.case("A02")
+@pytest.mark.parametrize("fmt", FORMATS)
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
-def test_facts_are_append_only(data):
+@settings(max_examples=120, deadline=None)
+def test_facts_are_append_only(fmt, data):
     """A02, I3: what a cut stream says, the whole stream says too, up to the cut."""
     text = data.draw(streams())
     at = data.draw(st.integers(0, len(text)))
-    facts = joined(parser_for("auto", "custom").feed(text[:at]))
-    whole = run(parser_for("auto", "custom"), [text])
+    facts = joined(parser_for(fmt, "custom").feed(text[:at]))
+    whole = run(parser_for(fmt, "custom"), [text])
     if facts and isinstance(facts[-1], Prose):
         last = whole[len(facts) - 1]
         assert isinstance(last, Prose)
@@ -129,13 +208,44 @@ def test_facts_are_append_only(data):
     assert whole[: len(facts)] == facts
 
 
-@pytest.mark.parametrize("scenario", scenarios(), ids=str)
-def test_a02_every_prefix_of_every_scenario(scenario):
+NOTATIONS: dict[str, Format] = {
+    "v4a": "apply_patch",
+    "sr": "search_replace",
+    "udiff": "unified_diff",
+    "whole": "whole_file",
+}
+ALL = [scenario for folder in NOTATIONS for scenario in scenarios(folder)]
+
+
+@pytest.mark.case("A01")
+@pytest.mark.parametrize("scenario", ALL, ids=str)
+def test_scenarios_say_the_same_in_any_pieces_and_when_detected(scenario):
+    """A01, and prose detection finds what a tool's format would fix."""
+    fmt = NOTATIONS[scenario.folder.parent.name]
+    text, cut = scenario.patch, scenario.cut
+    whole = run(parser_for(fmt, "text"), [text], cut=cut)
+    for size in (1, 2, 5, 17):
+        assert run(parser_for(fmt, "text"), pieces(text, size), cut=cut) == whole
+    assert run(parser_for("auto", "text"), pieces(text, 3), cut=cut) == whole
+    arguments = pieces(json.dumps({"patch": text}), 3)
+    custom = run(parser_for(fmt, "custom"), [text], cut=cut)
+    assert run(parser_for(fmt, "function"), arguments, cut=cut) == custom
+
+
+@pytest.mark.case("A02", "B18")
+@pytest.mark.parametrize("scenario", ALL, ids=str)
+def test_every_prefix_of_every_scenario(scenario):
     """A02: cut at every prefix -> no exception, and no unclosed delete or move is confirmed."""
     text = scenario.patch
+    fmt = NOTATIONS[scenario.folder.parent.name]
+    whole = run(parser_for(fmt, "text"), [text])
+    closed_in_all = sum(isinstance(event, FileEnd) and event.closed for event in whole)
     for at in range(len(text) + 1):
-        events = run(parser_for("auto", "text"), [text[:at]], cut=True)
+        events = run(parser_for(fmt, "text"), [text[:at]], cut=True)
         check_order(events)
         closed = sum(isinstance(event, FileEnd) and event.closed for event in events)
-        headers = text[:at].count("*** ") - text[:at].count("*** Begin")
-        assert closed <= headers
+        blocks = text[:at].count("REPLACE") if fmt == "search_replace" else 0
+        assert closed <= max(closed_in_all, blocks) + (at == len(text))
+        last = next((event for event in reversed(events) if isinstance(event, FileOp)), None)
+        if last is not None and last.kind is Kind.DELETE and last.notation == "unified_diff":
+            assert events[-1] == FileEnd(False) or Cut() not in events

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.patches import Disk, edits_of, patch_of, pieces
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 
 LINES = st.sampled_from(["a", "b", "  a", "b ", "", "c", "\td", "e\x0cf"])
 ENDINGS = st.sampled_from(["\n", "\n", "\n", "\r\n"])
@@ -62,6 +63,7 @@ def state(disk: Disk) -> object:
     return hunks, texts, [workspace.decorations(path, 0, 99) for path in sorted(texts)]
 
 
+@pytest.mark.case("A01")
 @given(st.data(), files(), st.lists(st.integers(0, 500), max_size=30), st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_a01_any_chunking_gives_the_same_buffers_and_hunks(data, text, cuts, frames):
@@ -81,6 +83,7 @@ def test_a01_any_chunking_gives_the_same_buffers_and_hunks(data, text, cuts, fra
         assert landing.report() == report
 
 
+@pytest.mark.case("A02")
 @given(st.data(), files())
 @settings(max_examples=200, deadline=None)
 def test_a02_a_cut_anywhere_and_reject_all_restores_the_bytes(data, text):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.buffer import Buffer
-from tui.core.line_index import LineIndex, plain
-from tui.core.patch import merge3, replacements
-from tui.core.rows import file_rows, keep_ends, old_rows, rows_text, shifted, touched_span
+from tui.core.text.buffer import Buffer
+from tui.core.text.line_index import LineIndex, plain
+from tui.core.text.patch import merge3, replacements
+from tui.core.text.rows import file_rows, keep_ends, old_rows, rows_text, shifted, touched_span
 
 TEXTS = st.text(alphabet="ab \n", max_size=20)
 

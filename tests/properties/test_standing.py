@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.buffer import Mark
-from tui.core.hunk import Hunk
-from tui.core.rows import Span, shifted
-from tui.core.standing import Standing
+from tui.core.edits.hunk import Hunk
+from tui.core.edits.standing import Standing
+from tui.core.text.buffer import Mark
+from tui.core.text.rows import Span, shifted
 
 ROWS = st.integers(0, 60)
 

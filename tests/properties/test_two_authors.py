@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.patches import Disk, Edit, edits_of, patch_of, pieces
-from tui.core.buffer import Buffer
-from tui.core.hunk import Stage
-from tui.core.rows import file_rows
+from tests.support.notations import edited, notations, told
+from tests.support.patches import Disk, Edit, edits_of, pieces
+from tui.core.edit_stream.events import Notation
+from tui.core.edits.hunk import Stage
+from tui.core.text.buffer import Buffer
+from tui.core.text.rows import file_rows, rows_text
+from tui.core.unsaved import typed_text
 
 ENDINGS = st.sampled_from(["\n", "\r\n"])
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> tuple[list[str], str, list[Edit], list[str]]:
-    """Lines that all differ, their ending, edits of them, and the patch in pieces."""
+def streams(draw: st.DrawFn) -> tuple[list[str], str, list[Edit], list[str], Notation]:
+    """Lines that all differ, their ending, edits of them, the patch in pieces, and its format."""
     count = draw(st.integers(1, 14))
     lines = [f"line {number}" for number in range(count)]
     edits = draw(edits_of(count))
-    text = patch_of(lines, edits, draw(st.integers(0, 3)), "a.txt")
+    fmt = draw(notations)
+    # nothing but a number is no place: only V4A says where lines without any around them go
+    context = draw(st.integers(0 if fmt == "apply_patch" else 1, 3))
+    if not context:  # an addition without any anchor that comes twice says nothing new
+        once = {(-1 if edit.last == edit.first else edit.first, edit.new): edit for edit in edits}
+        edits = sorted(once.values(), key=lambda edit: edit.first)
+    if fmt == "whole_file" and 2 * len(edited(lines, edits)) < count:
+        edits = []  # it would be held
+    text = told(fmt, lines, edits, context, "a.txt")
     cuts = draw(st.lists(st.integers(0, 400), min_size=1, max_size=8))
-    return lines, draw(ENDINGS), edits, pieces(text, cuts)
+    return lines, draw(ENDINGS), edits, pieces(text, cuts), fmt
 
 
 def far(edits: list[Edit], count: int, reach: int = 4) -> list[int]:
@@ -30,15 +42,23 @@ def far(edits: list[Edit], count: int, reach: int = 4) -> list[int]:
     return [line for line in range(count) if line not in near]
 
 
+def held_text(disk: Disk) -> str:
+    """The text of hunks that was not saved, as the user has typed in it."""
+    record = disk.workspace.ledger.records["a.txt"]
+    rows = [(hunk.start.line, hunk.end.line) for hunk in record.held if hunk.start and hunk.end]
+    return "".join(rows_text(record.buffer, first, last) for first, last in rows)
+
+
+@pytest.mark.case("G01", "G03")
 @given(st.data(), streams())
 @settings(max_examples=300, deadline=None)
 def test_g01_what_the_user_types_is_there_at_the_end_whatever_is_decided(data, stream):
-    lines, newline, _, chunks = stream
+    lines, newline, _, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
     buffer = disk.workspace.open("a.txt")
-    landing = disk.start()
+    landing = disk.start(fmt=fmt)
     words: list[str] = []
-    for chunk in chunks:
+    for chunk in ["", *chunks]:  # what is typed before the first line came counts, too
         landing.feed(chunk)
         if data.draw(st.booleans()):
             landing.tail()
@@ -56,23 +76,32 @@ def test_g01_what_the_user_types_is_there_at_the_end_whatever_is_decided(data, s
     disk.workspace.reject(data.draw(st.lists(st.sampled_from(range(1, 9)), max_size=4)))
     plan = disk.workspace.disk_plan("a.txt")
     assert plan.data is not None
+    typed = typed_text(disk.workspace.ledger, "a.txt")
+    kept = typed.file() if typed else None
+    assert kept is not None
+    saved, kept_text = plan.data.decode(), kept.data.decode()
+    disk.workspace.written("a.txt", plan.data)
+    held = held_text(disk)
+    assert disk.workspace.is_dirty("a.txt") == bool(held)
     if data.draw(st.booleans()):
         disk.workspace.undo_turn()
     text = buffer.text()
     assert [text.count(word) for word in words] == [1] * len(words)
-    assert [plan.data.decode().count(word) for word in words] == [1] * len(words)
+    assert [kept_text.count(word) for word in words] == [1] * len(words)
+    apart = [word for word in words if word not in held]
+    assert [saved.count(word) for word in apart] == [1] * len(apart)
 
 
 @given(st.data(), streams())
 @settings(max_examples=300, deadline=None)
 def test_edits_elsewhere_stay_when_the_model_is_taken_back(data, stream):
-    lines, newline, edits, chunks = stream
+    lines, newline, edits, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
     buffer = disk.workspace.open("a.txt")
     mine = Buffer("mine", newline.join([*lines, ""]))
     free = far(edits, len(lines))
-    landing = disk.start()
-    for chunk in chunks:
+    landing = disk.start(fmt=fmt)
+    for chunk in ["", *chunks]:
         landing.feed(chunk)
         landing.tail()
         if free and data.draw(st.booleans()):
@@ -96,18 +125,19 @@ def test_edits_elsewhere_stay_when_the_model_is_taken_back(data, stream):
     assert disk.workspace.disk_plan("a.txt").data == mine.encode()
 
 
+@pytest.mark.case("G05")
 @given(st.data(), streams())
 @settings(max_examples=300, deadline=None)
 def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
-    lines, newline, edits, chunks = stream
+    lines, newline, edits, chunks, fmt = stream
     start = newline.join([*lines, ""])
     alone = Disk({"a.txt": start.encode()})
-    alone.land("".join(chunks))
+    alone.land("".join(chunks), fmt=fmt)
     disk = Disk({"a.txt": start.encode()})
     buffer = disk.workspace.open("a.txt")
     free = far(edits, len(lines))
-    landing = disk.start()
-    for chunk in chunks:
+    landing = disk.start(fmt=fmt)
+    for chunk in ["", *chunks]:
         landing.feed(chunk)
         if free and data.draw(st.booleans()):
             line = free.pop()
@@ -129,9 +159,9 @@ def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
 @given(st.data(), streams())
 @settings(max_examples=200, deadline=None)
 def test_hunks_stand_where_their_text_is_after_edits_elsewhere(data, stream):
-    lines, newline, edits, chunks = stream
+    lines, newline, edits, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
-    disk.land("".join(chunks))
+    disk.land("".join(chunks), fmt=fmt)
     buffer = disk.workspace.open("a.txt")
     for line in far(edits, len(lines)):
         row = buffer.lines.index(f"line {line}")

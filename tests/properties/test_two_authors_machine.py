@@ -3,7 +3,8 @@
 The user types tokens that occur nowhere else, takes edits back and does them again, saves,
 decides and takes turns back; models stream patches in pieces, two at a time, and are cut; the
 disk changes. Each token must be in the text, in the user's redo, or have been deleted by the
-user himself; and it must be on the disk after every save.
+user himself; and it must be on the disk after every save, but for what stands in a hunk that is
+not decided: that is dirty, and a crash keeps it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.support.patches import Disk, edits_of, patch_of
+from tests.support.notations import edited, notations, told
+from tests.support.patches import Disk, edits_of
+from tui.core.edit_stream.events import Notation
+from tui.core.edits.disk.disk_plan import still_text
+from tui.core.edits.hunk import PLACED, Decision
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import undo_stopped
 from tui.core.file_read import FileRead
-from tui.core.hunk import PLACED, Decision
-from tui.core.landing import Landing
+from tui.core.text.rows import rows_text
+from tui.core.unsaved import typed_text
 from tui.errors import EditRefused
 
 PATH = "a.txt"
@@ -33,9 +40,15 @@ class TwoAuthors(RuleBasedStateMachine):
         self.workspace.ledger.ask = True
         self.buffer = self.workspace.open(PATH)
         self.streams: list[tuple[Landing, str]] = []
+        self.sent = list(START)
+        """The lines as the model was sent them."""
         self.tokens: list[str] = []
         """Typed and not taken back by the user himself."""
         self.undone: list[str] = []
+        self.passed: set[str] = set()
+        """Tokens that an undo passed over, as others had written into them."""
+        self.insists = False
+        """The last undo stopped at such an edit, and said so."""
         self.turn = 0
         self.outsiders = 0
 
@@ -59,11 +72,25 @@ class TwoAuthors(RuleBasedStateMachine):
 
     @rule(again=st.booleans())
     def undoes(self, again: bool) -> None:
+        before = self.buffer.text()
         (self.workspace.redo if again else self.workspace.undo)(PATH)
-        text = self.buffer.text()
+        text, stopped = self.buffer.text(), undo_stopped(self.workspace, PATH)
+        if stopped:
+            assert text == before
+        elif not again:
+            self.was_the_newest([token for token in self.tokens if token not in text])
+        self.insists = stopped and not again
         known = [*self.tokens, *self.undone]
         self.tokens = [token for token in known if token in text]
         self.undone = [token for token in known if token not in text]
+
+    def was_the_newest(self, gone: list[str]) -> None:
+        """Only the user's last edit goes; an older one where he insists, as he was told."""
+        assert len(gone) <= 1
+        for token in gone:
+            newer = {one for one in self.tokens if one > token and one not in gone}
+            assert newer <= self.passed or self.insists
+            self.passed |= newer
 
     @rule()
     def saves(self) -> None:
@@ -71,9 +98,21 @@ class TwoAuthors(RuleBasedStateMachine):
             self.workspace.outside_change(PATH, FileRead(self.disk.files[PATH]))
         self.disk.write([PATH])
         if PATH not in self.workspace.conflicts:
-            assert not self.workspace.is_dirty(PATH)
+            held = self.held()
+            assert self.workspace.is_dirty(PATH) == bool(held)
             text = self.disk.files[PATH].decode()
-            assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+            tokens = [token for token in self.tokens if token not in held]
+            assert [text.count(token) for token in tokens] == [1] * len(tokens)
+
+    def held(self) -> str:
+        """The text of hunks that does not come apart from what the user typed in it."""
+        record = self.workspace.ledger.records[PATH]
+        self.workspace.disk_plan(PATH)
+        assert record.planned is not None
+        rows = [
+            (one.start.line, one.end.line) for one in record.planned[2] if one.start and one.end
+        ]
+        return "".join(rows_text(self.buffer, first, last) for first, last in rows)
 
     @rule(data=st.data(), accepted=st.booleans())
     def decides(self, data: st.DataObject, accepted: bool) -> None:
@@ -98,11 +137,19 @@ class TwoAuthors(RuleBasedStateMachine):
 
     # the models
 
+    @precondition(lambda self: not self.streams)
+    @rule()
+    def is_asked(self) -> None:
+        """A request: it says how the text is now."""
+        self.workspace.take_user_changes()
+        self.sent = self.buffer.lines[: None if self.buffer.lines[-1] else -1]
+
     @precondition(lambda self: len(self.streams) < 2)
-    @rule(data=st.data(), context=st.integers(0, 2), fresh=st.booleans())
-    def starts(self, data: st.DataObject, context: int, fresh: bool) -> None:
+    @rule(data=st.data(), fmt=notations, context=st.integers(0, 2), over=st.booleans())
+    def starts(self, data: st.DataObject, fmt: Notation, context: int, over: bool) -> None:
+        """A patch of the text as it was sent; ``over``: a new file in the place of this one."""
         self.turn += 1
-        lines = START if fresh else self.buffer.lines[:-1]
+        lines = self.sent
         if any("\r" in line for line in lines):
             return
         edits = [
@@ -110,7 +157,11 @@ class TwoAuthors(RuleBasedStateMachine):
             for edit in data.draw(edits_of(len(lines), apart=2))
             if max("".join(lines[edit.first : edit.last]), default="") < "\ue000"
         ]  # accepting the deletion of a token would be the user's own wish
-        self.streams.append((self.disk.start(self.turn), patch_of(lines, edits, context, PATH)))
+        patch = told(fmt, lines, edits, context, PATH)
+        if fmt == "apply_patch" and over:
+            body = "".join(f"+{line}\n" for line in edited(lines, edits))
+            patch = f"*** Begin Patch\n*** Add File: {PATH}\n{body}*** End Patch\n"
+        self.streams.append((self.disk.start(self.turn, fmt), patch))
 
     @precondition(lambda self: self.streams)
     @rule(data=st.data(), count=st.integers(1, 60), tail=st.booleans())
@@ -163,8 +214,23 @@ class TwoAuthors(RuleBasedStateMachine):
     def the_disk_gets_what_was_typed(self) -> None:
         plan = self.workspace.disk_plan(PATH)
         assert plan.data is not None
-        text = plan.data.decode()
+        record = self.workspace.ledger.records[PATH]
+        slow, hunks = still_text(self.workspace.ledger, record).apart()
+        assert (slow.encode(), hunks) == (plan.data, record.planned and record.planned[2])
+        text, held = plan.data.decode(), self.held()
+        tokens = [token for token in self.tokens if token not in held]
+        assert [text.count(token) for token in tokens] == [1] * len(tokens)
+        typed = typed_text(self.workspace.ledger, PATH)
+        kept = typed.file() if typed else None
+        assert kept is not None
+        text = kept.data.decode()
         assert [text.count(token) for token in self.tokens] == [1] * len(self.tokens)
+
+    @invariant()
+    def what_is_saved_is_on_the_disk(self) -> None:
+        waits = any(hunk.undecided for hunk in self.workspace.hunks) or self.streams
+        if not (waits or self.workspace.is_dirty(PATH) or PATH in self.workspace.conflicts):
+            assert self.buffer.encode() == self.disk.files[PATH]
 
     @invariant()
     def hunks_stand_in_the_file(self) -> None:

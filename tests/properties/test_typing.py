@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor import auto_indent, line_changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle

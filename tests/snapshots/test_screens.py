@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import exercise, scripted_app
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.core.wire.traffic import SocketView
 from tui.engine.notices import Ask
 from tui.engine.ports import Abilities

@@ -9,8 +9,9 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.support.rehearsed import user
-from tui.bridge.models import Rehearsal
+from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.server import Bridge
+from tui.core.wire.address import Address
 
 QUICK = Rehearsal(fast_tokens_s=20_000, deep_tokens_s=20_000, fast_ttft_s=0, deep_ttft_s=0)
 TERMINAL = {"response.completed", "response.incomplete", "response.failed", "error"}
@@ -43,3 +44,8 @@ async def until(socket: ClientConnection, *kinds: str) -> list[dict[str, Any]]:
 
 def prose(events: list[dict[str, Any]]) -> str:
     return "".join(e["delta"] for e in events if e["type"] == "response.output_text.delta")
+
+
+def specification(address: Address, kind: str = "openai-responses") -> dict[str, object]:
+    """An endpoint as a bridge is told of it on its stdin."""
+    return {"kind": kind, "url": address.url, "headers": dict(address.headers)}

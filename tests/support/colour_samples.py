@@ -8,7 +8,7 @@ import pytest
 from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.highlight import incremental
 from tui.ui.highlight import whole as whole_lines
 from tui.ui.highlight.colours import BufferColours

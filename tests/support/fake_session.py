@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.support.fake_folders import FakeFolders
-from tui.core.buffer import Buffer, Change, Position
-from tui.core.journal import History
-from tui.core.workspace import FileRead, Workspace
+from tui.core.edits.journal import History
+from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.text.buffer import Buffer, Change, Position
 from tui.engine.intents import CloseFile, Intent, OpenFile
 from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused
@@ -44,10 +44,12 @@ class FakeWorkspace(Workspace):
         self.histories[path].foreign(self.open(path).replace(start, end, text))
 
     def undo(self, path: str) -> Position | None:
-        return self.histories[path].undo(self.buffers[path].replace)
+        buffer = self.buffers[path]
+        return self.histories[path].undo(buffer.replace, buffer.slice)
 
     def redo(self, path: str) -> Position | None:
-        return self.histories[path].redo(self.buffers[path].replace)
+        buffer = self.buffers[path]
+        return self.histories[path].redo(buffer.replace, buffer.slice)
 
     def is_dirty(self, path: str) -> bool:
         return path in self.dirty

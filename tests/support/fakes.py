@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.command_run import RunResult
+from tui.core.edits.workspace import FileRead
+from tui.core.file_read import Prepared
 from tui.core.wire.events import (
     Completed,
     Created,
@@ -19,7 +21,6 @@ from tui.core.wire.events import (
     Incomplete,
     SteerNews,
 )
-from tui.core.workspace import FileRead
 from tui.engine.intents import Role
 from tui.engine.ports import (
     MAIN_LANE,
@@ -79,6 +80,9 @@ class FakeWire:
         """Texts that were steered; the number of each is its place, from 1."""
         self.can = Abilities()
         self.close_code: int | None = None
+        self.paces = False
+        """Whoever answers can be slowed down."""
+        self.rates: list[float | None] = []
         self.interrupts = 0
         self.drops = 0
         self.dials = 0
@@ -124,6 +128,11 @@ class FakeWire:
         self.steers.append(text)
         self._owed.add(len(self.steers))
         return len(self.steers)
+
+    def throttle(self, tokens_s: float | None) -> bool:
+        if self.paces:
+            self.rates.append(tokens_s)
+        return self.paces
 
     def interrupt(self) -> None:
         self.interrupts += 1
@@ -199,6 +208,8 @@ class MemoryFiles:
 
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
         self.root = self.named_root = "/workspace"
+        self.mark = "0"
+        self.modes: dict[str, int] = {}
         self.data = {
             path: text.encode() if isinstance(text, str) else text
             for path, text in (files or {}).items()
@@ -209,6 +220,7 @@ class MemoryFiles:
         """Path -> what reading it gives, whatever `data` says."""
         self.read_only: set[str] = set()
         self.writes: list[str] = []
+        self.swept: list[tuple[list[str], str]] = []
         self.lookups = 0
 
     def read(self, path: str) -> FileRead:
@@ -232,6 +244,18 @@ class MemoryFiles:
         if self.data.get(path) != expected:
             raise FileRefused(f"{path} changed on disk")
         del self.data[path]
+
+    def prepare(self, texts: Mapping[str, tuple[bytes, bytes | None]]) -> Prepared:
+        return Prepared()
+
+    def end(self) -> None:
+        """Nothing was kept back."""
+
+    def missing_folders(self, path: str) -> tuple[str, ...]:
+        return ()
+
+    def sweep(self, paths: Iterable[str], mark: str, folders: Iterable[str] = ()) -> None:
+        self.swept.append((sorted(paths), mark))
 
     def listing(self) -> list[str]:
         return sorted(path for path in self.data if not self._reason(path))

@@ -18,10 +18,10 @@ from tests.support.nasty_steps import Step
 from tests.support.seat import Seat
 from tests.support.server_words import called, created, patch_call, spoken, turn
 from tests.support.turns import CACHE, PATCH
+from tui.core.edits.workspace import FileRead
 from tui.core.turn import BlockKind
 from tui.core.wire.address import Address
 from tui.core.wire.capabilities import Capabilities
-from tui.core.workspace import FileRead
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand

@@ -195,6 +195,9 @@ class MemoryWire:
         self.socket.after()
         return number
 
+    def throttle(self, tokens_s: float | None) -> bool:
+        return False
+
     def interrupt(self) -> None:
         """Queue an interrupt."""
         self.client.interrupt(self.lane, self.socket.now)

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tests.support.scripted_session import ScriptedSession
+from tui.core.edit_stream import Format
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
-from tui.core.landing import Landing
-from tui.core.workspace import Workspace
 from tui.engine.board import Board
-from tui.engine.intents import Accept, Intent, Reject, SaveFile
+from tui.engine.intents import Accept, CloseFile, Intent, Reject, SaveFile
 
 
 @dataclass
@@ -43,10 +44,20 @@ class PairSession(ScriptedSession):
             self.write(self.workspace.reject(intent.hunk_ids))
         elif isinstance(intent, SaveFile):
             self.write([intent.path])
+        elif isinstance(intent, CloseFile):
+            self.close_file(intent.path)
         else:
             super().submit(intent)
             return
         self.changed()
+
+    def close_file(self, path: str) -> None:
+        """As `engine.desk` does."""
+        paths, status = self.status.open_paths, self.status
+        at = paths.index(path)
+        paths.remove(path)
+        if status.active_path == path:
+            status.active_path = paths[min(at, len(paths) - 1)] if paths else ""
 
     def write(self, paths: Iterable[str]) -> None:
         """Bring the files to what the workspace plans."""
@@ -62,10 +73,16 @@ class PairSession(ScriptedSession):
         """The last turn of a model is taken back."""
         self.write(self.workspace.undo_turn())
 
-    def start(self, patch: str) -> None:
-        """A model begins to write a patch."""
+    def start(self, patch: str, fmt: Format = "apply_patch") -> None:
+        """A model begins to write a patch; in another format than apply_patch it is prose."""
         self.turn += 1
-        landing = Landing(self.workspace, turn=self.turn, call_id=f"call_{self.turn}")
+        landing = Landing(
+            self.workspace,
+            turn=self.turn,
+            call_id=f"call_{self.turn}",
+            channel="custom" if fmt == "apply_patch" else "text",
+            fmt=fmt,
+        )
         self.streams.append(Stream(landing, patch))
         self.status.busy = True
 

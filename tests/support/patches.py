@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from tui.core.landing import Landing
-from tui.core.workspace import FileRead, Workspace
+from tui.core.edit_stream import Format
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import FileRead, Workspace
 
 
 @dataclass
@@ -41,14 +42,16 @@ class Disk:
                 self.files[path] = plan.data
             self.workspace.written(path, plan.data)
 
-    def start(self, turn: int = 1) -> Landing:
+    def start(self, turn: int = 1, fmt: Format = "apply_patch") -> Landing:
         """A new call's landing."""
         self.calls += 1
-        return Landing(self.workspace, turn=turn, call_id=f"call_{self.calls}")
+        return Landing(self.workspace, turn=turn, call_id=f"call_{self.calls}", fmt=fmt)
 
-    def land(self, patch: str, *, cut: bool = False, turn: int = 1) -> Landing:
+    def land(
+        self, patch: str, *, cut: bool = False, turn: int = 1, fmt: Format = "apply_patch"
+    ) -> Landing:
         """Land a whole patch."""
-        landing = self.start(turn)
+        landing = self.start(turn, fmt)
         landing.feed(patch)
         landing.finish(cut)
         return landing

@@ -21,7 +21,7 @@ class Relayed:
     async def __aenter__(self) -> tuple[ClientConnection, SseUpstream]:
         self._serving = serving(self._answer)
         upstream = await self._serving.__aenter__()
-        self._bridge.endpoints["my server"] = upstream.address
+        self._bridge.endpoints.targets["my server"] = upstream.target
         headers = {"Authorization": f"Bearer {self._bridge.token}"}
         url = self._bridge.url_of("my server")
         self.socket = await connect(url, additional_headers=headers, proxy=None, max_size=None)

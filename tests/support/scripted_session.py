@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from tests.support.fake_folders import FakeFolders
-from tui.core.buffer import Buffer, Change, Mark, Position
+from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
-from tui.core.hunk import Decision, Hunk, Stage
 from tui.core.meter import Meter
+from tui.core.text.buffer import Buffer, Change, Mark, Position
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.wire.events import Usage
 from tui.core.wire.traffic import SocketView
-from tui.core.workspace import Workspace
 from tui.engine.board import Board
 from tui.engine.intents import (
     Accept,
@@ -243,6 +243,10 @@ class ScriptedSession(ScriptedState):
 
     def touched(self, path: str) -> None:
         self.board.touched(path)
+
+    def written_later(self) -> frozenset[str]:
+        """There is no formatter."""
+        return frozenset()
 
     def listing(self) -> list[str]:
         return sorted(self.files)

@@ -11,10 +11,16 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from tui.bridge.endpoints.base import EndpointSpec, Target
 from tui.core.wire.address import Address
 
 KEY = "sk-very-secret-0123456789"
 Answer = Callable[[web.Request, "SseUpstream"], Awaitable[web.StreamResponse]]
+
+
+def target_at(address: Address) -> Target:
+    """An endpoint that speaks the Responses API over HTTP, as the bridge keeps it."""
+    return Target("my server", EndpointSpec("openai-responses", address.url), address)
 
 
 class SseUpstream:
@@ -39,6 +45,11 @@ class SseUpstream:
         """As the bridge is told it."""
         url = str(self.server.make_url("/v1/responses"))
         return Address(url, {"Authorization": f"Bearer {KEY}"})
+
+    @property
+    def target(self) -> Target:
+        """As the bridge keeps it."""
+        return target_at(self.address)
 
     def _app(self) -> web.Application:
         app = web.Application(client_max_size=2**30)

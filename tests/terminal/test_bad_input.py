@@ -35,7 +35,7 @@ def assert_sentence(ran: subprocess.CompletedProcess[str], code: int, says: str)
         (["exec", "hi", "--role", "best"], "best"),
         (["exec", "hi", "-C", "nowhere"], "nowhere"),
         (["exec", "hi", "--endpoint", LOCAL], "--fast MODEL"),
-        (["exec", "hi", "--endpoint", "ftp://x/y", "--fast", "m"], "not a WebSocket address"),
+        (["exec", "hi", "--endpoint", "ftp://x/y", "--fast", "m"], "not a server's address"),
         (["exec", "hi", "--endpoint", "wss://models.example/v1", "--fast", "m"], "OPENAI_API_KEY"),
         (["exec", "hi", "--config", "none.toml"], "none.toml does not exist"),
         (["exec", "hi", "--config", "bad.toml"], "bad.toml line 2: models.fast.name"),

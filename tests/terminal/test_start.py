@@ -26,6 +26,16 @@ def test_it_starts_on_the_practice_workspace_and_quits(start: Start, practice: P
     assert term.trouble() == ""
 
 
+def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine\n")
+    term = start("--endpoint", "ws://127.0.0.1:9/v1/responses", "--fast", "m")
+    shown = term.wait_for(READY)
+    assert f"{tmp_path.name}/" in shown
+    assert "practice/" not in shown
+
+
 def test_the_screen_is_ready_for_typing_at_once(start: Start) -> None:
     term = start()
     term.wait_for(READY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -51,6 +52,7 @@ def test_a_queued_message_is_edited_where_it_stands(start: Callable[..., Termina
     term.type(" of all\t")
     term.wait_for("1 first of all")
     term.wait_for("⏎ redirect")
+    term.wait_for(re.compile(r"~[1-9]\d* tok"))  # before, Esc gives the prompt back
     term.type("\x1b")
     term.wait_for("stopped after")
     term.type("/status\r")

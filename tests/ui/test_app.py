@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.engine.intents import Interrupt
 
 OPENERS = {"help": "f1", "palette": "ctrl+p", "finder": "ctrl+o", "leave": "ctrl+q"}

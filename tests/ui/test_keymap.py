@@ -65,6 +65,10 @@ def test_the_footer_says_what_works_now() -> None:
     assert busy["Esc"] == "stop"
     assert "Alt+A" not in busy
     assert dict(hints({"pending"}, "global"))["Alt+A"] == "accept all"
+    waiting = dict(hints({"waiting"}, "global"))
+    assert waiting["Alt+J"] == "review", "an ambiguous hunk, or one in conflict, is no dead end"
+    assert waiting["F7"] == "whole turn"
+    assert "Alt+A" not in waiting
 
 
 def test_help_names_every_key_and_command() -> None:

@@ -112,6 +112,7 @@ PLAIN = {
     "f4": "\x1bOS",
     "f5": "\x1b[15~",
     "f6": "\x1b[17~",
+    "f7": "\x1b[18~",
     "shift+enter": "\x1b[13;2u",
     "ctrl+slash": "\x1b[47;5u",
     "ctrl+shift+z": "\x1b[122;6u",

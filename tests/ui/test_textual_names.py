@@ -19,6 +19,7 @@ from pkgutil import walk_packages
 
 import pytest
 from pygments.lexer import RegexLexerMeta
+from rich.style import Style
 from textual._compositor import Compositor
 from textual.app import App
 from textual.driver import Driver
@@ -32,6 +33,7 @@ import tui
 import tui.ui
 
 USED: dict[str, type] = {
+    "_ansi": Style,
     "_app": Driver,
     "_auto_restart": Driver,
     "_background_screens": App,
@@ -44,6 +46,8 @@ USED: dict[str, type] = {
     "_driver": App,
     "_invoke_and_clear_callbacks": Screen,
     "_layout_required": Widget,
+    "_link": Style,
+    "_link_id": Style,
     "_on_timer_update": Screen,
     "_process_regex": RegexLexerMeta,
     "_process_state": RegexLexerMeta,

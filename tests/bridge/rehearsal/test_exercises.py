@@ -18,8 +18,8 @@ from tests.support.rehearsed import (
 from tui.bridge.rehearsal.director import Manner, is_slip
 from tui.bridge.rehearsal.phrases import after_patch
 from tui.bridge.rehearsal.script import Script, load_scripts
-from tui.core.landing import Landing
-from tui.core.workspace import FileRead, Workspace
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import FileRead, Workspace
 
 SCRIPTS = load_scripts()
 each_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.strict_patch import apply_patch
-from tui.bridge.rehearsal.patch_writer import Change, FilePlan, plan_file, write_patch
+from tui.bridge.rehearsal.notations import write_patch
+from tui.bridge.rehearsal.patch_writer import Change, FilePlan, plan_file
 from tui.bridge.rehearsal.script import Region
 
 REGION = Region("a.py", "the value", {"original": "x = 1\n", "better": "x = 1\ny = 2\n"})

@@ -113,3 +113,16 @@ def test_odd_items_do_no_harm() -> None:
         {"type": "reasoning"},
     ]
     assert read_scene({"instructions": 7}, odd).prompt == ""
+
+
+@pytest.mark.parametrize("tools", [5, "x", {"a": 1}, None, [5, None, {"name": 7, "type": []}]])
+def test_tools_of_any_type_are_taken(tools: object) -> None:
+    scene = read_scene({"tools": tools}, [user("hello")])
+    assert scene.prompt == "hello"
+
+
+def test_of_a_message_of_mebibytes_the_ends_are_read() -> None:
+    scene = read_scene({}, [user("hello " + "x" * 20_000_000 + " goodbye")])
+    assert scene.prompt.startswith("hello x")
+    assert scene.prompt.endswith("x goodbye")
+    assert len(scene.prompt) < 200_000

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.edit_streams import failure, pieces, read, run
-from tui.core.edit_stream import ArgumentPatches, ArgumentText
+from tui.core.edit_stream.arguments import ArgumentPatches, ArgumentText
 from tui.core.edit_stream.events import Cut, End, Failure
 
 PATCH = '*** Begin Patch\n*** Update File: f.py\n@@\n-a\n+\tb "é" \\ \U0001f600\n*** End Patch\n'
@@ -19,6 +19,7 @@ def unescaped(deltas: list[str]) -> tuple[str, str]:
     return text + reader.finish(False), reader.failure
 
 
+@pytest.mark.case("A05")
 @pytest.mark.parametrize("ascii_only", [True, False])
 @pytest.mark.parametrize("member", ["input", "patch", "diff"])
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
@@ -31,6 +32,7 @@ def test_a05_chunks_end_anywhere(ascii_only, member, size):
     assert run(ArgumentPatches(), pieces(text, size)) == read(PATCH)
 
 
+@pytest.mark.case("A05")
 @pytest.mark.parametrize("held", ["\\", "\\u", "\\u00e", "\\ud83d", "\\ud83d\\", "\\ud83d\\ude0"])
 def test_a05_nothing_is_said_until_it_is_decided(held):
     """A05: nothing is emitted until decided."""
@@ -39,6 +41,7 @@ def test_a05_nothing_is_said_until_it_is_decided(held):
     assert "".join(reader.feed(char) for char in held) == ""
 
 
+@pytest.mark.case("A06")
 def test_a06_what_was_said_only_grows():
     """A06: already emitted text is never emitted again or torn."""
     text = json.dumps({"input": PATCH})
@@ -49,6 +52,7 @@ def test_a06_what_was_said_only_grows():
         assert said + reader.feed(text[cut:]) == PATCH
 
 
+@pytest.mark.case("A08")
 def test_a08_the_argument_has_another_form():
     """A08: `{"command":[...]}` around a patch -> the error says that the form is wrong."""
     text = json.dumps({"command": ["apply_patch", PATCH]})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.edit_streams import joined, read
-from tui.core.edit_stream import ProsePatches
 from tui.core.edit_stream.events import Cut, End, Failure, FileEnd, FileOp, Line, Prose
+from tui.core.edit_stream.parser import ProsePatches
 
 PATCH = "*** Begin Patch\n*** Update File: f.py\n@@\n-a\n+b\n*** End Patch\n"
 
@@ -19,6 +19,7 @@ def edits(text: str) -> list:
     return [event for event in read(text, "text") if not isinstance(event, Prose)]
 
 
+@pytest.mark.case("A07")
 @pytest.mark.parametrize(
     "text",
     [
@@ -40,6 +41,7 @@ def test_a07_prose_only(text):
     assert joined(read(text, "text", cut=True)) == ([Prose(text)] if text else [])
 
 
+@pytest.mark.case("A09")
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -66,6 +68,7 @@ def test_a09_wrappers_are_dropped(before, after):
     assert prose(f"{before}{PATCH}{after}\nDone.\n") == "\nDone.\n"
 
 
+@pytest.mark.case("A09")
 def test_a09_prose_around_and_two_patches():
     """A09: prose around, two patches in one message."""
     text = f"Sure:\n\n{PATCH}\nAnd then:\n```\n{PATCH}```\nDone."
@@ -77,6 +80,7 @@ def test_two_patches_in_one_fence():
     assert prose(f"```\n{PATCH}\n{PATCH}```\nend\n") == "end\n"
 
 
+@pytest.mark.case("A11")
 def test_a11_fenced_list_item():
     """A11: patch inside an indented list item."""
     inner = "".join("   " + line for line in PATCH.splitlines(True))

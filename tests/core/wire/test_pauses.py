@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tui.bridge.relay.retelling import Retelling
-from tui.bridge.relay.sse import Message
+from tui.bridge.endpoints.openai_responses.retelling import Retelling
+from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, decode_server
 from tui.core.wire.pauses import pause_header, retry_after_s

@@ -129,7 +129,7 @@ class ServerPlayback:
         assert len({run.lane for run in running}) == len(running)
         assert [run for run in self.begun if not run.done] == running
         free = {run.lane for run in running}
-        assert all(create.stream_id in free for create in self.server._waiting)
+        assert all(lane in free for lane in self.server._waiting.lanes)
 
     def work(self) -> None:
         runs = self.server.accept()

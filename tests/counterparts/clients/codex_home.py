@@ -23,7 +23,7 @@ sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
 [model_providers.bridge]
 name = "bridge"
-base_url = "http://127.0.0.1:{port}/v1"
+base_url = "http://127.0.0.1:{port}{path}"
 wire_api = "responses"
 supports_websockets = true
 experimental_bearer_token = "{key}"
@@ -43,13 +43,15 @@ trust_level = "trusted"
 class Codex:
     """Codex in a folder of its own, with a tap on its line to the bridge."""
 
-    def __init__(self, binary: str, folder: Path, tap: Tap, key: str) -> None:
+    def __init__(self, binary: str, folder: Path, tap: Tap, about: tuple[str, str]) -> None:
+        """``about``: the path of the base URL, and the key."""
         self.binary, self.tap = binary, tap
+        path, key = about
         # CODEX_HOME must not lie under TMPDIR, or Codex refuses to make its links.
         home, self.work, scratch = (folder / name for name in ("home", "work", "tmp"))
-        for path in (home, self.work, scratch):
-            path.mkdir()
-        config = CONFIG.format(port=tap.port, key=key, work=self.work)
+        for made in (home, self.work, scratch):
+            made.mkdir()
+        config = CONFIG.format(port=tap.port, path=path, key=key, work=self.work)
         (home / "config.toml").write_text(config)
         self.env = {**os.environ, "CODEX_HOME": str(home), "TMPDIR": str(scratch)}
 
@@ -166,7 +168,7 @@ def codex_before(binary: str, base: str, key: str) -> Iterator[Codex]:
     where = urlsplit(base)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         with Tap(str(where.hostname), int(where.port or 0)) as tap:
-            codex = Codex(binary, Path(folder), tap, key)
+            codex = Codex(binary, Path(folder), tap, (where.path, key))
             try:
                 yield codex
             finally:

@@ -261,7 +261,9 @@ async def switched_off(proxy: Proxy) -> None:
 async def by_http(proxy: Proxy) -> None:
     with scenario("wire: HTTP+SSE through the bridge: turns, tool round trip, interrupt"):
         address = Address(proxy.url, {"Authorization": f"Bearer {KEY}"})
-        bridge = BridgeProcess(endpoints={"litellm": address})
+        headers = dict(address.headers)
+        told = {"kind": "openai-responses", "url": address.url, "headers": headers}
+        bridge = BridgeProcess(endpoints={"litellm": told})
         try:
             endpoint = Endpoint(
                 "litellm",

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import trustme
@@ -19,9 +20,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
+from tests.support.socks_proxy import socks_proxy
 from tui.core.wire.address import Address
 from tui.core.wire.authorities import NAMES
-from tui.core.wire.proxies import NO_SOCKS
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.effects.wire.dial import deflates, dial
@@ -336,14 +337,16 @@ async def test_a_proxy_that_is_not_there_is_named_without_its_password(
         assert "s3cret" not in str(raised.value)
 
 
-async def test_a_socks_proxy_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with proxied(monkeypatch):
-        monkeypatch.setenv("https_proxy", "socks5h://127.0.0.1:1080")
-        connection, _ = connection_to("ws://model.example/")
-        with pytest.raises(EndpointError, match="python-socks") as raised:
+async def test_a_socks_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(idle) as url, proxied(monkeypatch):
+        port = urlsplit(url).port
+        assert port is not None
+        async with socks_proxy(port) as (proxy, asked):
+            monkeypatch.setenv("https_proxy", proxy)
+            connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
             await connection.open()
-        assert str(raised.value) == NO_SOCKS
-        await connection.close()
+            assert asked == ["model.example"]
+            await connection.close()
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tui.core.buffer import Mark
-from tui.core.hunk import UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.hunk import UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.text.buffer import Mark
 from tui.ui.conversation.hunk_card import Focus, card_lines, look
 
 
@@ -49,7 +49,10 @@ def test_reasons_and_flags_are_under_the_hunk_and_inert() -> None:
 def test_candidates_can_be_chosen() -> None:
     ambiguous = hunk(1, Stage.CANDIDATES)
     ambiguous.candidates = (3, 9)
-    assert "candidates" not in "".join(shown([ambiguous], Focus(1))), "it is still being read"
+    reading = shown([ambiguous], Focus(1))
+    assert "? where?   2 candidates, reading context" in reading[1]
+    assert len(reading) == 2
+    assert "choose" not in reading[1]
     ambiguous.reason = "ambiguous: it fits at lines 4 and 10"
     rows = shown([ambiguous], Focus(1, 1))
     assert "← → choose  Enter places" in rows[1]

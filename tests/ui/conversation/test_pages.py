@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp

@@ -8,8 +8,8 @@ import pytest
 from tests.support.fakes import World
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Hunk, Stage
-from tui.core.landing import Landing
+from tui.core.edits.hunk import Hunk, Stage
+from tui.core.edits.patches.landing import Landing
 from tui.core.turn import Block, BlockKind
 from tui.engine.intents import OpenFile, Place
 from tui.engine.session import Options
@@ -313,3 +313,31 @@ async def test_finding_what_waits_walks_through_the_hunks_once() -> None:
         transcript.action_next_hunk(waiting=True)
         assert transcript.has_waiting()
         assert hunks.walks < 20
+
+
+async def test_a_card_promises_its_keys_only_while_they_reach_it() -> None:
+    """In the prompt an `a` is a letter."""
+    session = ScriptedSession()
+    session.say("patch", speaker="fast")
+    session.hunk(Stage.LANDED, 7, added=3, removed=1)
+    async with running(session, (120, 40)) as (app, pilot):
+        await pilot.press("alt+j")
+        await pilot.pause()
+        assert any("a accept" in row for row in shown(app))
+        await pilot.press("i")
+        await pilot.pause()
+        assert not any("a accept" in row for row in shown(app))
+        await pilot.press("shift+tab")
+        await pilot.pause()
+        assert any("a accept" in row for row in shown(app))
+
+
+@pytest.mark.parametrize("reason", ["", "partial: kept, but the patch broke off at line 9: what"])
+async def test_why_a_patch_broke_off_is_said_once_beside_its_hunks(reason: str) -> None:
+    session = ScriptedSession()
+    session.say("patch", "broke off: line 9: what", speaker="fast", state="failed")
+    session.hunk(Stage.PARTIAL if reason else Stage.LANDED, 3).reason = reason
+    async with running(session) as (app, _):
+        text = " ".join(row.strip() for row in shown(app))
+        assert "L4" in text
+        assert text.count("line 9: what") == 1

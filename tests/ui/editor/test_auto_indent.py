@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor import auto_indent
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.cursor import Cursor

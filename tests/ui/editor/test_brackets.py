@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ui.editor.test_editor import desk
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.brackets import Brackets, bracket_at, next_bracket, partners
 from tui.ui.editor.view import View
 

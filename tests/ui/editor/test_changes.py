@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.cursor import Cursor
 

@@ -13,7 +13,7 @@ from pygments.lexer import RegexLexer, default
 from pygments.lexers import find_lexer_class, get_all_lexers
 from pygments.token import Comment, Text, _TokenType
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, by_lexer, marks_of, toggle
 from tui.ui.editor.cursor import Cursor
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tui.core.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.cursor import Cursor
 
 TEXT = "def add(a, b):\n    return a + b\n\n\tx = 漢字👩\u200d👧\n"
@@ -106,3 +106,23 @@ def test_a_released_cursor_is_not_moved_any_more() -> None:
     cursor.release()
     cursor.buffer.replace((0, 0), (0, 0), "x\n")
     assert cursor.position == (1, 0)
+
+
+@pytest.mark.case("G01")
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("first", [(0, 0), (1, 0), (1, 2)])
+@pytest.mark.parametrize("seen", [False, True])
+def test_what_comes_where_a_selection_is_gone_is_not_selected(
+    backwards: bool, first: Position, seen: bool
+) -> None:
+    buffer = Buffer("a.txt", "one\ntwo\nthree\nfour\n")
+    cursor = Cursor(buffer)
+    ends: list[Position] = [first, (2, 3)]
+    cursor.select(*(reversed(ends) if backwards else ends))
+    buffer.replace(first, (2, 3), "")
+    if seen:
+        assert cursor.selection is None
+    buffer.replace(first, first, "by the model\n")
+    assert cursor.selection is None
+    assert cursor.position == cursor.anchor == (first[0] + 1, 0)
+    assert buffer.slice(cursor.position, buffer.end) == "ee\nfour\n"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor import line_changes
 from tui.ui.editor.changes import Typing
 from tui.ui.editor.cursor import Cursor

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.mouse import DOUBLE_CLICK_S, Drag
 from tui.ui.editor.view import View
 

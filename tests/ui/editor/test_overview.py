@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from tui.ui.editor.overview import Mark, overview_cells
+import pytest
+from textual.geometry import Size
+
+from tui.ui.editor.overview import Mark, Overview, overview_cells
 
 
 def test_the_thumb_is_where_the_view_is() -> None:
@@ -21,3 +24,18 @@ def test_the_weightier_mark_wins_a_cell() -> None:
 
 def test_no_height_no_cells() -> None:
     assert overview_cells(0, (0, 1, 1), []) == []
+
+
+def test_late_marks_are_not_put_into_cells_again_but_the_view_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Overview, "size", Size(1, 10))
+    overview = Overview()
+    marks = [Mark(50, 51, "pending")]
+    overview.show(0, 10, 100, marks)
+    assert overview._cells == overview_cells(10, (0, 10, 100), marks)
+    overview.show(30, 10, 110, iter(()), late=True)
+    assert overview._cells[5] == (False, "pending")
+    assert [thumb for thumb, _ in overview._cells].index(True) == 2
+    overview.show(30, 10, 110, marks)
+    assert overview._cells == overview_cells(10, (30, 10, 110), marks)

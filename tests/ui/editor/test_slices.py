@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pygments.token import Keyword, Name, String
 from textual.strip import Strip
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.cells import LONG, LineCells
 from tui.ui.editor.paint import Frame, Overlay, Painter, Row, gutter_width

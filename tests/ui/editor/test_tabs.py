@@ -55,3 +55,33 @@ async def test_where_the_cursor_is_stands_in_a_narrow_row_too(
         assert len(text) == width
         assert all(words in text for words in seen), text
         assert not any(words in text for words in unseen), text
+
+
+async def test_several_are_written_at_once_and_fates_are_seen() -> None:
+    app = _Row()
+    async with app.run_test(size=(110, 3)) as pilot:
+        row = app.query_one(Tabs)
+        tabs = (
+            Tab("a.py", writing=True),
+            Tab("b.py", writing=True),
+            Tab("c.py", fate="to be deleted"),
+            Tab("d.py", fate="moves to e/f.py"),
+            Tab("g.py", fate="moves to e/g.py"),
+            Tab("h.py", dirty=True, torn=True),
+        )
+        row.show(tabs, "a.py")
+        await pilot.pause()
+        strip = row.render_line(0)
+        assert "✎ a.py" in strip.text
+        assert "✎ b.py" in strip.text
+        assert "d.py → f.py ×" in strip.text
+        assert "g.py → e/ ×" in strip.text, "another folder is what is new"
+        assert "h.py !" in strip.text
+        struck = [segment.text for segment in strip if segment.style and segment.style.strike]
+        assert struck == ["c.py "]
+
+
+def test_titles_of_very_many_files_cost_little() -> None:
+    paths = [f"src/part{number % 50}/module{number}.py" for number in range(2_000)]
+    assert titles(paths)[7] == "module7.py"
+    assert titles([*paths, "other/module7.py"])[7] == "part7/module7.py"

@@ -14,11 +14,12 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.support.notations import NOTATIONS, told
 from tests.support.pair_session import PairSession
 from tests.support.patches import Edit, patch_of
 from tests.support.scripted_app import scripted_app
-from tui.core import painter
-from tui.core.buffer import Buffer, Position
+from tui.core.edits.sections import painter
+from tui.core.text.buffer import Buffer, Position
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
@@ -45,16 +46,22 @@ def file_of(name: str, pick: random.Random) -> str:
     return newline.join([*lines, *[""] * pick.choice([0, 1, 1])])
 
 
-def texts(editor: Editor) -> list[tuple[str, str]]:
-    """Number and text of each row of the file."""
+def texts(editor: Editor) -> list[tuple[str, str] | None]:
+    """Number and text of each row of the file; None where lines on their way lie over it."""
     assert editor.view is not None
     gutter = gutter_width(editor.view.digits)
-    rows = []
+    rows: list[tuple[str, str] | None] = []
     for y in range(editor.size.height):
         text = editor.render_line(y).text
         assert len(text) == editor.size.width
-        if text[gutter - 2] != "┊":  # lines on their way
-            rows.append((text[: gutter - 2].strip(), text[gutter:]))
+        if chips := editor._rows[y].chips:
+            under = editor._rows[y]._replace(chips=())
+            whole = editor._painter.strip(under, editor._frame).text
+            over = "".join(words for words, _ in chips)
+            assert text == whole[: -len(over)] + over
+            text = whole
+        ghost = text[gutter - 2] == "┊"
+        rows.append(None if ghost else (text[: gutter - 2].strip(), text[gutter:]))
     return rows
 
 
@@ -67,9 +74,13 @@ def check(editor: Editor) -> None:
     (check_wrapped if view.wrapped else check_plain)(view, texts(editor))
 
 
-def check_plain(view: View, rows: list[tuple[str, str]]) -> None:
+def check_plain(view: View, rows: list[tuple[str, str] | None]) -> None:
     """One row a line, from the first one on."""
-    for line, (number, text) in enumerate(rows, view.top):
+    for line, row in enumerate(rows, view.top):
+        if row is None:
+            assert line != view.cursor.position[0]
+            continue
+        number, text = row
         if line >= view.buffer.line_count:
             assert (number, text.strip()) == ("", "")
             continue
@@ -83,26 +94,31 @@ def check_plain(view: View, rows: list[tuple[str, str]]) -> None:
             assert BEHIND.match(text[len(shown) :])
 
 
-def check_wrapped(view: View, rows: list[tuple[str, str]]) -> None:
+def check_wrapped(view: View, rows: list[tuple[str, str] | None]) -> None:
     """The rows of a line together are the line."""
-    found: list[str] = []
-    for number, text in rows:
-        if number in ("", "↳") and found:
-            found[-1] += text
-        else:
-            assert number in ("↳", str(view.top + 1 + len(found)))
-            found.append(text)
+    found: dict[int, str] = {}
+    line: int | None = view.top
+    for row in rows:
+        if row is None:
+            line = None  # what goes on behind them is a line that is not known
+            continue
+        number, text = row
         assert number or not text.strip()
         if number not in ("", "↳"):
-            assert number == str(view.top + len(found))
-    for index, text in enumerate(found):
+            assert line is None or int(number) - 1 == line + (line in found)
+            line = int(number) - 1
+        if line is not None and (number or text.strip()):
+            found[line] = found.get(line, "") + text
+    whole_picture = None not in rows
+    for at, (line, text) in enumerate(found.items()):
         shown = "".join(re.sub("[▍␍␊]", "", text).split())
-        whole = "".join(view.buffer.lines[view.top + index].split())
-        first, last = index == 0, index == len(found) - 1
+        whole = "".join(view.buffer.lines[line].split())
         assert shown in whole
-        assert first or whole.startswith(shown)
-        assert last or whole.endswith(shown)
-    if view.top + len(found) < view.buffer.line_count:
+        if whole_picture:
+            assert at == 0 or whole.startswith(shown)
+            assert at == len(found) - 1 or whole.endswith(shown)
+    if whole_picture and view.top + len(found) < view.buffer.line_count:
+        assert rows[-1] is not None
         assert rows[-1][0]
 
 
@@ -147,6 +163,7 @@ class Pair:
         self.app, self.pilot, self.session = app, pilot, session
         self.pick = random.Random(seed)
         self.words = self.retracted = 0
+        self.whole = False
 
     @property
     def pane(self) -> EditorPane:
@@ -214,12 +231,15 @@ class Pair:
     def model(self) -> None:
         """A model begins, or writes on."""
         session, pick = self.session, self.pick
-        if not session.streams or (len(session.streams) < 2 and pick.random() < 0.1):
+        alone = self.whole and session.streams  # what two write at once goes and comes again
+        if not session.streams or (len(session.streams) < 2 and pick.random() < 0.1 and not alone):
             path = pick.choice(sorted(session.files))
             lines = session.workspace.open(path).lines[:-1]
             if lines and not any("\r" in line for line in lines):
-                edits = self.edits(lines)
-                session.start(patch_of(lines, edits, pick.choice([0, 1, 3, 3]), path))
+                fmt = pick.choice(NOTATIONS[:3] if session.streams else NOTATIONS)
+                self.whole = fmt == "whole_file"
+                text = told(fmt, lines, self.edits(lines), pick.choice([0, 1, 3, 3]), path)
+                session.start(text, fmt)
         places = [Place(side.editor) for side in self.pane.sides]
         retracted = self.retracted
         session.feed(pick.choice([1, 7, 40, 200, 1000, 5000]))
@@ -285,7 +305,7 @@ class Pair:
 
 
 @pytest.mark.parametrize("typing", [True, False], ids=["typing", "looking"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     files = {f"{name}.py": file_of(name, pick) for name in ("alpha", "beta")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fake_session import FakeWorkspace
-from tui.core.buffer import Change, Position
+from tui.core.text.buffer import Change, Position
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.typist import Typist

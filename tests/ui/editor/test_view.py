@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
+from tui.ui.editor.rail import Said
 from tui.ui.editor.view import View
 from tui.ui.finding.pattern import Query
 
@@ -116,7 +117,7 @@ def test_without_focus_the_cursor_is_dim_and_the_line_is_not_lifted() -> None:
 
 def test_a_ghost_lies_over_the_last_rows() -> None:
     view = view_at(0)
-    rows = view.rows(10, True, plain, (5, ["a", "b", "c", "d", "e"]))
+    rows = view.rows(10, True, plain, Said(ghost=(50, ["a", "b", "c", "d", "e"])))
     assert [row.text for row in rows[-4:]] == [
         "5 lines incoming, looking for the place",
         "c",

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.words import word_after, word_at, word_before
 
 

@@ -11,7 +11,7 @@ from textual import events
 
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.editor import Editor

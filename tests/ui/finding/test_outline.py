@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.ui.editor.test_pane import cursor_of, pane, session_of
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.engine.notices import Notices
 from tui.ui.editor.view import View
 from tui.ui.finding.outline import Symbol, needs_colours, ranked, symbols

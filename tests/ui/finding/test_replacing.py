@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
-from tui.core.buffer import Position
+from tui.core.text.buffer import Position
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 from tui.ui.finding.pattern import Query

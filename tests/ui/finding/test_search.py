@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.finding.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Query
+from tui.ui.finding.replacing import replace_one
 from tui.ui.finding.search import Match, Search
 
 TEXT = "Cat cat\ncatcat\nİ cat\n"
@@ -258,3 +259,13 @@ def test_lines_that_are_slow_one_by_one_are_slow_together(needle: str) -> None:
         taken += step
     assert search.error == TOO_SLOW
     assert taken < 1.0
+
+
+def test_a_line_that_was_gone_to_and_is_removed_by_another_has_no_matches() -> None:
+    buffer = Buffer("a", "one\ntwo\none\n")
+    search = Search(buffer)
+    search.look_for(Query("one"))
+    assert search.go((2, 0)) is not None
+    buffer.replace((0, 3), (3, 0), "")
+    assert search.spans(2) == ()
+    assert replace_one(search, buffer, "new") is None

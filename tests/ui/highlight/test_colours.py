@@ -6,7 +6,7 @@ import pytest
 from pygments.token import Keyword, Literal, Name, String
 
 from tests.support.colour_samples import SAMPLES, settle, spans_of, whole, without_pauses
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.highlight import colours as colours_module
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.incremental import IncrementalLines

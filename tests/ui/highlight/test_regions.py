@@ -12,7 +12,7 @@ from pygments.lexers import MarkdownLexer
 from pygments.token import Comment, Keyword, Name, String
 
 from tests.support.colour_samples import settle, spans_of, stock_spans, whole, without_pauses
-from tui.core.buffer import Buffer
+from tui.core.text.buffer import Buffer
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.languages import language
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 import pyte
 import pytest
 from rich.color import Color, ColorSystem
-from rich.style import Style
+from rich.console import Console
+from rich.segment import Segment
 from textual import events
 from textual.app import App
 from textual.geometry import Offset, Size
@@ -21,8 +22,8 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.turn import Block
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
+from tui.ui.painting import codes, picture, steady, terminal
 from tui.ui.painting import screen as painting
-from tui.ui.painting import terminal
 
 Cell = tuple[str, str, str, bool]
 """Character, colours as pyte names them, bold."""
@@ -56,14 +57,27 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
     """A terminal of 120 x 36 under the app."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
-    write = Strip.render_style
+    write = codes.row_bytes
 
-    def anew(style: Style, text: str, color_system: ColorSystem) -> str:
+    def anew(segments: Iterable[Segment], system: ColorSystem) -> str:
         """A style keeps the codes for the first terminal it was written to: another test's."""
-        style._ansi = None
-        return write(style, text, color_system)
+        row = list(segments)
+        for style in {style for _, style, _ in row if style is not None}:
+            style._ansi = None
+        return write(row, system)
 
-    monkeypatch.setattr(Strip, "render_style", staticmethod(anew))
+    first_seen: dict[int, Strip] = {}
+    bytes_of = steady.steady_bytes
+
+    def unknown(strip: Strip, x: int, console: Console) -> str:
+        """A strip keeps its bytes, and some strips are kept from test to test."""
+        if id(strip) not in first_seen:
+            first_seen[id(strip)] = strip
+            strip._render_cache = None
+        return bytes_of(strip, x, console)
+
+    monkeypatch.setattr(steady, "row_bytes", anew)
+    monkeypatch.setattr(picture, "steady_bytes", unknown)
     found = Glass(120, 36)
     monkeypatch.setattr(painting, "write_frame", found.take)
     return found

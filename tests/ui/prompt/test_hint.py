@@ -37,6 +37,18 @@ async def test_how_to_answer_is_said_in_full() -> None:
         assert "Esc refuses · Tab: prompt" in app.bench.query_one("#hint", Bar).render_line(0).text
 
 
+async def test_how_to_get_to_the_question_is_said_where_a_digit_is_text() -> None:
+    session = ScriptedSession()
+    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
+        session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
+        await settled(session, pilot)
+        hint = app.bench.query_one("#hint", Bar)
+        await pilot.press("tab")
+        assert "Shift+Tab answer  the question above" in hint.render_line(0).text
+        await pilot.press("shift+tab")
+        assert "Esc refuses · Tab: prompt" in hint.render_line(0).text
+
+
 async def test_a_failed_run_and_a_running_one_say_what_to_press() -> None:
     session = ScriptedSession()
     async with running(session, NARROWEST_OF_TWO) as (app, pilot):

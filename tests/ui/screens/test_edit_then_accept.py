@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Decision
+from tui.core.edits.hunk import Decision
 from tui.engine.intents import Accept, OpenFile
 from tui.ui.app import DuettoApp
 from tui.ui.widgets.bar import Bar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.engine.intents import OpenFile
 from tui.ui.app import DuettoApp
 

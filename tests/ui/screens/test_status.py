@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
+from tui.core.meter import Cost
 from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Interrupt
 from tui.engine.notices import Status
@@ -155,6 +156,19 @@ def test_no_row_is_wider_than_the_screen(width: int) -> None:
     assert max(len(row) for row in rows) <= width
 
 
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (Cost(0.0041, 1.5), "  $0.0041 for this turn, $1.50 in this session\n"),
+        (Cost(0.2, 0.2, estimated=True), "  about $0.200 for this turn, $0.200 in this session\n"),
+        (Cost(None, 0.2, session_whole=False), "  at least $0.200 in this session\n"),
+    ],
+)
+def test_what_it_cost(cost: Cost, words: str) -> None:
+    assert words in status_report(Status(), Abilities(), [], 70, cost).plain
+    assert "session" not in status_report(Status(), Abilities(), [], 70, Cost()).plain
+
+
 def test_what_was_served_is_not_what_was_asked() -> None:
     status = Status(
         models={"fast": "astra"}, endpoint="e", served_model="other", served_tier="flex"
@@ -214,3 +228,24 @@ def test_ages_are_short(seconds: float, words: str) -> None:
 )
 def test_sizes_are_short(size_bytes: int, words: str) -> None:
     assert amount(size_bytes) == words
+
+
+@pytest.mark.parametrize("width", [38, 60, 120])
+def test_a_stand_in_and_the_tier_are_told(width: int) -> None:
+    status = Status(
+        models={"fast": "spark"},
+        tiers={"fast": "priority"},
+        endpoint="groq",
+        served_model="claude-x",
+        served_tier="standard",
+        served_endpoint="anthropic",
+        fallback_reason="groq is overloaded (HTTP 503).",
+    )
+    view = replace(OPEN, endpoint="groq", transport="bridge", address="https://api.groq.com/v1")
+    said = status_report(status, Abilities(), [view], width).plain
+    words = " ".join(said.split())
+    assert "spark · priority" in words
+    assert "served: claude-x" in words
+    assert "a fallback: groq is overloaded (HTTP 503)." in words
+    assert "bridge" in words
+    assert all(len(row) <= width for row in said.splitlines())

@@ -5,7 +5,7 @@ from textual import events
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.engine.intents import (
     Accept,
     Answer,
@@ -20,6 +20,7 @@ from tui.engine.intents import (
     SaveFile,
     SendFailure,
     SetEffort,
+    SetTier,
     Switch,
     Throttle,
     UndoTurn,
@@ -130,6 +131,8 @@ async def test_keys_work_from_everywhere(key: str, intent: object) -> None:
         ("/deep", Switch("deep")),
         ("/model fast", Switch("fast")),
         ("/effort high", SetEffort("high")),
+        ("/tier priority", SetTier("priority")),
+        ("/tier off", SetTier("")),
         ("/throttle 50", Throttle(50.0)),
         ("/throttle off", Throttle(None)),
         ("/verify", Verify()),
@@ -147,7 +150,9 @@ async def test_commands(typed: str, intent: object) -> None:
         assert session.intents == [intent]
 
 
-@pytest.mark.parametrize("typed", ["/verfy", "/effort huge", "/throttle 0", "/theme noon"])
+@pytest.mark.parametrize(
+    "typed", ["/verfy", "/effort huge", "/tier so fast", "/throttle 0", "/theme noon"]
+)
 async def test_a_wrong_command_comes_back_with_a_sentence(typed: str) -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
@@ -246,8 +251,8 @@ async def test_typing_in_the_conversation_goes_to_the_prompt() -> None:
     exercise(session)
     async with running(session) as (app, pilot):
         app.bench.transcript.focus()
-        await pilot.press("w", "h", "y")
-        assert app.bench.prompt_box.prompt.text == "why"
+        await pilot.press("t", "h", "y")
+        assert app.bench.prompt_box.prompt.text == "thy"
         assert app.focused is app.bench.prompt_box.prompt
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.hunk import Stage
+from tui.core.edits.hunk import Stage
 from tui.ui.app import DuettoApp
 from tui.ui.widgets.bar import Bar
 
@@ -42,6 +42,18 @@ async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
     async with running(session, (80, 24)) as (app, _):
         assert "deep rehearsal-deep" in row(app, "header")
         assert "fast" not in row(app, "header")
+
+
+async def test_auto_accept_is_said_as_long_as_it_is_on() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        assert "AUTO" not in row(app, "header")
+        for on, said in ((True, "AUTO-ACCEPT"), (False, "duetto")):
+            session.status.auto_accept = on
+            session.changed()
+            await settled(session, pilot)
+            assert said in row(app, "header")
+        assert "AUTO" not in row(app, "header")
 
 
 async def test_the_status_line_says_how_it_ended() -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from tui.core.meter import MeterView
+import pytest
+
+from tui.core.meter import Cost, MeterView
 from tui.ui.widgets.bar import fitting
-from tui.ui.widgets.meter import context_group, meter_groups
+from tui.ui.widgets.meter import context_group, cost_groups, dollars, meter_groups
 
 
 def words(view: MeterView, width: int = 200) -> str:
@@ -87,3 +89,29 @@ def test_whether_reasoning_is_counted_is_said_beside_a_120_column_status_line() 
     assert "▁▄█" in shown
     hidden = MeterView("done", 990.4, False, 1.25, 512, False, 1.5, reasoning="not counted")
     assert "−reasoning" in words(hidden, 109)
+
+
+def priced(cost: Cost) -> str:
+    groups = cost_groups(MeterView("done", cost=cost))
+    return "   ".join("".join(text for text, _ in group) for _, group in groups)
+
+
+def test_dollars_are_shown_where_they_are_known() -> None:
+    assert priced(Cost()) == ""
+    assert priced(Cost(0.0041, 0.1234)) == "$0.0041   Σ $0.123"
+    assert priced(Cost(None, 12.3, session_whole=False)) == "Σ $12.30+"
+    assert priced(Cost(0.5, 0.5, estimated=True)) == "~$0.500   Σ $0.500"
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [
+        (0.0, "$0.0000"),
+        (0.00001, "<$0.0001"),
+        (0.00005, "$0.0001"),
+        (0.0123, "$0.012"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_how_dollars_are_written(usd: float, words: str) -> None:
+    assert dollars(usd) == words

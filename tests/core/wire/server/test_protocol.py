@@ -7,7 +7,9 @@ import json
 import pytest
 
 from tests.support.server_side import answer, create, one_run, sent
-from tui.core.wire.server.protocol import MAX_ENDED, MAX_IN_FLIGHT, MAX_LANES, ServerProtocol
+from tui.core.wire.server.protocol import MAX_IN_FLIGHT, ServerProtocol
+from tui.core.wire.server.register import MAX_ENDED
+from tui.core.wire.server.waiting import MAX_LANES
 from tui.core.wire.usage import Usage
 
 
@@ -280,7 +282,7 @@ def test_a_connection_remembers_the_ends_of_a_while_and_no_more() -> None:
         (run,) = server.accept()
         run.finish("completed")
         server.data_to_send()
-    assert len(server._ended_lanes) == MAX_ENDED
+    assert len(server._register._ended) == MAX_ENDED
     late = {"type": "response.steer", "previous_response_id": run.response_id, "input": "x"}
     server.receive_text(json.dumps(late))
     (failed,) = [json.loads(text) for text in server.data_to_send()]

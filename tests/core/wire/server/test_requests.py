@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -210,3 +211,27 @@ def test_binary_and_unknown_frames_are_errors_without_a_lane() -> None:
         ("error", 400, False)
     ] * 3
     assert not run.done
+
+
+def test_a_throttle_rates_what_runs_on_its_lane_or_on_all() -> None:
+    server = ServerProtocol()
+    runs = [one_run(server, create(stream_id=lane)) for lane in ("a", "b")]
+    default = one_run(server, create())
+    server.receive_text('{"type":"duetto.throttle","stream_id":"a","tokens_s":20}')
+    assert server.throttled_runs() == [runs[0]]
+    assert [run.tokens_s for run in (*runs, default)] == [20, None, None]
+    server.receive_text('{"type":"duetto.throttle","tokens_s":null}')
+    assert [run.tokens_s for run in (*runs, default)] == [math.inf] * 3
+    server.receive_text('{"type":"duetto.throttle","stream_id":null,"tokens_s":5}')
+    assert default.tokens_s == 5
+    assert runs[1].tokens_s == math.inf
+    sent(server)
+    for rate in ("0.5", "-1", '"9"', "true", "{}"):
+        server.receive_text(f'{{"type":"duetto.throttle","tokens_s":{rate}}}')
+        (refused,) = sent(server)
+        assert refused["error"]["code"] == "invalid_rate"
+        assert "stream_id" not in refused
+    answer(runs[0])
+    server.throttled_runs()
+    server.receive_text('{"type":"duetto.throttle","stream_id":"a","tokens_s":20}')
+    assert server.throttled_runs() == []

@@ -1,0 +1,219 @@
+"""What is asked besides the conversation: tools, effort, speed, caches, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.rehearsed import CUSTOM, READ, user
+from tui.bridge.endpoints.anthropic.asking import Asking, asking
+from tui.bridge.endpoints.anthropic.models import nearest, ways
+from tui.bridge.endpoints.anthropic.options import Options
+from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
+
+NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"
+
+
+def asked_of(
+    model: str = NEW, options: dict[str, Any] | None = None, items: Any = None, **request: Any
+) -> Asking:
+    facts = request.pop("facts", ModelFacts())
+    told = Asked(model, request, [user("hi")] if items is None else items, facts)
+    return asking(told, msgspec.convert(options or {}, Options))
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "efforts"),
+    [
+        ("claude-opus-5-5", "adaptive", "xhigh"),
+        ("anthropic/claude-opus-4.7", "adaptive", "xhigh"),
+        ("claude-sonnet-4-6", "adaptive", "max"),
+        ("claude-haiku-5-5", "adaptive", "xhigh"),
+        ("claude-mythos-preview", "adaptive", "xhigh"),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "budget", "high"),
+        ("claude-sonnet-4-5-20250929", "budget", ""),
+        ("claude-opus-4-20250514", "budget", ""),
+        ("claude-3-7-sonnet-20250219", "budget", ""),
+        ("claude-3-5-haiku-20241022", "none", ""),
+        ("claude-3-opus-20240229", "none", ""),
+        ("kimi-k2", "budget", ""),
+    ],
+)
+def test_what_generations_know(model: str, thinking: str, efforts: str) -> None:
+    known = ways(model, ModelFacts(), Options())
+    assert known.thinking == thinking
+    assert nearest("xhigh", known.efforts) == efforts
+
+
+@pytest.mark.parametrize(
+    ("effort", "known", "nearest_one"),
+    [
+        ("minimal", ("low", "high"), "low"),
+        ("medium", ("low", "medium"), "medium"),
+        ("xhigh", ("low", "medium", "high"), "high"),
+        ("xhigh", ("low", "medium", "high", "max"), "max"),
+        ("high", (), ""),
+        ("banana", ("low",), ""),
+    ],
+)
+def test_the_next_effort_is_taken(effort: str, known: tuple[str, ...], nearest_one: str) -> None:
+    assert nearest(effort, known) == nearest_one
+
+
+def test_new_models_decide_themselves_and_are_told_an_effort() -> None:
+    body = asked_of(reasoning={"effort": "medium"}, temperature=0.1).body
+    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert body["output_config"] == {"effort": "medium"}
+    assert "temperature" not in body
+    assert "thinking" not in asked_of().body
+
+
+def test_older_models_are_given_a_budget_below_the_limit() -> None:
+    sent = asked_of(OLD, reasoning={"effort": "high"}, max_output_tokens=9000, tools=[READ])
+    assert sent.body["thinking"] == {"type": "enabled", "budget_tokens": 9000 - 1024}
+    assert sent.betas == ["interleaved-thinking-2025-05-14"]
+    small = asked_of(OLD, reasoning={"effort": "high"}, max_output_tokens=500)
+    assert "thinking" not in small.body
+    given = {"budgets": {"low": 2000}}
+    body = asked_of(OLD, given, reasoning={"effort": "low"}).body
+    assert body["thinking"]["budget_tokens"] == 2000
+
+
+def test_no_thinking_where_none_is_wanted_or_a_call_is_forced() -> None:
+    assert asked_of(reasoning={"effort": "none"}).body["thinking"] == {"type": "disabled"}
+    assert asked_of(OLD, reasoning={"effort": "none"}).body.get("thinking") is None
+    restless = asked_of("claude-mythos-5", reasoning={"effort": "none"}).body
+    assert restless["thinking"]["type"] == "adaptive"
+    assert restless["output_config"] == {"effort": "low"}
+    forced = {"reasoning": {"effort": "high"}, "tools": [READ], "tool_choice": "required"}
+    assert "thinking" not in asked_of(OLD, **forced).body
+    assert "thinking" not in asked_of("claude-opus-4-6", **forced).body
+    assert "thinking" in asked_of(NEW, **forced).body
+
+
+def test_options_are_stronger_than_names() -> None:
+    options = {"thinking": "adaptive", "display": "", "max_tokens": 777, "structured": True}
+    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
+    body = asked_of(OTHER, options, reasoning={"effort": "low"}, text={"format": schema}).body
+    assert body["thinking"] == {"type": "adaptive"}
+    assert body["output_config"] == {
+        "effort": "low",
+        "format": {"type": "json_schema", "schema": {"type": "object"}},
+    }
+    assert body["max_tokens"] == 777
+    assert "thinking" not in asked_of(NEW, {"thinking": "none"}, reasoning={"effort": "low"}).body
+
+
+def test_a_schema_is_said_in_words_where_there_is_no_other_way() -> None:
+    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object", "title": "Ledger"}}
+    body = asked_of(OTHER, text={"format": schema}, instructions="Be brief.").body
+    assert "output_config" not in body
+    assert body["system"][0]["text"] == "Be brief."
+    assert "Ledger" in body["system"][-1]["text"]
+    free = asked_of(NEW, text={"format": {"type": "json_object"}}).body
+    assert "JSON" in free["system"][-1]["text"]
+    assert "system" not in asked_of(NEW, text={"format": {"type": "text"}}).body
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent"),
+    [
+        ("auto", None),
+        ("none", {"type": "none"}),
+        ("required", {"type": "any"}),
+        ({"type": "function", "name": "read_file"}, {"type": "tool", "name": "read_file"}),
+        ({"type": "custom", "name": "apply_patch"}, {"type": "tool", "name": "apply_patch"}),
+        (
+            {"type": "allowed_tools", "mode": "required",
+             "tools": [{"type": "function", "name": "read_file"}]},
+            {"type": "tool", "name": "read_file"},
+        ),
+    ],
+)  # fmt: skip
+def test_which_tools_may_be_called(wanted: Any, sent: Any) -> None:
+    body = asked_of(tools=[READ, CUSTOM], tool_choice=wanted).body
+    assert body.get("tool_choice") == sent
+
+
+def test_tools_are_functions_that_stream_their_arguments() -> None:
+    hosted = {"type": "web_search"}
+    body = asked_of(tools=[READ, CUSTOM, hosted], parallel_tool_calls=False).body
+    read, patch = body["tools"]
+    assert (read["name"], read["input_schema"]) == ("read_file", READ["parameters"])
+    assert patch["input_schema"]["required"] == ["input"]
+    assert read["eager_input_streaming"] is patch["eager_input_streaming"] is True
+    assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+    assert "eager_input_streaming" not in asked_of(OTHER, tools=[READ]).body["tools"][0]
+
+
+def test_tools_that_came_as_input_are_tools() -> None:
+    lite = {"type": "additional_tools", "role": "developer", "tools": [CUSTOM]}
+    body = asked_of(items=[lite, user("hi")]).body
+    assert [tool["name"] for tool in body["tools"]] == ["apply_patch"]
+
+
+def test_a_choice_of_no_tool_is_refused() -> None:
+    with pytest.raises(Refused, match="nix"):
+        asked_of(tools=[READ], tool_choice={"type": "function", "name": "nix"})
+
+
+def test_fast_mode_is_for_models_that_have_it() -> None:
+    sent = asked_of(service_tier="priority")
+    assert sent.body["speed"] == "fast"
+    assert sent.betas == ["fast-mode-2026-02-01"]
+    assert "speed" not in asked_of("claude-sonnet-5-5", service_tier="fast").body
+    assert "speed" not in asked_of(NEW, {"fast": False}, service_tier="fast").body
+    assert asked_of(service_tier="default").body["service_tier"] == "standard_only"
+    assert "service_tier" not in asked_of(OTHER, service_tier="default").body
+    assert asked_of(service_tier="auto").betas == []
+
+
+def test_how_much_may_be_answered() -> None:
+    facts = ModelFacts(max_output_tokens=8000)
+    assert asked_of(facts=facts).body["max_tokens"] == 8000
+    assert asked_of(facts=facts, max_output_tokens=20_000).body["max_tokens"] == 8000
+    assert asked_of(facts=facts, max_output_tokens=20).body["max_tokens"] == 20
+    asked_for = ModelFacts(max_output_tokens=8000, ask_output_tokens=2000)
+    assert asked_of(facts=asked_for).body["max_tokens"] == 2000
+    window = ModelFacts(context_window=30_000)
+    body = asked_of(facts=window, items=[user("word " * 6000)]).body
+    assert 1024 <= body["max_tokens"] <= 30_000 - 6000
+
+
+def test_sampling_stop_words_and_the_user() -> None:
+    body = asked_of(OLD, temperature=1.7, top_p=0.5, stop=["END", " "], user="u-1").body
+    assert (body["temperature"], body["stop_sequences"]) == (1.0, ["END"])
+    assert "top_p" not in body, "both at once are refused"
+    assert body["metadata"] == {"user_id": "u-1"}
+    told = Asked(OLD, {"temperature": 0.5}, [user("hi")])
+    assert "temperature" not in asking(told, Options(), "2026-10-21").body
+
+
+def test_marks_are_where_the_last_requests_ended() -> None:
+    items: list[dict[str, Any]] = []
+    for number in range(6):
+        items += [user(f"q{number}"), {"role": "assistant", "content": f"a{number}"}]
+    items.append(user("last"))
+    body = asked_of(items=items, instructions="Be brief.", tools=[READ]).body
+    marked = [
+        m["content"][0]["text"] for m in body["messages"] if "cache_control" in m["content"][0]
+    ]
+    assert marked == ["q4", "q5", "last"]
+    assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
+    assert "cache_control" not in body["tools"][0]
+    long = asked_of(options={"cache_ttl": "1h"}, tools=[READ]).body
+    assert long["tools"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert "cache_control" not in str(asked_of(options={"cache": False}, items=items).body)
+
+
+def test_the_beginning_stays_the_same_from_turn_to_turn() -> None:
+    """Else nothing would be found in the cache."""
+    first = [user("q0"), {"role": "assistant", "content": "a0"}, user("q1")]
+    request = {"instructions": "Be brief.", "tools": [READ, CUSTOM]}
+    one = asked_of(options={"cache": False}, items=first, **request).body
+    more = [*first, {"role": "assistant", "content": "a1"}, user("q2")]
+    two = asked_of(options={"cache": False}, items=more, **request).body
+    assert two["messages"][: len(one["messages"])] == one["messages"]
+    assert (one["tools"], one["system"]) == (two["tools"], two["system"])

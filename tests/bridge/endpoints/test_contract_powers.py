@@ -1,0 +1,189 @@
+"""What holds for every kind of endpoint: interrupts, steering, prewarm, the throttle."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.support.endpoint_kinds import Stand, items, text_of, well_told
+from tests.support.endpoint_servers import Hold, Request, Say, Script, Think
+from tests.support.rehearsed import user
+
+TOLD_S = 0.01
+"""An upstream hears of an interrupt so soon."""
+
+
+def users(there: Stand) -> str:
+    """What the user has said, in the newest request: some languages join what stands together."""
+    return "\n\n".join(text for _, text in there.server.heard[-1].of("user"))
+
+
+async def interrupted(there: Stand, script: Script, lane: str) -> tuple[list[Any], Request, float]:
+    """Stop an answer behind its first words; its events, its request, when it was stopped."""
+    there.server.scripts.insert(0, script)
+    await there.ask("for ever", stream_id=lane)
+    events = await there.until("response.output_text.delta", lane=lane)
+    name = events[0]["response"]["id"]
+    request = there.server.requests[-1]
+    stopped_s = asyncio.get_running_loop().time()
+    await there.send({"type": "response.interrupt", "response_id": name})
+    events += await there.until(lane=lane)
+    return events, request, stopped_s
+
+
+async def test_an_interrupt_ends_that_request_only(there: Stand) -> None:
+    there.answers(Script([Say("held for long", held=True)]), Script([Say("next")]))
+    await there.ask("stays", stream_id="a")
+    others = await there.until("response.output_text.delta", lane="a")
+    script = Script([Think("a thought"), Say("and much more of it", held=True)])
+    events, request, _ = await interrupted(there, script, "b")
+    well_told(events, "b")
+    last = events[-1]
+    assert last["type"] == "response.incomplete"
+    assert last["response"]["incomplete_details"]["reason"] == "interrupted"
+    assert [item["type"] for item in last["response"]["output"]] == ["reasoning"]
+    kinds = [event["type"] for event in events]
+    assert kinds.count("response.interrupt.accepted") == 1
+    assert kinds.count("response.output_item.interrupted") == 1
+    assert last["response"]["usage"]["output_tokens"] > 0
+    assert last["response"]["usage"]["input_tokens"] > 0
+    async with asyncio.timeout(5):
+        await request.gone.wait()
+    assert not there.server.requests[0].gone.is_set()
+    there.server.released.set()
+    others += await there.until(lane="a")
+    well_told(others, "a")
+    assert text_of(others) == "held for long"
+    assert others[-1]["type"] == "response.completed"
+
+
+async def test_the_upstream_is_told_at_once(there: Stand) -> None:
+    there.answers(Script([Say("never said")]))
+    delays_s = []
+    for number in range(5):
+        script = Script([Say("and much more of it", held=True)])
+        _, request, stopped_s = await interrupted(there, script, f"lane{number}")
+        async with asyncio.timeout(5):
+            await request.gone.wait()
+        delays_s.append(request.gone_s - stopped_s)
+    assert min(delays_s) < TOLD_S, delays_s
+
+
+async def test_a_conversation_goes_on_behind_an_interrupt(there: Stand) -> None:
+    there.answers(Script([Say("fine")]))
+    script = Script([Think("a thought"), Say("and much more of it", held=True)])
+    events, _, _ = await interrupted(there, script, "a")
+    parent = events[-1]["response"]["id"]
+    await there.ask("shorter", stream_id="a", previous_response_id=parent)
+    assert text_of(await there.until(lane="a")) == "fine"
+    assert users(there) == "for ever\n\nshorter"
+    assert there.server.heard[-1].of("assistant") == []
+
+
+async def test_an_interrupt_before_the_first_token(there: Stand) -> None:
+    there.answers(Script([Hold(), Say("late")]), Script([Say("next")]))
+    await there.ask("waits")
+    events = await there.until("response.in_progress")
+    await there.server.until(lambda server: bool(server.requests))
+    name = events[0]["response"]["id"]
+    await there.send({"type": "response.interrupt", "response_id": name})
+    events += await there.until()
+    well_told(events)
+    assert events[-1]["response"]["incomplete_details"]["reason"] == "interrupted"
+    async with asyncio.timeout(5):
+        await there.server.requests[0].gone.wait()
+    await there.ask("on", previous_response_id=name)
+    assert text_of(await there.until()) == "next"
+
+
+async def test_a_steer_cuts_at_an_item_and_goes_on_by_itself(there: Stand) -> None:
+    there.answers(Script([Say("first words", held=True), Hold()]), Script([Say("as you wish")]))
+    await there.ask("write")
+    events = await there.until("response.output_text.delta")
+    name = events[0]["response"]["id"]
+    await there.send({"type": "response.steer", "previous_response_id": name, "input": "Smaller."})
+    events += await there.until("response.steer.accepted")
+    there.server.released.set()
+    events += await there.until()
+    well_told(events)
+    last = events[-1]
+    if last["type"] == "response.incomplete":
+        assert last["response"]["incomplete_details"]["reason"] == "steered"
+    assert text_of(items_text(last)) == "first words"
+    successor = await there.until()
+    well_told(successor)
+    assert successor[0]["response"]["id"] != name
+    assert text_of(successor) == "as you wish"
+    heard = there.server.heard[-1]
+    told = [("user", "write"), ("assistant", "first words"), ("user", "Smaller.")]
+    assert heard.told == told
+
+
+def items_text(last: dict[str, Any]) -> list[dict[str, Any]]:
+    """The finished messages as if they had come in one delta each."""
+    texts = [item["content"][0]["text"] for item in last["response"]["output"]]
+    return [{"type": "response.output_text.delta", "delta": text} for text in texts]
+
+
+async def test_a_steer_before_the_first_token_is_heeded_at_once(there: Stand) -> None:
+    there.answers(Script([Hold(), Say("late")]), Script([Say("as you wish")]))
+    await there.ask("write")
+    events = await there.until("response.in_progress")
+    await there.server.until(lambda server: bool(server.requests))
+    name = events[0]["response"]["id"]
+    await there.send({"type": "response.steer", "previous_response_id": name, "input": "Smaller."})
+    events += await there.until()
+    assert events[-1]["response"]["incomplete_details"]["reason"] == "steered"
+    assert text_of(await there.until()) == "as you wish"
+    assert users(there) == "write\n\nSmaller."
+
+
+async def test_a_prewarm_opens_the_connection_that_the_request_takes(there: Stand) -> None:
+    there.answers(Script([Say("warm")]))
+    await there.ask("base", generate=False)
+    events = await there.until()
+    assert events[-1]["response"]["output"] == []
+    await there.server.until(lambda server: server.connections == 1)
+    assert there.server.requests == []
+    parent = events[-1]["response"]["id"]
+    await there.ask("hi", previous_response_id=parent)
+    assert text_of(await there.until()) == "warm"
+    assert there.server.connections == 1
+    assert there.server.heard[0].told == [("user", "base"), ("user", "hi")]
+
+
+async def test_connections_are_used_again(there: Stand) -> None:
+    more: dict[str, str] = {}
+    for _ in range(3):
+        events = await there.answered(Script([Say("warm")]), **more)
+        more = {"previous_response_id": events[-1]["response"]["id"]}
+    assert there.server.connections == 1
+
+
+async def test_the_throttle_slows_it(there: Stand) -> None:
+    text = "four" * 120
+    there.answers(Script([Say(text)]))
+    began_s = asyncio.get_running_loop().time()
+    await there.ask("write", client_metadata={"duetto_tokens_s": "200"})
+    events = await there.until()
+    took_s = asyncio.get_running_loop().time() - began_s
+    assert text_of(events) == text
+    assert took_s > 0.4
+    assert "client_metadata" not in there.server.requests[0].body
+    assert [item["type"] for item in items(events)] == ["message"]
+
+
+async def test_a_steered_conversation_ends_with_one_response_at_a_time(there: Stand) -> None:
+    there.answers(Script([Say("one", held=True)]), Script([Say("two")]))
+    await there.ask([user("write")])
+    name = (await there.until("response.output_text.delta"))[0]["response"]["id"]
+    for text in ("Smaller.", "In red."):
+        steer = {"type": "response.steer", "previous_response_id": name, "input": text}
+        await there.send(steer)
+        await there.until("response.steer.accepted")
+    there.server.released.set()
+    await there.until()
+    assert text_of(await there.until()) == "two"
+    assert users(there) == "write\n\nSmaller.\n\nIn red."
+    assert there.server.heard[-1].of("assistant") == [("assistant", "one")]
+    assert len(there.server.requests) == 2

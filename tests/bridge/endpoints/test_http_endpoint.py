@@ -1,0 +1,124 @@
+"""What an answer over HTTP may look like, whatever its headers say of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.support.bridge_client import create, prose, until
+from tests.support.relayed import Relayed, answered
+from tests.support.sse_upstream import (
+    Answer,
+    SseUpstream,
+    completed,
+    message,
+    message_item,
+    opening,
+    response_body,
+)
+from tui.bridge.endpoints import http_endpoint
+from tui.bridge.server import Bridge
+
+OWES = json.dumps({"error": {"message": "No credit left.", "code": "insufficient_quota"}}).encode()
+WHOLE = json.dumps(response_body("completed", output=[message_item("Hello")])).encode()
+STREAM = opening() + message("Hel", "lo") + completed()
+KINDS = ["text/event-stream", "application/json", "text/plain", "application/octet-stream", "x"]
+Pause = Callable[[], Awaitable[None]]
+
+
+def pieces(kind: str, *said: bytes, status: int = 200, then: Pause | None = None) -> Answer:
+    """Answers with these pieces, each in a packet of its own."""
+
+    async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
+        response = web.StreamResponse(status=status, headers={"Content-Type": kind})
+        await response.prepare(request)
+        for piece in said:
+            await response.write(piece)
+            await asyncio.sleep(0.01)
+        if then is not None:
+            await then()
+        return response
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", [[], [b"\n\n", b" \r\n"], [b"\xef\xbb\xbf"]])
+async def test_json_is_json_under_any_name(bridge: Bridge, kind: str, before: list[bytes]) -> None:
+    refused = (await answered(bridge, pieces(kind, *before, OWES[:9], OWES[9:])))[-1]
+    assert (refused["type"], refused["error"]["code"]) == ("error", "insufficient_quota")
+    events = await answered(bridge, pieces(kind, *before, WHOLE))
+    assert prose(events) == "Hello"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", [[], [b"\n\n"], [b": PROCESSING\n\n"], [b"\xef\xbb\xbf"]])
+async def test_events_come_one_by_one_under_any_name(
+    bridge: Bridge, kind: str, before: list[bytes]
+) -> None:
+    heard = asyncio.Event()
+
+    async def held() -> None:
+        await heard.wait()
+
+    begun = opening() + message("Hel", "lo")[:-300]
+    async with Relayed(bridge, pieces(kind, *before, begun[:1], begun[1:], then=held)) as (one, _):
+        await create(one, "hi")
+        await until(one, "response.output_text.delta")  # which comes while the answer goes on
+        heard.set()
+        assert (await until(one))[-1]["type"] == "response.failed"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_web_page_is_one_under_any_name(bridge: Bridge, kind: str) -> None:
+    refused = (await answered(bridge, pieces(kind, b"\n<!DOCTYPE html>", b"<p>Sign in")))[-1]
+    assert (refused["status"], refused["error"]["code"]) == (400, "not_an_endpoint")
+    assert "web page" in refused["error"]["message"]
+
+
+async def test_an_error_between_events_is_heard(bridge: Bridge) -> None:
+    told = pieces("text/event-stream", opening(), OWES, b"\n\n")
+    refused = (await answered(bridge, told))[-1]
+    assert (refused["type"], refused["error"]["code"]) == ("error", "insufficient_quota")
+
+
+@pytest.mark.parametrize("drips", [False, True])
+async def test_a_refusal_is_told_though_its_body_never_ends(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, drips: bool
+) -> None:
+    async def rest() -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(http_endpoint, "_REFUSAL_S", 0.2)
+    drops = [b" "] * 200 if drips else []
+    told = pieces("application/json", OWES, *drops, status=402, then=rest)
+    async with asyncio.timeout(1.5):
+        refused = (await answered(bridge, told))[-1]
+    assert (refused["status"], refused["error"]["message"]) == (402, "No credit left.")
+
+
+@pytest.mark.parametrize("sign", [b": PROCESSING\n\n", b'data: {"type": "ping"}\n\n', b"\n"])
+async def test_signs_of_life_are_no_answer(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sign: bytes
+) -> None:
+    monkeypatch.setattr(http_endpoint, "MOST_WAIT_S", 0.3)
+    async with asyncio.timeout(5):
+        failed: dict[str, Any] = (
+            await answered(bridge, pieces("text/event-stream", *[sign] * 400))
+        )[-1]
+    assert (failed["type"], failed["status"]) == ("error", 502)
+    assert "signs of life" in failed["error"]["message"]
+
+
+async def test_who_answers_slowly_is_waited_for(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_endpoint, "MOST_WAIT_S", 0.3)
+    slow = [opening(), *(message("x", index=at) + b": wait\n\n" for at in range(60)), completed()]
+    events = await answered(bridge, pieces("text/event-stream", *slow))
+    assert events[-1]["type"] == "response.completed"

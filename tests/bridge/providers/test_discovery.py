@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.bridge.providers.conftest import ModelServer, PlainFetcher
+from tui.bridge.endpoints.base import Broken, EndpointSpec, ModelFacts, Refused, Target
+from tui.bridge.providers.asking import Fetched
+from tui.bridge.providers.discovery import LISTED_S, REFUSED_S, Discovery
+from tui.core.wire.address import Address
+
+LIST = {"data": [{"id": "m", "context_window": 8192}]}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_list_is_asked_for_once_and_again_when_it_is_old(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1/models"] = LIST
+    clock = Clock()
+    target = server.target(Authorization="Bearer key")
+    discovery = Discovery(target, fetcher, clock)
+    found = await asyncio.gather(*(discovery.models() for _ in range(5)))
+    assert found == [{"m": ModelFacts(context_window=8192)}] * 5
+    assert server.asked == ["GET /v1/models"]
+    assert server.headers[0]["authorization"] == "Bearer key"
+    assert target.facts("m").context_window == 8192
+    clock.now = LISTED_S + 1
+    server.answers["/v1/models"] = {"data": [{"id": "other"}]}
+    assert list(await discovery.models()) == ["other"]
+    assert target.facts("m").context_window is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["/v1", "/v1/", "/v1/chat/completions", "/v1/responses", "/v1/messages", ""],
+)
+async def test_where_the_list_is(server: ModelServer, fetcher: PlainFetcher, url: str) -> None:
+    server.answers["/v1/models"] = LIST
+    spec = EndpointSpec("openai-chat", server.url + url)
+    assert list(await Discovery(server.target(spec), fetcher).models()) == ["m"]
+
+
+async def test_a_websockets_list_is_asked_for_by_http_with_its_query(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/openai/v1/models"] = LIST
+    url = server.url.replace("http", "ws") + "/openai/v1/responses?api-version=preview"
+    spec = EndpointSpec("responses-ws", url)
+    assert list(await Discovery(server.target(spec), fetcher).models()) == ["m"]
+    assert server.asked == ["GET /openai/v1/models?api-version=preview"]
+
+
+async def test_anthropics_list_has_pages_and_its_own_key_header(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    def page(request: Any) -> Any:
+        if request.query.get("after_id") == "claude-a":
+            return {"data": [{"id": "claude-b", "max_input_tokens": 5}], "has_more": False}
+        return {"data": [{"id": "claude-a"}], "has_more": True, "last_id": "claude-a"}
+
+    server.answers["/v1/models"] = page
+    spec = EndpointSpec("anthropic", server.url)
+    found = await Discovery(server.target(spec, Authorization="Bearer k"), fetcher).models()
+    assert list(found) == ["claude-a", "claude-b"]
+    assert found["claude-b"].context_window == 5
+    assert {one["x-api-key"] for one in server.headers} == {"k"}
+    assert all("anthropic-version" in one for one in server.headers)
+
+
+async def test_a_server_that_pages_without_end_is_left(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1/models"] = {"data": [{"id": "a"}], "has_more": True, "last_id": "a"}
+    spec = EndpointSpec("anthropic", server.url)
+    assert list(await Discovery(server.target(spec), fetcher).models()) == ["a"]
+    assert len(server.asked) < 10
+
+
+async def test_llamacpp_says_the_window_of_a_slot_beside_the_list(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1/models"] = {
+        "data": [{"id": "x.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131072}}]
+    }
+    server.answers["/props"] = {
+        "default_generation_settings": {"n_ctx": 4096},
+        "modalities": {"vision": True},
+        "total_slots": 4,
+    }
+    found = await Discovery(server.target(), fetcher).models()
+    assert found == {"x.gguf": ModelFacts(context_window=4096, images=True)}
+
+
+async def test_lmstudio_is_asked_for_what_is_loaded(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1/models"] = {"data": [{"id": "m", "owned_by": "organization_owner"}]}
+    server.answers["/api/v0/models"] = {
+        "data": [{"id": "m", "type": "llm", "loaded_context_length": 4096}]
+    }
+    found = await Discovery(server.target(), fetcher).models()
+    assert found == {"m": ModelFacts(context_window=4096, images=False)}
+    assert "GET /api/v1/models" in server.asked
+
+
+async def test_litellm_knows_its_models_windows(server: ModelServer, fetcher: PlainFetcher) -> None:
+    server.answers["/v1/models"] = {"data": [{"id": "team", "owned_by": "openai"}]}
+    info = {"model_name": "team", "model_info": {"max_input_tokens": 128000}}
+    server.answers["/model/info"] = {"data": [info]}
+    spec = EndpointSpec("openai-chat", f"{server.url}/v1", options={"discovery": "litellm"})
+    found = await Discovery(server.target(spec), fetcher).models()
+    assert found["team"].context_window == 128000
+
+
+async def test_geminis_limits_are_in_its_own_list(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1beta/openai/models"] = {"data": [{"id": "models/gemini-3"}]}
+    limits = {"name": "models/gemini-3", "inputTokenLimit": 1048576, "outputTokenLimit": 65536}
+    server.answers["/v1beta/models"] = {"models": [limits]}
+    url = f"{server.url}/v1beta/openai"
+    spec = EndpointSpec("openai-chat", url, options={"discovery": "gemini"})
+    found = await Discovery(server.target(spec, Authorization="Bearer k"), fetcher).models()
+    assert found == {"gemini-3": ModelFacts(1048576, 65536)}
+    assert server.headers[1]["x-goog-api-key"] == "k"
+
+
+async def test_what_is_asked_beside_the_list_may_fail(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/v1/models"] = {"data": [{"id": "x", "owned_by": "llamacpp"}]}
+    server.answers["/props"] = (501, "no")
+    assert await Discovery(server.target(), fetcher).models() == {"x": ModelFacts()}
+
+
+WRONG: list[tuple[Any, int, str]] = [
+    ((401, '{"error": "no sk-secret-key"}'), 401, "refused the key: check HOUSE_KEY."),
+    ((403, ""), 403, "refused the key"),
+    ((404, "404 page not found"), 404, "gives no list of its models (HTTP 404)"),
+    ((500, "<html>"), 500, "gives no list of its models (HTTP 500)"),
+    ((302, "", ("Location", "http://evil.example/v1/models")), 400, "redirects"),
+    ((200, "<!doctype html><p>Welcome"), 502, "answered with a web page"),
+    ((200, "hello"), 502, "something that is no JSON"),
+    ((200, "[" * 100_000), 502, "something that is no JSON"),
+    ((200, '{"data": [{"id": "\xff\ud800"'.encode("utf-8", "replace").decode()), 502, "no JSON"),
+]
+
+
+@pytest.mark.parametrize(("answer", "status", "says"), WRONG)
+async def test_a_list_that_is_none_is_told_in_one_sentence(
+    server: ModelServer, fetcher: PlainFetcher, answer: Any, status: int, says: str
+) -> None:
+    server.answers["/v1/models"] = answer
+    spec = EndpointSpec("openai-chat", f"{server.url}/v1", key_env="HOUSE_KEY")
+    clock = Clock()
+    discovery = Discovery(server.target(spec, Authorization="Bearer sk-x"), fetcher, clock)
+    for _ in range(2):
+        with pytest.raises(Refused) as caught:
+            await discovery.models()
+        assert caught.value.status == status
+        assert says in str(caught.value)
+        assert "sk-" not in str(caught.value)
+    assert len(server.asked) == 1  # one that fails is left alone for a while
+    clock.now = REFUSED_S + 1
+    server.answers["/v1/models"] = LIST
+    assert list(await discovery.models()) == ["m"]
+
+
+async def test_a_server_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent:
+        async def fetch(self, address: Address, body: bytes | None, most_bytes: int) -> Fetched:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    monkeypatch.setattr("tui.bridge.providers.asking.DEADLINE_S", 0.01)
+    target = Target("x", EndpointSpec("k", "https://x.example/v1"), Address("https://x.example/v1"))
+    with pytest.raises(Broken, match=r"x\.example did not answer within"):
+        await Discovery(target, Silent()).models()
+
+
+async def test_a_key_does_not_travel_in_clear_text(fetcher: PlainFetcher) -> None:
+    url = "http://models.example/v1"
+    headers = {"Authorization": "Bearer sk-secret"}
+    target = Target("x", EndpointSpec("openai-chat", url), Address(url, headers))
+    with pytest.raises(Refused, match="clear text"):
+        Discovery(target, fetcher)
+
+
+async def test_a_provider_without_a_list_is_not_asked(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    models = {"deployment": ModelFacts(context_window=5)}
+    options = {"discovery": "none"}
+    spec = EndpointSpec("openai-chat", f"{server.url}/v1", models=models, options=options)
+    assert await Discovery(server.target(spec), fetcher).models() == models
+    assert server.asked == []
+
+
+async def test_names_that_clients_make_up_are_not_kept(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    server.answers["/api/ps"] = {"models": [{"name": "real", "context_length": 4096}]}
+    options = {"discovery": "ollama"}
+    target = server.target(EndpointSpec("openai-chat", f"{server.url}/v1", options=options))
+    discovery = Discovery(target, fetcher)
+    for number in range(300):
+        assert await discovery.loaded(f"made-up-{number}") == ModelFacts()
+    assert (await discovery.loaded("real")).context_window == 4096
+    assert list(target.discovered) == ["real"]
+
+
+async def test_a_window_that_is_not_known_yet_is_asked_for_again_soon(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    running: list[Any] = []
+    server.answers["/api/ps"] = lambda request: {"models": running}
+    options = {"discovery": "ollama"}
+    clock = Clock()
+    spec = EndpointSpec("openai-chat", f"{server.url}/v1", options=options)
+    discovery = Discovery(server.target(spec), fetcher, clock)
+    assert await discovery.loaded("m") == ModelFacts()
+    running.append({"name": "m", "context_length": 8192})
+    assert await discovery.loaded("m") == ModelFacts()
+    clock.now = 6.0
+    assert (await discovery.loaded("m")).context_window == 8192

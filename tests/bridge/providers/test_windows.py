@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.bridge.providers.conftest import ModelServer, PlainFetcher
+from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target
+from tui.bridge.providers.discovery import Discovery, nearby
+from tui.bridge.providers.facts import provider
+from tui.bridge.providers.windows import CODE, prepared
+from tui.core.wire.address import Address
+
+SHOW = {
+    "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40960},
+    "capabilities": ["completion", "tools"],
+}
+
+
+def said(chars: int, **request: Any) -> Asked:
+    item = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "x" * chars}],
+    }
+    return Asked("qwen3", {"model": "qwen3", **request}, [item])
+
+
+def ollama(server: ModelServer, **more: Any) -> EndpointSpec:
+    return EndpointSpec(
+        "openai-chat",
+        f"{server.url}/v1",
+        provider="ollama",
+        options={"discovery": "ollama"},
+        **more,
+    )
+
+
+@pytest.fixture
+def discovery(server: ModelServer, fetcher: PlainFetcher) -> Discovery:
+    return Discovery(server.target(ollama(server)), fetcher)
+
+
+def show(server: ModelServer, parameters: str = "") -> None:
+    server.answers["/api/show"] = {**SHOW, "parameters": parameters}
+
+
+async def test_a_modelfiles_window_is_what_a_request_gets(
+    server: ModelServer, discovery: Discovery
+) -> None:
+    show(server, 'stop    "<|im_end|>"\nnum_ctx                        8192\ntemperature 0.6')
+    asked = await prepared(said(20_000), discovery)
+    assert asked.facts.context_window == 8192
+    assert asked.facts.images is False
+    with pytest.raises(Refused) as caught:
+        await prepared(said(40_000), discovery)
+    assert (caught.value.status, caught.value.code, caught.value.param) == (400, CODE, "input")
+    words = str(caught.value)
+    assert "about 10,000 tokens" in words
+    assert "Ollama gives qwen3 a window of 8,192 (num_ctx)" in words
+    assert "OLLAMA_CONTEXT_LENGTH=32768" in words
+    assert "PARAMETER num_ctx 32768" in words
+    assert not any("generate" in one or "completions" in one for one in server.asked)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Съешь же ещё этих мягких французских булок, да выпей чаю. ",
+        "मैं आज बाज़ार जा रहा हूँ और कुछ फल खरीदूँगा। ",
+        "Καλημέρα κόσμε, πώς είσαι σήμερα; ",
+        "9f86d081884c7d659a2feaa0c55ad015",
+        "    if (a[i]!=b[j]&&(c->d(e,f)||!g)){h[k++]=i^j;}\n",
+    ],
+)
+async def test_what_is_written_densely_is_not_cut(
+    server: ModelServer, discovery: Discovery, piece: str
+) -> None:
+    show(server, "num_ctx 4096")
+    dense = said(0)
+    dense.items[0]["content"][0]["text"] = (piece * 400)[:12_000]
+    with pytest.raises(Refused, match="window of 4,096"):
+        await prepared(dense, discovery)
+    dense.items[0]["content"][0]["text"] = "It is quite the usual text, in words. " * 300
+    assert (await prepared(dense, discovery)).facts.context_window == 4096
+
+
+async def test_what_is_loaded_says_its_window(server: ModelServer, discovery: Discovery) -> None:
+    show(server)
+    loaded = {"name": "qwen3:latest", "model": "qwen3:latest", "context_length": 4096}
+    server.answers["/api/ps"] = {"models": [{"name": "other", "context_length": 99999}, loaded]}
+    with pytest.raises(Refused, match="window of 4,096"):
+        await prepared(said(20_000), discovery)
+    # started anew with more: the next request is sent
+    loaded["context_length"] = 32768
+    assert (await prepared(said(20_000), discovery)).facts.context_window == 32768
+
+
+async def test_a_model_that_only_its_loading_tells_of_is_loaded(
+    server: ModelServer, discovery: Discovery
+) -> None:
+    show(server)
+    running: list[Any] = []
+    server.answers["/api/ps"] = lambda request: {"models": running}
+
+    def generate(request: Any) -> Any:
+        running.append({"model": "qwen3:latest", "context_length": 16384})
+        return {"done": True, "done_reason": "load"}
+
+    server.answers["/api/generate"] = generate
+    assert (await prepared(said(20_000), discovery)).facts.context_window == 16384
+    assert server.asked.count("POST /api/generate") == 1
+    # and then it is believed for a while
+    before = len(server.asked)
+    await prepared(said(20_000), discovery)
+    assert len(server.asked) == before
+
+
+async def test_a_window_is_never_larger_than_the_models(
+    server: ModelServer, discovery: Discovery
+) -> None:
+    show(server, "num_ctx 131072")
+    with pytest.raises(Refused) as caught:
+        await prepared(said(200_000), discovery)
+    assert "40,960" in str(caught.value)
+    assert "that is all the model has" in str(caught.value)
+
+
+async def test_a_server_that_says_nothing_gives_the_least(
+    server: ModelServer, discovery: Discovery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OLLAMA_CONTEXT_LENGTH", raising=False)
+    with pytest.raises(Refused, match="window of 4,096"):
+        await prepared(said(40_000), discovery)
+    assert (await prepared(said(12_000), discovery)).facts.context_window == 4096
+    monkeypatch.setenv("OLLAMA_CONTEXT_LENGTH", "65536")
+    assert (await prepared(said(40_000), discovery)).facts.context_window == 65536
+
+
+async def test_the_users_word_counts_only_where_the_server_is_silent(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    models = {"qwen3": ModelFacts(context_window=100_000)}
+    discovery = Discovery(server.target(ollama(server, models=models)), fetcher)
+    assert (await prepared(said(40_000), discovery)).facts.context_window == 100_000
+    show(server, "num_ctx 4096")
+    fresh = Discovery(server.target(ollama(server, models=models)), fetcher)
+    with pytest.raises(Refused, match="window of 4,096"):
+        await prepared(said(40_000), fresh)
+
+
+async def test_a_short_request_asks_nobody(server: ModelServer, discovery: Discovery) -> None:
+    await prepared(said(1000), discovery)
+    assert server.asked == []
+
+
+async def test_a_server_that_is_gone_does_not_keep_the_request_from_saying_so(
+    fetcher: PlainFetcher,
+) -> None:
+    class Gone:
+        async def fetch(self, *_: Any) -> Any:
+            from tui.bridge.endpoints.base import Broken
+
+            raise Broken("127.0.0.1 cannot be reached: Connection refused.", unreached=True)
+
+    spec = EndpointSpec(
+        "openai-chat",
+        "http://127.0.0.1:1/v1",
+        models={"qwen3": ModelFacts(context_window=50_000)},
+        options={"discovery": "ollama"},
+    )
+    discovery = Discovery(Target("x", spec, Address(spec.url)), Gone())
+    assert (await prepared(said(20_000), discovery)).model == "qwen3"
+
+
+@pytest.mark.parametrize("form", ["lmstudio", "llamacpp"])
+async def test_other_local_servers_are_asked_for_what_is_loaded(
+    server: ModelServer, fetcher: PlainFetcher, form: str
+) -> None:
+    server.answers["/v1/models"] = {"data": [{"id": "qwen3"}]}
+    loaded = {"key": "qwen3", "loaded_instances": [{"config": {"context_length": 4096}}]}
+    server.answers["/api/v1/models"] = {"models": [loaded]}
+    server.answers["/props"] = {"default_generation_settings": {"n_ctx": 4096}}
+    spec = EndpointSpec("openai-chat", f"{server.url}/v1", options={"discovery": form})
+    discovery = Discovery(server.target(spec), fetcher)
+    assert (await prepared(said(12_000), discovery)).facts.context_window == 4096
+    with pytest.raises(Refused, match="has a context window of 4,096"):
+        await prepared(said(40_000), discovery)
+
+
+def hosted(**facts: Any) -> Discovery:
+    spec = EndpointSpec(
+        "openai-chat", "https://h.example/v1", models={"qwen3": ModelFacts(**facts)}
+    )
+
+    class Nobody:
+        async def fetch(self, *_: Any) -> Any:
+            raise AssertionError("nobody is asked")
+
+    return Discovery(Target("h", spec, Address(spec.url)), Nobody())
+
+
+async def test_of_others_only_what_surely_is_too_long_is_refused() -> None:
+    close = await prepared(said(44_000), hosted(context_window=10_000))
+    assert close.facts.context_window == 10_000
+    with pytest.raises(
+        Refused, match="about 25,000 tokens, but qwen3 has a context window of 10,000"
+    ):
+        await prepared(said(100_000), hosted(context_window=10_000))
+    assert (await prepared(said(100_000), hosted())).request["model"] == "qwen3"
+
+
+async def test_a_small_answer_is_asked_for_where_quota_is_reserved() -> None:
+    spec = provider("cerebras", None).spec({})
+    target = Target("c", spec, Address(spec.url))
+    discovery = hosted()
+    discovery.target = target
+    asked = await prepared(said(10), discovery)
+    assert asked.request["max_output_tokens"] == 8192
+    assert (await prepared(said(10, max_output_tokens=50), discovery)).request[
+        "max_output_tokens"
+    ] == 50
+    target.discovered["qwen3"] = ModelFacts(max_output_tokens=4096)
+    assert (await prepared(said(10), discovery)).request["max_output_tokens"] == 4096
+    assert "max_output_tokens" not in (await prepared(said(10), hosted())).request
+
+
+async def test_without_a_server_to_ask_the_request_stays_as_it_is() -> None:
+    asked = said(100_000)
+    assert (await prepared(asked, None)).request == asked.request
+
+
+@pytest.mark.parametrize("listed", [True, False])
+async def test_an_ollama_that_nobody_called_so_is_recognised(
+    server: ModelServer, fetcher: PlainFetcher, listed: bool
+) -> None:
+    if listed:
+        server.answers["/v1/models"] = {"data": [{"id": "qwen3:latest", "owned_by": "library"}]}
+    server.answers["/api/ps"] = {"models": [{"name": "qwen3:latest", "context_length": 4096}]}
+    discovery = Discovery(server.target(), fetcher)
+    await prepared(said(100), discovery)
+    assert server.asked == []
+    with pytest.raises(Refused, match="Ollama gives qwen3 a window of 4,096"):
+        await prepared(said(20_000), discovery)
+
+
+async def test_a_server_that_is_none_is_asked_who_it_is_only_once(
+    server: ModelServer, fetcher: PlainFetcher
+) -> None:
+    discovery = Discovery(server.target(), fetcher)
+    for _ in range(3):
+        await prepared(said(20_000), discovery)
+    assert server.asked == ["GET /v1/models", "GET /api/ps"]
+
+
+@pytest.mark.parametrize(
+    ("host", "near"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("10.1.2.3", True),
+        ("192.168.1.9", True),
+        ("gpu-box", True),
+        ("gpu.local", True),
+        ("api.example.com", False),
+        ("8.8.8.8", False),
+        ("2606:4700::1111", False),
+    ],
+)
+def test_which_servers_are_nearby(host: str, near: bool) -> None:
+    assert nearby(host) is near

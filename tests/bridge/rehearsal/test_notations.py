@@ -1,0 +1,136 @@
+"""The rehearsal model speaks every format on every channel, as it is asked; all of it lands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.rehearsed import fresh_files, user
+from tui.bridge.rehearsal.beats import Beat, Call, Say
+from tui.bridge.rehearsal.director import Manner, answer
+from tui.bridge.rehearsal.notations import (
+    Notation,
+    asked_notation,
+    in_prose,
+    patched_paths,
+    write_patch,
+)
+from tui.bridge.rehearsal.patch_writer import Change, FilePlan, new_lines
+from tui.bridge.rehearsal.phrases import after_patch
+from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.core.edit_stream import Channel
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.file_block import file_block
+from tui.core.instructions import instructions, tools
+from tui.core.patch_notes import PatchFormat, PatchTool
+
+NOTATIONS: tuple[Notation, ...] = get_args(Notation)
+TOOLS: tuple[PatchTool, ...] = get_args(PatchTool)
+
+
+def played(script: Script, tool: PatchTool, form: PatchFormat) -> list[Beat]:
+    """The answer to an exercise, as our own request asks for it."""
+    files = fresh_files()
+    request: dict[str, Any] = {
+        "instructions": instructions(sorted(files), "Use tabs in unified diffs.", tool, form),
+        "tools": tools(tool, form),
+    }
+    quoted = "\n".join(file_block(p, files[p], state="open") for p in script.paths if p in files)
+    return answer(request, [user(quoted), user(script.prompt)], Manner(deep=True))
+
+
+def landing_of(
+    files: dict[str, str], text: str, channel: Channel, form: PatchFormat, size: int
+) -> Landing:
+    def read(path: str) -> FileRead:
+        return FileRead(files[path].encode() if path in files else None)
+
+    landing = Landing(Workspace(read), turn=1, call_id="c", channel=channel, fmt=form)
+    for at in range(0, len(text), size):
+        landing.feed(text[at : at + size])
+        landing.tail()
+    landing.finish(cut=False)
+    return landing
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("form", get_args(PatchFormat))
+@pytest.mark.parametrize("script", load_scripts(), ids=lambda script: script.name)
+def test_every_exercise_lands_in_every_format_on_every_channel(
+    script: Script, form: PatchFormat, tool: PatchTool, size: int
+) -> None:
+    beats = played(script, tool, form)
+    if tool == "text":
+        text = "".join(beat.text for beat in beats if isinstance(beat, Say))
+    else:
+        (call,) = [beat for beat in beats if isinstance(beat, Call)]
+        assert call.custom == (tool == "custom")
+        text = call.text
+    landing = landing_of(fresh_files(), text, tool, form if form != "auto" else "auto", size)
+    assert landing.placed_all, landing.report()
+    for region, state in zip(script.regions, script.versions["solution"].states, strict=True):
+        now = landing.workspace.buffers[region.path].text()
+        assert region.states[state].strip("\n") in now
+    assert after_patch([landing.report()]).startswith("Done.")
+    if tool == "text":
+        said = "".join(landing.prose)
+        assert "<<<<<<<" not in said
+        assert "@@" not in said
+
+
+def test_the_request_says_what_is_asked_for() -> None:
+    for form in NOTATIONS:
+        for tool in TOOLS:
+            assert asked_notation(instructions(["a.py"], "", tool, form)) == form
+        assert asked_notation("", json.dumps(tools("custom", form)[-1])) == form
+        assert asked_notation("", json.dumps(tools("function", form)[-1])) == form
+    assert asked_notation("Be brief.") == "apply_patch"
+
+
+def test_the_paths_of_a_patch_are_known_in_every_format() -> None:
+    plan = FilePlan("src/a b.py", "one\ntwo\n", [Change(0, 1, ("1",))])
+    new = FilePlan("new.py", None, [Change(0, 0, ("x",))])
+    for notation in NOTATIONS:
+        named = patched_paths(f"So:\n\n{in_prose(write_patch([new], notation), notation)}\nDone.")
+        assert named == {"new.py"}, notation
+        if notation != "whole_file":
+            assert patched_paths(write_patch([plan, new], notation)) == {"src/a b.py", "new.py"}
+
+
+def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
+    plan = FilePlan("a.md", "x\n````\ny\n````\n", [Change(0, 1, ("z",))])
+    assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(
+    count=st.integers(0, 30),
+    wanted=st.lists(
+        st.tuples(st.integers(0, 29), st.integers(0, 3), st.integers(0, 3)), max_size=4
+    ),
+)
+def test_any_changes_arrive_as_planned(
+    notation: Notation, count: int, wanted: list[tuple[int, int, int]]
+) -> None:
+    old = [f"line {number}" for number in range(count)]
+    changes, done = [], 0
+    for first, removed, added in sorted(wanted):
+        if done <= first <= len(old) and first + removed <= len(old) and removed + added:
+            changes.append(Change(first, removed, tuple(f"+{first}.{n}" for n in range(added))))
+            done = first + removed + 1
+    if not changes or not old:
+        return
+    text = "".join(f"{line}\n" for line in old)
+    plan = FilePlan("a.txt", text, changes)
+    wanted_text = "".join(f"{line}\n" for line in new_lines(plan))
+    if notation == "whole_file" and 2 * len(new_lines(plan)) < len(old):
+        return  # less than half of the file is held on purpose
+    landing = landing_of({"a.txt": text}, write_patch([plan], notation), "custom", notation, 9)
+    assert landing.placed_all, landing.report()
+    assert landing.workspace.buffers["a.txt"].text() == wanted_text

@@ -1,0 +1,142 @@
+"""Two bridges behind a plain TCP balancer, with no state between them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.support.balancer import Balancer, balancing
+from tests.support.bridge_client import create, event, prose, until
+from tests.support.fault_stand import QUICK, Stand, seated
+from tests.support.nasty_server import Nasty
+from tests.support.rehearsed import user
+from tests.support.team import Served, asked, dial_at, listening, team
+from tui.core.wire.address import Address
+from tui.effects.clock import MonotonicClock
+from tui.effects.wire import Endpoint
+from tui.engine import intents
+
+SLOW = "rehearsal-fast@200"
+
+
+@dataclass
+class Farm:
+    """A balancer, its bridges, and a user's token."""
+
+    balancer: Balancer
+    bridges: list[Served]
+    token: str
+
+    def behind(self, connection: int = -1) -> Served:
+        """The bridge that a connection went to."""
+        port = self.balancer.taken[connection]
+        return next(bridge for bridge in self.bridges if bridge.port == port)
+
+
+@pytest.fixture
+async def farm(tmp_path: Path) -> AsyncIterator[Farm]:
+    file, (anna,) = team(tmp_path, "anna")
+    async with AsyncExitStack() as stack:
+        flags = ("--tokens", file)
+        made = [await stack.enter_async_context(listening(tmp_path, *flags)) for _ in range(2)]
+        balancer = await stack.enter_async_context(balancing(*(one.port for one in made)))
+        yield Farm(balancer, made, anna)
+
+
+@asynccontextmanager
+async def app(farm: Farm) -> AsyncIterator[Stand]:
+    """Our own session as a client."""
+
+    async def address() -> Address:
+        url = f"ws://127.0.0.1:{farm.balancer.port}/v1/responses"
+        return Address(url, {"Authorization": f"Bearer {farm.token}"})
+
+    endpoint = Endpoint("farm", address, MonotonicClock(), options=QUICK)
+    async with seated(endpoint, Nasty([]), SLOW) as stand:
+        yield stand
+
+
+async def test_a_parent_of_the_other_bridge_is_not_found_and_the_resend_is_answered(
+    farm: Farm,
+) -> None:
+    """As SDKs do: continue, be told that the parent is lost, say everything again."""
+    first_words = user("rehearse 5 tokens")
+    async with dial_at(farm.balancer.port, farm.token) as socket:
+        await create(socket, "", input=[first_words])
+        answer = (await until(socket))[-1]["response"]
+    async with dial_at(farm.balancer.port, farm.token) as socket:
+        await create(socket, "rehearse 6 tokens", previous_response_id=answer["id"])
+        refused = await event(socket)
+        assert refused["status"] == 400
+        assert refused["error"]["code"] == "previous_response_not_found"
+        assert answer["id"] in refused["error"]["message"]
+        items = [first_words, *answer["output"], user("rehearse 6 tokens")]
+        await create(socket, "", input=items)
+        again = (await until(socket))[-1]["response"]
+        assert again["status"] == "completed"
+        await create(socket, "rehearse 7 tokens", previous_response_id=again["id"])
+        assert prose(await until(socket))
+    assert len(set(farm.balancer.taken)) == 2
+
+
+async def test_responses_of_two_bridges_never_have_the_same_id(farm: Farm) -> None:
+    ids = set()
+    for _ in range(4):
+        async with dial_at(farm.balancer.port, farm.token) as socket:
+            await create(socket, "hello", generate=False)
+            ids.add((await until(socket))[-1]["response"]["id"])
+    assert len(ids) == 4
+
+
+async def test_a_drain_in_mid_turn_costs_the_app_nothing(farm: Farm) -> None:
+    async with app(farm) as at:
+        assert await at.seat.ask("rehearse 5 tokens")
+        used = farm.behind()
+        at.session.submit(intents.Prompt("rehearse 60 tokens"))
+        await at.seat.until(lambda: len(at.seat.said().split()) > 20)
+        used.signal()
+        await used.until_noted("draining")
+        await at.seat.idle()
+        assert at.session.status.outcome == "completed"
+        assert await used.ended() == 0
+        assert await at.seat.ask("rehearse 7 tokens")
+        assert at.session.status.outcome == "completed"
+        assert farm.behind() is not used
+        assert at.troubles == []
+        assert at.broken == []
+        assert len(at.whole) == 3
+
+
+async def test_a_bridge_that_is_killed_in_mid_turn_is_survived(farm: Farm) -> None:
+    async with app(farm) as at:
+        assert await at.seat.ask("rehearse 5 tokens")
+        used = farm.behind()
+        at.session.submit(intents.Prompt("rehearse 60 tokens"))
+        await at.seat.until(lambda: len(at.seat.said().split()) > 20)
+        used.signal(signal.SIGKILL)
+        await at.seat.idle()
+        assert at.session.status.outcome == "completed"
+        assert farm.behind() is not used
+        assert len(at.whole) == 2
+
+
+async def test_a_revoked_user_is_out_of_all_bridges(farm: Farm, tmp_path: Path) -> None:
+    async with (
+        dial_at(farm.balancer.port, farm.token) as one,
+        dial_at(farm.balancer.port, farm.token) as two,
+    ):
+        (tmp_path / "users.json").unlink()
+        for socket in (one, two):
+            with pytest.raises(ConnectionClosed) as closed:
+                await event(socket)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1008
+    for bridge in farm.bridges:
+        assert (await asked(bridge.port, "/v1/models", farm.token))[0] == 401
+        assert (await asked(bridge.port, "/healthz"))[0] == 200

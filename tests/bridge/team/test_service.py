@@ -1,0 +1,319 @@
+"""The real command that serves a team: signals, files that change, TLS, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import ssl
+import subprocess
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.support.bridge_client import create, event, until
+from tests.support.commands import Duetto, clean_environment, sentence
+from tests.support.team import Authority, asked, listening, team
+from tui.bridge.team.users import revoke_user
+from tui.cli.main import run as command
+
+LONG = {"model": "rehearsal-fast@100"}
+
+
+def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    return Duetto(folder, clean_environment(folder)).run("bridge", *arguments)
+
+
+async def test_over_tls_with_tokens_and_no_stdin(tmp_path: Path) -> None:
+    authority = Authority.at(tmp_path)
+    cert, key = authority.issue()
+    file, (anna,) = team(tmp_path, "anna")
+    flags = ("--tls-cert", cert, "--tls-key", key, "--tokens", file)
+    async with listening(tmp_path, *flags, at="0.0.0.0:0") as served:
+        assert served.url == f"wss://0.0.0.0:{served.port}/v1/responses"
+        assert served.token == ""
+        tls = authority.client()
+        async with served.dial(anna, tls) as socket:
+            await create(socket, "hello")
+            assert (await until(socket))[-1]["type"] == "response.completed"
+        assert await asked(served.port, "/healthz", "", tls) == (200, b'{"status": "ok"}\n')
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await served.dial(anna, ssl.create_default_context())
+        with pytest.raises(InvalidStatus) as refused:
+            await served.dial("duetto_wrong", tls)
+        assert refused.value.response.status_code == 401
+        # a renewed certificate serves new connections, half of one does not
+        former = key.read_bytes()
+        key.write_text("half")
+        refused_one = (await served.until_noted("certificate_refused"))[0]
+        assert "BEGIN PRIVATE KEY" in refused_one["why"]
+        key.write_bytes(former)
+        await served.until_noted("certificate_changed")
+        cert, key = authority.issue()
+        served.signal(signal.SIGHUP)
+        await served.until_noted("certificate_changed", 2)
+        renewed = ssl.PEM_cert_to_DER_cert(
+            cert.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n"
+        )
+        async with served.dial(anna, tls) as socket:
+            shown = socket.transport.get_extra_info("ssl_object").getpeercert(True)
+            assert shown == renewed
+        served.signal()
+        assert await served.ended() == 0
+    assert anna not in served.log.read_text()
+
+
+async def test_a_team_of_one_on_this_machine_is_told_its_token(tmp_path: Path) -> None:
+    async with listening(tmp_path) as served:
+        assert served.token.startswith("duetto_")
+        async with served.dial(served.token) as socket:
+            await create(socket, "hello")
+            assert (await until(socket))[-1]["type"] == "response.completed"
+        served.signal(signal.SIGINT)
+        assert await served.ended() == 0
+        assert [line["event"] for line in served.noted()][-1] == "ended"
+
+
+async def test_a_revoked_user_is_out_within_a_second_by_the_command(tmp_path: Path) -> None:
+    file, (anna, bob) = team(tmp_path, "anna", "bob")
+    async with (
+        listening(tmp_path, "--tokens", file) as served,
+        served.dial(anna) as first,
+        served.dial(bob) as second,
+    ):
+        await create(second, "rehearse 9000 tokens", **LONG)
+        await until(second, "response.output_text.delta")
+        revoke_user(file, "bob")
+        async with asyncio.timeout(1):
+            with pytest.raises(ConnectionClosed) as closed:
+                await until(second, "never")
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+        await create(first, "hello")
+        assert (await until(first))[-1]["type"] == "response.completed"
+        ran = await asyncio.to_thread(run, tmp_path, "token", "add", "carl", "--tokens", file)
+        served.signal(signal.SIGHUP)
+        await served.until_noted("users_changed", 2)
+        async with served.dial(ran.stdout.decode().strip()):
+            pass
+
+
+async def test_sigterm_lets_running_responses_end_and_nobody_in(tmp_path: Path) -> None:
+    file, (anna,) = team(tmp_path, "anna")
+    async with listening(tmp_path, "--tokens", file) as served:
+        async with served.dial(anna) as busy, served.dial(anna) as idle:
+            await create(busy, "rehearse 120 tokens", **LONG)
+            await until(busy, "response.output_text.delta")
+            served.signal()
+            with pytest.raises(ConnectionClosed) as closed:
+                await event(idle)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1012
+            assert await asked(served.port, "/healthz") == (503, b'{"status": "draining"}\n')
+            with pytest.raises(InvalidStatus) as refused:
+                await served.dial(anna)
+            assert refused.value.response.status_code == 503
+            assert refused.value.response.headers["Retry-After"] == "1"
+            await create(busy, "hello", stream_id="other")
+            beside = (await until(busy))[-1]
+            assert (beside["type"], beside["stream_id"]) == ("response.completed", "other")
+            ended = (await until(busy))[-1]
+            assert ended["type"] == "response.completed"
+            assert ended["response"]["usage"]["output_tokens"] == 120
+            with pytest.raises(ConnectionClosed) as closed:
+                await event(busy)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1012
+        assert await served.ended() == 0
+
+
+async def test_a_response_that_takes_too_long_is_cut_at_the_deadline(tmp_path: Path) -> None:
+    async with listening(tmp_path, "--drain", "0.5") as served:
+        async with served.dial(served.token) as socket:
+            await create(socket, "rehearse 9000 tokens", **LONG)
+            await until(socket, "response.output_text.delta")
+            served.signal()
+            with pytest.raises(ConnectionClosed) as closed:
+                await until(socket, "never")
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1012
+        assert await served.ended() == 0
+        assert served.noted("response")[-1]["status"] == "abandoned"
+
+
+async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    async with listening(tmp_path) as served, served.dial(served.token) as socket:
+        await create(socket, "rehearse 9000 tokens", **LONG)
+        await until(socket, "response.output_text.delta")
+        served.signal()
+        await served.until_noted("draining")
+        await until(socket, "response.output_text.delta")
+        served.signal()
+        async with asyncio.timeout(2):
+            assert await served.ended() == 0
+
+
+async def test_what_is_no_upgrade_makes_no_noise(tmp_path: Path) -> None:
+    """Scanners, probes of balancers, half a request, TLS where there is none."""
+    async with listening(tmp_path) as served:
+        for sent in (
+            b"",
+            b"\x16\x03\x01\x02\x00",
+            b"GET / HTTP/1.1\r\n",
+            b"\x00" * 5000,
+            b"G" * 99,
+        ):
+            _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(sent)
+            await writer.drain()
+            writer.close()
+        assert (await asked(served.port, "/healthz"))[0] == 200
+        served.signal()
+        assert await served.ended() == 0
+        assert {line["event"] for line in served.noted()} <= {"listening", "draining", "ended"}
+
+
+async def test_metrics_of_the_real_process(tmp_path: Path) -> None:
+    async with listening(tmp_path) as served:
+        async with served.dial(served.token) as socket:
+            await create(socket, "hello")
+            await until(socket)
+        page = (await asked(served.port, "/metrics"))[1].decode()
+        assert (
+            'duetto_responses_total{endpoint="",model="rehearsal-fast",status="completed"} 1.0'
+            in page
+        )
+        assert "process_resident_memory_bytes" in page
+        assert served.token not in page
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--listen", "0.0.0.0:0"), "name the file of users with --tokens"),
+        (("--listen", "0.0.0.0:0", "--tokens", "users.json"), "give --tls-cert and --tls-key"),
+        (("--listen", "127.0.0.1:0", "--tokens", "none.json"), "there is no file of users"),
+        (("--listen", "127.0.0.1:0", "--tls-cert", "none.pem"), "none.pem cannot be read"),
+        (("--listen", "127.0.0.1:0", "--tls-key", "none.pem"), "of no use without --tls-cert"),
+        (("--listen", "127.0.0.1"), "there is no port in it"),
+        (("--listen", "127.0.0.1:0", "--port", "8443"), "--port is for a bridge of your own"),
+        (("--listen", "127.0.0.1:0", "--log", "none/log"), "the log none/log cannot be written"),
+        (("--listen", "127.0.0.1:0", "--config", "none.toml"), "none.toml"),
+        (("--tokens", "users.json"), "add --listen HOST:PORT"),
+        (("--drain", "3"), "add --listen HOST:PORT"),
+        (("--user-in-flight", "3"), "add --listen HOST:PORT"),
+        (("--endpoint", "grok"), "no provider 'grok'"),
+    ],
+)
+def test_what_cannot_be_served_is_one_sentence(
+    tmp_path: Path,
+    flags: tuple[str, ...],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    team(tmp_path, "anna")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
+    assert command(["bridge", *flags]) in (1, 2)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("duetto: ")
+    assert said.err.count("\n") == 1
+    assert words in said.err
+
+
+async def test_a_place_that_cannot_be_listened_at_is_told(tmp_path: Path) -> None:
+    file, _ = team(tmp_path, "anna")
+    flags = ("--listen", "192.0.2.7:0", "--tokens", file, "--behind-tls")
+    ran = await asyncio.to_thread(run, tmp_path, *flags)
+    assert "the bridge cannot listen at 192.0.2.7, port 0: " in sentence(ran, 2)
+    async with listening(tmp_path) as served:
+        at = f"127.0.0.1:{served.port}"
+        ran = await asyncio.to_thread(run, tmp_path, "--listen", at)
+        assert "the bridge cannot listen at" in sentence(ran, 2)
+
+
+def test_tokens_by_the_command(tmp_path: Path) -> None:
+    added = run(tmp_path, "token", "add", "anna", "--in-flight", "4", "--tokens", "users.json")
+    token = added.stdout.decode().strip()
+    assert added.returncode == 0
+    assert token.startswith("duetto_")
+    assert b"cannot be shown again" in added.stderr
+    listed = run(tmp_path, "token", "list", "--tokens", "users.json")
+    assert listed.stdout.decode().startswith("anna  2")
+    assert listed.stdout.decode().endswith("in_flight 4\n")
+    as_json = run(tmp_path, "token", "list", "--json", "--tokens", "users.json")
+    assert json.loads(as_json.stdout)["anna"]["limits"] == {"in_flight": 4}
+    assert "anna has a token" in sentence(
+        run(tmp_path, "token", "add", "anna", "--tokens", "users.json"), 2
+    )
+    assert "did you mean 'anna'" in sentence(
+        run(tmp_path, "token", "revoke", "ana", "--tokens", "users.json"), 2
+    )
+    assert run(tmp_path, "token", "revoke", "anna", "--tokens", "users.json").returncode == 0
+    assert token not in (tmp_path / "users.json").read_text()
+    assert run(tmp_path, "token", "list", "--tokens", "users.json").stdout == b""
+
+
+async def test_half_a_request_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    """Probes of balancers open a connection and say nothing, or say no goodbye."""
+    authority = Authority.at(tmp_path)
+    cert, key = authority.issue()
+    for flags in ((), ("--tls-cert", cert, "--tls-key", key)):
+        async with listening(tmp_path, *flags) as served:
+            writers = []
+            for sent in (b"", b"GET /v1/resp", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n"):
+                _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+                writer.write(sent)
+                await writer.drain()
+                writers.append(writer)
+            served.signal()
+            async with asyncio.timeout(4):
+                assert await served.ended() == 0
+            for writer in writers:
+                writer.close()
+
+
+async def test_behind_a_balancer_that_ends_tls(tmp_path: Path) -> None:
+    file, (anna,) = team(tmp_path, "anna")
+    flags = ("--tokens", file, "--behind-tls")
+    async with listening(tmp_path, *flags, at="0.0.0.0:0") as served:
+        assert served.url.startswith("ws://0.0.0.0:")
+        headers = {
+            "X-Forwarded-For": "198.51.100.1, 203.0.113.9",
+            "Authorization": f"Bearer {anna}",
+        }
+        url = f"ws://127.0.0.1:{served.port}/v1/responses"
+        async with connect(url, additional_headers=headers, proxy=None) as socket:
+            await create(socket, "hello")
+            assert (await until(socket))[-1]["type"] == "response.completed"
+        assert (await served.until_noted("connected"))[0]["peer"] == "203.0.113.9"
+        # everybody comes from this machine now
+        assert (await asked(served.port, "/metrics"))[0] == 401
+        assert (await asked(served.port, "/metrics", anna))[0] == 200
+        assert (await asked(served.port, "/healthz"))[0] == 200
+
+
+async def test_idle_clients_over_tls_take_little_memory(tmp_path: Path) -> None:
+    authority = Authority.at(tmp_path)
+    cert, key = authority.issue()
+    tls, idle = authority.client(), 100
+    async with listening(tmp_path, "--tls-cert", cert, "--tls-key", key) as served:
+        async with served.dial(served.token, tls):
+            pass  # what the first one needs is no idle client's
+        before_kb = resident_kb(served.process.pid)
+        async with AsyncExitStack() as stack:
+            for _ in range(idle):
+                await stack.enter_async_context(served.dial(served.token, tls))
+            assert (resident_kb(served.process.pid) - before_kb) / idle < 200
+
+
+def resident_kb(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return 0  # only Linux says it like this
+    return int(status.read_text().partition("VmRSS:")[2].split()[0])

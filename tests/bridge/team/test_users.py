@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tui.bridge.team.limits import Limits
+from tui.bridge.team.roster import Roster
+from tui.bridge.team.users import add_user, hash_of, read_users, revoke_user
+from tui.errors import FileRefused, UsageError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "users.json"
+
+
+def test_a_token_is_not_kept_only_its_hash(file: Path) -> None:
+    token = add_user(file, "anna", Limits(in_flight=2))
+    assert token.startswith("duetto_")
+    assert len(token) > 43
+    assert token not in file.read_text()
+    assert token[7:] not in file.read_text()
+    assert read_users(file)["anna"].hash == hash_of(token.encode())
+    assert read_users(file)["anna"].limits == Limits(in_flight=2)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert add_user(file, "bob", Limits()) != token
+    assert [entry.name for entry in file.parent.iterdir()] == ["users.json"]
+
+
+def test_revoking_takes_one_user_out(file: Path) -> None:
+    add_user(file, "anna", Limits())
+    add_user(file, "bob", Limits())
+    revoke_user(file, "anna")
+    assert list(read_users(file)) == ["bob"]
+    with pytest.raises(UsageError, match=r"no user 'bbo' in .*; did you mean 'bob'\?"):
+        revoke_user(file, "bbo")
+    with pytest.raises(UsageError, match="bob has a token already: revoke it first"):
+        add_user(file, "bob", Limits())
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 65, "a\nb", "ä", "a/b"])
+def test_a_name_is_a_word(file: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="is no name of a user"):
+        add_user(file, name, Limits())
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no file of users"),
+        ("[]", "is no file of users"),
+        ('{"users": {"a": {"hash": "plain"}}}', "is no file of users"),
+        ('{"users": {"a": {"hash": "HASH", "role": "x"}}}', "role"),
+        ('{"schema": 2, "users": {}}', "schema 2; this version of duetto knows 1"),
+        (
+            '{"users": {"a": {"hash": "HASH"}, "b": {"hash": "HASH"}}}',
+            "have the same token",
+        ),
+        (
+            '{"users": {"a": {"hash": "sha256:%s", "limits": {"in_flight": 0}}}}' % ("0" * 64),
+            ">= 1",
+        ),
+        ("\udcff", "is no file of users"),
+    ],
+)
+def test_a_wrong_file_is_named_in_one_sentence(file: Path, text: str, words: str) -> None:
+    text = text.replace("HASH", f"sha256:{'0' * 64}")
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UsageError, match=words) as wrong:
+        read_users(file)
+    assert str(wrong.value).count("\n") == 0
+
+
+def test_no_file_and_no_folder_are_told(file: Path) -> None:
+    with pytest.raises(UsageError, match="duetto bridge token add NAME makes one"):
+        read_users(file)
+    with pytest.raises(UsageError, match="there is no file of users"):
+        revoke_user(file, "anna")
+    with pytest.raises(FileRefused, match="cannot be written: No such file or directory"):
+        add_user(file.parent / "nowhere" / "users.json", "anna", Limits())
+    with pytest.raises(FileRefused, match="cannot be read"):
+        read_users(file.parent)
+
+
+def test_a_file_that_anybody_may_change_names_nobody(file: Path) -> None:
+    add_user(file, "anna", Limits())
+    roster = Roster(file)
+    file.chmod(0o644)
+    assert read_users(file)
+    file.chmod(0o646)
+    with pytest.raises(UsageError, match=r"anybody on this machine may change .*: chmod 600"):
+        read_users(file)
+    assert roster.look()
+    assert "chmod 600" in roster.wrong
+
+
+def test_many_at_once_lose_nobody(file: Path) -> None:
+    names = [f"user{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        tokens = list(pool.map(lambda name: add_user(file, name, Limits()), names))
+    users = read_users(file)
+    assert {users[name].hash for name in names} == {hash_of(t.encode()) for t in tokens}
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    real, link = tmp_path / "real" / "users.json", tmp_path / "users.json"
+    real.parent.mkdir()
+    link.symlink_to(real)
+    add_user(link, "anna", Limits())
+    assert link.is_symlink()
+    assert list(read_users(real)) == ["anna"]
+
+
+class TestRoster:
+    def test_it_follows_the_file(self, file: Path) -> None:
+        anna = add_user(file, "anna", Limits()).encode()
+        roster = Roster(file)
+        guest = roster.find(anna)
+        assert guest is not None
+        assert guest.name == "anna"
+        assert not roster.look()
+        bob = add_user(file, "bob", Limits()).encode()
+        assert roster.find(bob) is None
+        assert roster.look()
+        assert roster.find(bob) is not None
+        revoke_user(file, "anna")
+        assert roster.look()
+        assert roster.find(anna) is None
+        assert not roster.knows(guest)
+
+    def test_who_is_added_again_has_another_token(self, file: Path) -> None:
+        former = add_user(file, "anna", Limits()).encode()
+        roster = Roster(file)
+        guest = roster.find(former)
+        assert guest is not None
+        revoke_user(file, "anna")
+        add_user(file, "anna", Limits())
+        assert roster.look()
+        assert not roster.knows(guest)
+
+    def test_half_a_file_leaves_all_as_it_was(self, file: Path) -> None:
+        anna = add_user(file, "anna", Limits()).encode()
+        roster = Roster(file)
+        whole = file.read_bytes()
+        file.write_bytes(whole[:40])
+        assert roster.look()
+        assert roster.find(anna) is not None
+        assert "is no file of users" in roster.wrong
+        assert not roster.look()
+        file.write_bytes(whole)
+        assert roster.look()
+        assert roster.wrong == ""
+
+    def test_a_file_that_is_gone_names_nobody(self, file: Path) -> None:
+        anna = add_user(file, "anna", Limits()).encode()
+        roster = Roster(file)
+        file.unlink()
+        assert roster.look()
+        assert roster.find(anna) is None
+
+    def test_a_change_within_one_tick_of_the_clock_is_seen(self, file: Path) -> None:
+        add_user(file, "anna", Limits())
+        roster, before = Roster(file), file.stat()
+        revoke_user(file, "anna")
+        add_user(file, "anna", Limits())
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert file.stat().st_size == before.st_size
+        assert roster.look()
+
+    def test_nobody_comes_in_without_a_token(self, file: Path) -> None:
+        add_user(file, "anna", Limits())
+        roster = Roster(file)
+        for token in (b"", b"duetto_", b"\xff", b"x" * 10_000):
+            assert roster.find(token) is None
+
+    def test_a_pipe_in_its_place_is_not_waited_for(self, file: Path) -> None:
+        token = add_user(file, "anna", Limits())
+        roster = Roster(file)
+        file.unlink()
+        os.mkfifo(file)
+        assert roster.look()
+        assert "is no file of users" in roster.wrong
+        assert roster.find(token.encode()) is not None

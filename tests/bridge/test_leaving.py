@@ -1,0 +1,110 @@
+"""A connection that is to end when nothing runs on it: it ends behind the last word, not before."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from tests.support.bridge_client import QUICK, create, dial, event
+from tui.bridge.admission import OneToken
+from tui.bridge.server import Bridge
+from tui.bridge.stage import Part, Performer, Stage
+
+
+class Watched(OneToken):
+    """Lets a test have the stage."""
+
+    def __init__(self) -> None:
+        super().__init__("the-token")
+        self.stage: Stage | None = None
+
+    def attended(self, performer: Performer) -> Performer:
+        return performer
+
+    def staged(self, stage: Stage) -> None:
+        self.stage = stage
+
+    @contextmanager
+    def visit(self, socket: ServerConnection) -> Iterator[Watched]:
+        yield self
+
+    def leave(self) -> None:
+        assert self.stage is not None
+        self.stage.leave()
+
+
+async def rest(client: ClientConnection) -> list[str]:
+    """The kinds of all events till the connection ends."""
+    kinds: list[str] = []
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            kinds.append((await event(client))["type"])
+    return kinds
+
+
+@pytest.fixture
+def admission() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+async def socket(admission: Watched) -> AsyncIterator[connect]:
+    served = Bridge(QUICK, admission=admission)
+    await served.start()
+    yield dial(served)
+    await served.close()
+
+
+async def test_it_ends_behind_the_end_of_a_response_and_of_what_waited_for_it(
+    socket: connect, admission: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever answers may have something to clear up when the answer is over."""
+
+    async def perform(_self: object, part: Part) -> None:
+        part.run.finish()
+        admission.leave()
+        await asyncio.sleep(0.05)
+
+    monkeypatch.setattr("tui.bridge.performer.EndpointPerformer.perform", perform)
+    async with socket as client:
+        await create(client, "one")
+        await create(client, "two")
+        said = await rest(client)
+        assert said.count("response.completed") == 2
+        assert client.close_code == 1012
+
+
+async def test_a_steered_response_s_successor_is_waited_for(
+    socket: connect, admission: Watched
+) -> None:
+    async with socket as client:
+        await create(client, "rehearse 400 tokens", model="rehearsal-fast@400")
+        while (got := await event(client))["type"] != "response.output_text.delta":
+            if got["type"] == "response.created":
+                parent = got["response"]["id"]
+        admission.leave()
+        steer = {"type": "response.steer", "previous_response_id": parent, "input": "hello"}
+        await client.send(json.dumps(steer))
+        said = await rest(client)
+        assert said.count("response.created") == 1
+        assert said[-1] == "response.completed"
+        assert client.close_code == 1012
+
+
+async def test_with_nothing_to_do_it_ends_at_once(socket: connect, admission: Watched) -> None:
+    async with socket as client:
+        await create(client, "hi")
+        while (await event(client))["type"] != "response.completed":
+            pass
+        admission.leave()
+        async with asyncio.timeout(1):
+            await client.wait_closed()
+        assert client.close_code == 1012

@@ -1,0 +1,84 @@
+"""A name server that is silent about one host holds up nobody who wants another one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tui.bridge.upstream.dialling import Dialler, Origin
+from tui.bridge.upstream.names import Names
+
+LANES = 40
+ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))
+
+
+class NameServer:
+    """Knows all names, and is silent about ``silent.test`` till it is let go."""
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+        self.asked: list[str] = []
+
+    def getaddrinfo(self, host: str, port: int, *_: Any, **__: Any) -> Any:
+        self.asked.append(host)
+        if host == "silent.test":
+            self.let_go.wait(20)
+            raise socket.gaierror(socket.EAI_AGAIN, "try again")
+        return [(*ADDRESS[:4], ("127.0.0.1", port))]
+
+
+@pytest.fixture
+def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    made = NameServer()
+    monkeypatch.setattr(socket, "getaddrinfo", made.getaddrinfo)
+    yield made
+    made.let_go.set()
+
+
+async def test_a_host_that_is_not_found_does_not_hold_up_another(name_server: NameServer) -> None:
+    names = Names()
+    waiting = [asyncio.ensure_future(names.addresses("silent.test", 80)) for _ in range(LANES)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(2):
+        assert await names.addresses("other.test", 81) == [(*ADDRESS[:4], ("127.0.0.1", 81))]
+        await asyncio.to_thread(int)
+        await asyncio.get_running_loop().shutdown_default_executor()
+    assert name_server.asked.count("silent.test") == 1
+    waiting[0].cancel()
+    name_server.let_go.set()
+    ended = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(ended[0], asyncio.CancelledError)
+    assert all(isinstance(one, socket.gaierror) for one in ended[1:])
+
+
+async def test_a_name_is_asked_for_anew_behind_an_answer(name_server: NameServer) -> None:
+    names = Names()
+    name_server.let_go.set()
+    for _ in range(2):
+        with pytest.raises(socket.gaierror):
+            await names.addresses("silent.test", 80)
+        await names.addresses("other.test", 80)
+    assert name_server.asked == ["silent.test", "other.test"] * 2
+
+
+async def test_a_dial_asks_so(name_server: NameServer) -> None:
+    async def hang_up(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        dialler = Dialler()
+        silent = Origin("http", "silent.test", port)
+        waiting = [asyncio.ensure_future(dialler.dialled(silent)) for _ in range(LANES)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            spare = await dialler.dialled(Origin("http", "other.test", port))
+        spare.transport.abort()
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)

@@ -1,0 +1,58 @@
+"""How long to wait, and how much is left, in the words of each provider."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tui.bridge.upstream.rate_limits import left, pause_s
+
+NOW_S = 1_795_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "pause"),
+    [
+        ({"Retry-After": "7", "x-ratelimit-remaining-requests": "0"}, 7),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, 360),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "20ms"}, 0.02),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h2m3.5s"}, 3723.5),
+        ({"x-ratelimit-remaining-tokens": "9", "x-ratelimit-reset-tokens": "6m0s"}, None),
+        (
+            {
+                "x-ratelimit-remaining-requests-day": "0",
+                "x-ratelimit-reset-requests-day": "33011.4",
+                "x-ratelimit-remaining-tokens-minute": "0",
+                "x-ratelimit-reset-tokens-minute": "11.4",
+            },
+            33011.4,
+        ),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-18T11:06:50Z",
+            },
+            10,
+        ),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795000005000"}, 5),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1795000005"}, 5),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}, 1),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 400}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": ""}, None),
+        ({"x-ratelimit-remaining": "0"}, None),
+        ({}, None),
+    ],
+)
+def test_pauses(headers: dict[str, str], pause: float | None) -> None:
+    found = pause_s(headers, NOW_S)
+    assert found == (None if pause is None else pytest.approx(pause))
+
+
+def test_what_is_left() -> None:
+    headers = {"X-RateLimit-Remaining-Tokens": "5", "Content-Type": "x"}
+    assert json.loads(left(headers)) == {"x-ratelimit-remaining-tokens": "5"}
+    assert left({"Content-Type": "x"}) == ""
+    assert left({f"x-ratelimit-{n}": "x" * 100 for n in range(50)}) == ""

@@ -1,0 +1,260 @@
+"""Reaching a server: every way in which it fails, and leaving while it is tried."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import os
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.bridge.upstream.test_client import HEAD, Server, read, served
+from tui.bridge.upstream import dialling, http1
+from tui.bridge.upstream.client import BrokenError, Upstream
+from tui.core.wire.address import Address
+
+
+def context_of(authority: trustme.CA, **more: Any) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1", **more).configure_cert(context)
+    return context
+
+
+@contextlib.asynccontextmanager
+async def mute() -> AsyncIterator[tuple[int, list[asyncio.StreamWriter], asyncio.Event]]:
+    """A server that takes connections and says nothing: its port, who came, and who left."""
+    came: list[asyncio.StreamWriter] = []
+    left = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(writer)
+        with contextlib.suppress(ConnectionError):
+            while await reader.read(65536):
+                pass
+        left.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1], came, left
+        for writer in came:
+            writer.transport.abort()
+
+
+async def why(upstream: Upstream, url: str) -> str:
+    with pytest.raises(BrokenError) as raised:
+        await read(upstream, url)
+    return str(raised.value)
+
+
+async def test_an_expired_certificate_is_named_so(
+    upstream: Upstream, authority: trustme.CA
+) -> None:
+    day = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+    async with served(tls=context_of(authority, not_before=day, not_after=day)) as server:
+        assert "is not valid today" in await why(upstream, server.url)
+        assert server.requests == []
+
+
+async def test_a_server_of_old_tls_or_of_none_is_one_sentence(
+    upstream: Upstream, authority: trustme.CA
+) -> None:
+    old = context_of(authority)
+    old.set_ciphers("ALL:@SECLEVEL=0")
+    with pytest.warns(DeprecationWarning, match="TLS"):
+        old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65536)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    for serve, tls, cause in (
+        (Server().serve, old, "it closed the connection at once"),
+        (plain, None, "the TLS connection failed (wrong version number)"),
+    ):
+        listening = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+        async with listening, asyncio.timeout(3):
+            url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+            words = await why(upstream, url)
+        assert words == f"127.0.0.1 cannot be reached: {cause}."
+
+
+async def test_all_who_wait_for_a_dead_server_are_told_at_the_same_time(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one behind the other: the tenth would wait for nine others first."""
+    monkeypatch.setattr(dialling, "CONNECT_S", 0.3)
+    loop = asyncio.get_running_loop()
+    async with mute() as (port, came, _):
+        began_s = loop.time()
+        told = await asyncio.gather(
+            *(why(upstream, f"https://127.0.0.1:{port}/v1") for _ in range(6))
+        )
+        assert {words.partition(":")[0] for words in told} == {"127.0.0.1 cannot be reached"}
+        assert loop.time() - began_s < 1.2
+        assert len(came) <= 6
+
+
+async def test_one_who_leaves_while_a_connection_is_made_takes_it_from_nobody(
+    upstream: Upstream, authority: trustme.CA
+) -> None:
+    async with served(tls=context_of(authority)) as server:
+        first = asyncio.create_task(read(upstream, server.url))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        others = [asyncio.create_task(read(upstream, server.url)) for _ in range(3)]
+        await asyncio.sleep(0.001)
+        first.cancel()
+        assert await asyncio.gather(*others) == [b"data: 1\n\n"] * 3
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_who_leaves_is_gone_at_once_in_every_state(scheme: str, upstream: Upstream) -> None:
+    """While TLS is agreed on, or the headers are awaited."""
+    loop = asyncio.get_running_loop()
+    async with mute() as (port, came, left):
+        for body in (b"{}", b"x" * 2**22):
+            left.clear()
+            url = f"{scheme}://127.0.0.1:{port}/v1"
+            asking = asyncio.create_task(read(upstream, url, body))
+            async with asyncio.timeout(5):
+                while not came:
+                    await asyncio.sleep(0.005)
+                await asyncio.sleep(0.05)
+                began_s = loop.time()
+                asking.cancel()
+                await left.wait()
+            assert loop.time() - began_s < 0.05
+            await asyncio.gather(asking, return_exceptions=True)
+            came.clear()
+
+
+@pytest.mark.parametrize("proxy", ["http://u:p@", "socks5://u:p@", "https://u:p@"])
+async def test_who_leaves_while_a_proxy_is_asked_is_gone_at_once(
+    proxy: str, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    async with mute() as (port, came, left):
+        monkeypatch.setenv("https_proxy", f"{proxy}127.0.0.1:{port}")
+        asking = asyncio.create_task(read(upstream, "https://far.example.test/v1"))
+        async with asyncio.timeout(5):
+            while not came:
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(0.05)
+            began_s = loop.time()
+            asking.cancel()
+            await left.wait()
+        assert loop.time() - began_s < 0.05
+        await asyncio.gather(asking, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def full() -> Any:
+    """An address at which connections hang: its queue is full."""
+    with socket.socket() as listening, contextlib.ExitStack() as stack:
+        listening.bind(("127.0.0.2", 0))
+        listening.listen(0)
+        for _ in range(3):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listening.getsockname())
+        yield listening.getsockname()[1]
+
+
+async def test_a_dead_address_among_several_costs_a_moment(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    with full() as dead:
+        async with served() as server:
+            port = int(server.url.split(":")[2].split("/")[0])
+            tcp = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+            found = [(*tcp, ("127.0.0.2", dead)), (*tcp, ("127.0.0.1", port))]
+
+            def looked_up(*_: Any, **__: Any) -> Any:
+                return found
+
+            monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+            began_s = loop.time()
+            url = f"http://localhost:{port}/v1"
+            assert await read(upstream, url) == b"data: 1\n\n"
+            assert loop.time() - began_s < 1
+
+
+async def test_ipv6_only(upstream: Upstream) -> None:
+    server = Server()
+    listening = await asyncio.start_server(server.serve, "::1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        assert await read(upstream, f"http://[::1]:{port}/v1") == b"data: 1\n\n"
+        assert b"Host: [::1]:%d\r\n" % port in server.requests[0][1]
+
+
+async def test_a_name_that_nobody_knows_is_one_sentence(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    for url in ("https://no.example.test/v1", f"https://{'a' * 70}.test/v1", "https://a..b/v1"):
+        assert (await why(upstream, url)).endswith("cannot be reached: its name is not known.")
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+async def test_nothing_is_left_of_many_that_were_left_or_failed(
+    authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut(_server: Server, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"Content-Length: 99\r\n\r\ndata")
+        await writer.drain()
+        writer.transport.abort()
+
+    async def endless(_server: Server, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"\r\ndata: 1\n\n")
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(dialling, "CONNECT_S", 0.1)
+    monkeypatch.setattr(http1, "CONNECT_S", 0.1)
+    before, tasks = open_files(), len(asyncio.all_tasks())
+    made = Upstream()
+    asks: list[Callable[[], Any]] = []
+    async with mute() as (port, _, _), served(cut) as broken, served(endless) as long:
+        for url in (f"https://127.0.0.1:{port}/v1", broken.url, long.url, "http://127.0.0.1:9/"):
+            asks += [lambda url=url: read(made, url)] * 10
+        running = [asyncio.create_task(ask()) for ask in asks]
+        await asyncio.sleep(0.5)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+    await made.close()
+    async with asyncio.timeout(3):
+        while open_files() > before + 1 or len(asyncio.all_tasks()) > tasks:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_nobody_is_followed_with_the_key(status: int, upstream: Upstream) -> None:
+    key = {"Authorization": "Bearer sk-of-one-host"}
+    async with served() as other:
+
+        async def elsewhere(_server: Server, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 %d Go\r\nLocation: %b\r\n" % (status, other.url.encode()))
+            writer.write(b"Content-Length: 0\r\n\r\n")
+
+        async with served(elsewhere) as server:
+            async with upstream.post(Address(server.url, key), b"{}") as answer:
+                assert answer.status == status
+            fetched = await upstream.fetch(Address(server.url, key), None, 100)
+            assert fetched.status == status
+        assert other.connections == 0

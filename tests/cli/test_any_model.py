@@ -1,0 +1,210 @@
+"""The app with models of other providers: turns through the bridge, with the same powers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.endpoint_servers import KEY, Call, HttpServer, Say, Script, Status
+from tests.support.endpoint_servers_anthropic import Anthropic
+from tests.support.endpoint_servers_chat import Chat
+from tests.support.seat import Seat
+from tui.cli.composition import Composition
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.cli.workplace import Workplace, withheld
+from tui.engine import intents
+from tui.engine.session import Options
+from tui.settings import Paths, parse
+
+CHAT = """\
+[endpoints.one]
+kind = "openai-chat"
+url = "{one}"
+key_env = "ONE_KEY"
+[models.fast]
+name = "m"
+endpoint = "one"
+tier = "priority"
+"""
+STAND_IN = """\
+fallbacks = ["two/n"]
+[endpoints.two]
+kind = "anthropic"
+url = "{two}"
+key_env = "TWO_KEY"
+key_header = "x-api-key"
+"""
+
+
+@asynccontextmanager
+async def seated(
+    home: Path, config: str, monkeypatch: pytest.MonkeyPatch, **flags: str
+) -> AsyncIterator[tuple[Seat, Composition]]:
+    """A session that is set up so."""
+    monkeypatch.setenv("ONE_KEY", KEY)
+    monkeypatch.setenv("TWO_KEY", f"{KEY}-two")
+    (home / "work").mkdir()
+    paths = Paths.find({"DUETTO_HOME": str(home / "home")})
+    settings = parse(config, "config.toml")
+    models = resolve(settings, ModelFlags(**flags), os.environ, paths)
+    place = Workplace(home / "work", settings, models, paths)
+    composition = Composition(place, Options(), watched=False)
+    assert not config or KEY not in str(withheld(place, os.environ))
+    try:
+        yield Seat(composition.session), composition
+    finally:
+        await composition.close()
+
+
+def exposed(composition: Composition) -> str:
+    """What other processes of this user can see of the bridge."""
+    process = Path(f"/proc/{composition._network._bridge.pid}")
+    return "".join((process / name).read_bytes().decode() for name in ("cmdline", "environ"))
+
+
+async def test_a_turn_by_chat_completions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script([Say("Hello from afar.")])]
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, composition):
+            assert await seat.ask("hi") == "Hello from afar."
+            assert seat.session.status.outcome == "completed"
+            assert seat.session.status.served_model == "served-model-2026"
+            assert seat.session.status.served_endpoint == ""
+            usage = seat.session.meter.total()
+            assert usage is not None
+            assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (11, 7, 4)
+            (view,) = seat.session.network()
+            assert (view.transport, view.address) == ("bridge", server.url)
+            assert "tui.bridge" in exposed(composition)
+            assert KEY not in exposed(composition)
+            await seat.ask("and again")
+        assert [request.headers["authorization"] for request in server.requests] == [
+            f"Bearer {KEY}"
+        ] * 2
+        assert server.requests[0].body["service_tier"] == "priority"
+        said = server.heard[1].of("user", "assistant")
+        assert [words for _, words in said][-3:] == ["hi", "Hello from afar.", "and again"]
+
+
+async def test_esc_ends_that_request_and_the_next_turn_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script([Say("One two three four.", held=True)]), Script([Say("Five.")])]
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            seat.session.submit(intents.Prompt("count"))
+            await seat.until(lambda: seat.said())
+            seat.session.submit(intents.Interrupt())
+            await seat.idle()
+            assert seat.session.status.outcome == "interrupted"
+            async with asyncio.timeout(5):
+                await server.requests[0].gone.wait()
+            assert seat.session.abilities().interrupt
+            assert (await seat.ask("go on")).endswith("Five.")
+
+
+async def test_a_text_is_steered_into_what_streams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [
+            Script([Say("A long story.", held=True), Call("read_file", '{"path":"x"}', "c1")]),
+            Script([Say("In short.")]),
+        ]
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            seat.session.submit(intents.Prompt("tell"))
+            await seat.until(lambda: seat.said())
+            assert seat.session.alt_label() == "steer"
+            seat.session.submit(intents.Steer("be brief"))
+            server.released.set()
+            assert (await seat.idle()).endswith("In short.")
+            assert seat.session.abilities().steer
+        assert server.heard[1].of("user")[-1] == ("user", "be brief")
+
+
+async def test_who_stands_in_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with HttpServer(Chat()).serving() as one, HttpServer(Anthropic()).serving() as two:
+        one.scripts = [Script(instead=Status(503, message="We are full."))]
+        two.scripts = [Script([Say("I am here.")])]
+        config = CHAT.format(one=one.url) + STAND_IN.format(two=two.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, composition):
+            assert await seat.ask("hi") == "I am here."
+            status = seat.session.status
+            assert status.served_endpoint == "two"
+            assert "We are full." in status.fallback_reason
+            told = [trouble for trouble in seat.troubles if "instead" in trouble.what]
+            assert [trouble.severity for trouble in told] == ["information"]
+            assert KEY not in exposed(composition)
+        assert two.requests[0].headers["x-api-key"] == f"{KEY}-two"
+        assert KEY not in str(two.requests[0].headers).replace(f"{KEY}-two", "")
+        assert f"{KEY}-two" not in str(one.requests[0].headers)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "what", "step"),
+    [
+        (Status(401, "invalid_api_key"), "refused the key", "key"),
+        (Status(404, "model_not_found"), "no such model", "--fast"),
+        (Status(402, "insufficient_quota"), "no credit", "other model"),
+        (Status(400, "context_length_exceeded"), "could not answer", "/clear"),
+    ],
+)
+async def test_what_a_provider_refuses_comes_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Status, what: str, step: str
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script(instead=refusal)]
+        config = CHAT.format(one=server.url)
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            await seat.ask("hi")
+        (trouble,) = seat.troubles
+        assert what in trouble.what
+        assert step in trouble.next_step
+        assert KEY not in str(trouble)
+
+
+async def test_of_an_address_alone_it_is_found_out_what_it_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script([Say("Hello.")])]
+        flags = {"endpoint": server.url, "fast": "m"}
+        async with seated(tmp_path, "", monkeypatch, **flags) as (seat, _):
+            assert await seat.ask("hi") == "Hello."
+            assert await seat.ask("again") == "Hello.\nHello."
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("model", ["rehearsal-fast", "m"])
+async def test_any_model_is_slowed_down_and_let_go_in_the_midst_of_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    async with HttpServer(Chat()).serving() as server:
+        server.scripts = [Script([Say("0123456789" * 200)])]
+        config = CHAT.format(one=server.url).replace('"m"', f'"{model}"')
+        async with seated(tmp_path, config, monkeypatch) as (seat, _):
+            session = seat.session
+            session.submit(intents.Throttle(10))
+            session.submit(intents.Prompt("list your exercises"))
+            await seat.until(lambda: len(seat.said()) > 8)
+            assert session.status.busy
+            assert len(seat.said()) < 200
+            session.submit(intents.Throttle(None))
+            await seat.idle()
+            assert session.status.outcome == "completed"
+            assert len(seat.said()) > 200
+            session.submit(intents.Prompt("and again"))
+            await seat.until(lambda: session.meter.view(session.now()).state == "streaming")
+            session.submit(intents.Throttle(5))
+            session.submit(intents.Interrupt())
+            await seat.idle()
+            assert session.status.outcome == "interrupted"

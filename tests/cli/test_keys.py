@@ -1,0 +1,161 @@
+"""Keys in the keyring: stored without being shown, found by the bridge and by direct endpoints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from click.testing import CliRunner
+from keyring.backend import KeyringBackend
+
+from tui.bridge.endpoints.base import EndpointSpec
+from tui.bridge.keys import key_of
+from tui.cli import stored_keys
+from tui.cli.keys import keys_command
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import resolve
+from tui.errors import EndpointError, UsageError
+from tui.settings import Paths, parse
+
+KEY = "gsk-correct-horse-battery"
+
+
+class Memory(KeyringBackend):
+    """A keyring in a dict."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: dict[tuple[str, str], str] = {}
+        self.looks = 0
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.looks += 1
+        return self.entries.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.entries[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.entries[service, username]
+
+
+@pytest.fixture
+def ring() -> Iterator[Memory]:
+    before, ring = keyring.get_keyring(), Memory()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
+    return Paths.find()
+
+
+def run(*arguments: str, given: str = "") -> tuple[int, str]:
+    ran = CliRunner().invoke(keys_command, arguments, input=given, standalone_mode=False)
+    if ran.exception is not None:
+        raise ran.exception
+    return int(ran.return_value), ran.output
+
+
+def test_a_key_is_stored_listed_by_name_and_deleted(ring: Memory, paths: Paths) -> None:
+    assert run("set", "groq", given=f"{KEY}\n") == (
+        0,
+        "the key of groq is in the system's keyring\n",
+    )
+    assert ring.entries == {("duetto", "groq"): KEY}
+    assert run("list") == (0, "groq\n")
+    assert all(KEY not in file.read_text() for file in paths.state_dir.rglob("*") if file.is_file())
+    assert run("delete", "groq") == (0, "the key of groq is gone\n")
+    assert ring.entries == {}
+    assert stored_keys.names(paths.state_dir) == []
+    assert run("delete", "groq")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("grok", KEY, "did you mean groq"),
+        ("groq", "", "no key was given"),
+        ("groq", "two words", "is no key"),
+        (KEY + KEY, KEY, "no name of a provider"),
+        ("gsk_abc123", KEY, "no name of a provider"),
+    ],
+)
+def test_what_is_no_name_or_no_key_is_said_and_never_repeated(
+    ring: Memory, paths: Paths, name: str, given: str, says: str
+) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        run("set", name, given=given)
+    assert ring.entries == {}
+    assert KEY not in str(caught.value)
+    assert "gsk_" not in str(caught.value)
+
+
+def test_the_bridge_takes_it_from_the_environment_then_by_endpoint_then_by_provider(
+    ring: Memory,
+) -> None:
+    spec = EndpointSpec("openai-chat", "https://h.example/v1", provider="groq", key_env="A_KEY")
+    ring.entries = {("duetto", "groq"): "by-provider", ("duetto", "work"): "by-name"}
+    assert key_of("work", spec, {"A_KEY": "by-variable"}) == "by-variable"
+    assert ring.looks == 0
+    assert key_of("work", spec, {}) == "by-name"
+    assert key_of("other", spec, {}) == "by-provider"
+    assert key_of("work", EndpointSpec("openai-chat", "https://h.example/v1"), {}) == ""
+
+
+def test_a_stored_key_is_enough_and_the_first_paint_does_not_wait_for_the_keyring(
+    ring: Memory, paths: Paths
+) -> None:
+    settings = parse('[models.fast]\nname = "m"\nendpoint = "groq"\n', "FILE")
+    with pytest.raises(UsageError, match="duetto keys set groq"):
+        resolve(settings, ModelFlags(), {}, paths)
+    run("set", "groq", given=KEY)
+    looked = ring.looks
+    endpoint = resolve(settings, ModelFlags(), {}, paths).endpoints["groq"]
+    assert endpoint.bridged
+    assert ring.looks == looked
+    assert KEY not in repr(endpoint)
+
+
+def test_a_direct_endpoint_takes_it_when_it_is_dialled(ring: Memory, paths: Paths) -> None:
+    run("set", "openai", given=KEY)
+    flags = ModelFlags(endpoint="openai", fast="m")
+    endpoint = resolve(parse("", "FILE"), flags, {}, paths).endpoints["openai"]
+    assert not endpoint.bridged
+    assert endpoint.in_keyring
+    assert endpoint.address.headers == {}
+    assert endpoint.keyed().headers == {"Authorization": f"Bearer {KEY}"}
+    ring.entries.clear()
+    with pytest.raises(EndpointError, match="duetto keys set openai"):
+        endpoint.keyed()
+
+
+def test_without_a_keyring_it_is_one_sentence(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "DUETTO_HOME": str(tmp_path),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "tui.cli", "keys", "set", "groq"],
+        input=KEY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert "no keyring" in ran.stderr
+    assert KEY not in ran.stdout + ran.stderr

@@ -1,0 +1,227 @@
+"""Whole files in fences: names, nested fences, what is only a snippet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.edit_streams import run
+from tui.core.edit_stream import Format, parser_for
+from tui.core.edit_stream.events import (
+    Cut,
+    End,
+    Ev,
+    Failure,
+    FileEnd,
+    FileOp,
+    Line,
+    Partial,
+    Prose,
+)
+from tui.core.edits.hunk import Kind
+
+
+def events(text: str, fmt: Format = "whole_file", *, cut: bool = False) -> list[Ev]:
+    whole = run(parser_for(fmt, "text"), [text], cut=cut)
+    assert run(parser_for(fmt, "text"), list(text), cut=cut) == whole
+    return whole
+
+
+def files(text: str, fmt: Format = "whole_file") -> dict[str, str]:
+    found: dict[str, str] = {}
+    path = ""
+    for event in events(text, fmt):
+        if isinstance(event, FileOp):
+            assert (event.kind, event.notation) == (Kind.ADD, "whole_file")
+            path = event.path
+            found[path] = ""
+        elif isinstance(event, Line):
+            found[path] += event.text + event.ending
+    return found
+
+
+def prose(text: str, fmt: Format = "whole_file") -> str:
+    return "".join(event.text for event in events(text, fmt) if isinstance(event, Prose))
+
+
+@pytest.mark.case("E01")
+@pytest.mark.parametrize(
+    "above",
+    [
+        "a/b.py\n```python\n",
+        "### a/b.py\n```\n",
+        "**a/b.py**\n\n```python\n",
+        "`a/b.py`:\n```python\n",
+        "File: a/b.py\n~~~~\n",
+        "Here is the new `a/b.py`:\n\n```python\n",
+        "I changed **a/b.py** to be shorter. The whole file:\n\n```python\n",
+        '```python title="a/b.py"\n',
+        "```python:a/b.py\n",
+        "```a/b.py\n",
+    ],
+)
+def test_names(above):
+    closer = "~~~~\n" if "~" in above else "```\n"
+    for fmt in ("whole_file", "auto"):
+        if fmt == "auto" and "I changed" in above:
+            continue
+        assert files(f"Text.\n\n{above}x = 1\n\ny\n{closer}Done.\n", fmt) == {
+            "a/b.py": "x = 1\n\ny\n"
+        }
+    assert prose(f"{above}x\n{closer}Done.\n", "marked") == f"{above}x\n{closer}Done.\n"
+
+
+@pytest.mark.case("E01")
+def test_a_block_without_a_name_is_a_snippet():
+    text = "a.py\n```\nx\n```\n\nRun it:\n\n```\npython a.py\n```\n\n```python\ny\n```\n"
+    for fmt in ("whole_file", "auto"):
+        assert files(text, fmt) == {"a.py": "x\n"}
+        assert prose(text, fmt) == text.replace("```\nx\n```\n", "", 1)
+
+
+@pytest.mark.case("E01", "C17")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run `a.py`:\n```bash\npython a.py\n```\n",
+        "The new `a.py` prints:\n\n```console\n$ python a.py\n```\n",
+        "a.py\n```bash\npython a.py\n```\n",
+        "a.py\n```diff\n-a\n+b\n```\n",
+        "a.py\n```output\nx\n```\n",
+        "Here is the full `config.toml`:\n```json\n{}\n```\n",
+    ],
+)
+def test_what_runs_or_shows_a_file_is_not_the_file(text):
+    for fmt in ("whole_file", "auto", "marked"):
+        assert events(text, fmt) == [Prose(text)]
+
+
+@pytest.mark.case("E01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bug is in `a.py`:\n\n```python\nx = 1\n```\n",
+        "`a.py` has this line:\n```python\nx = 1\n```\n",
+        "In `a.py` and the new `b.py`:\n```python\nx\n```\n",
+        "### Node.js\n```js\nx\n```\n",
+        "### `asyncio.run`\n```python\nx\n```\n",
+        "e.g.\n```\nx\n```\n",
+        "Version 1.5\n```\nx\n```\n",
+        "1.5\n```\nx\n```\n",
+        "certifi.py\n~~~~~~~~~~\n\nThis module finds certificates.\n",
+        "and/or\n```\nx\n```\n",
+        "```python\na.py\n```\n",
+        "a.py\n\nSome text.\n\n```python\nx\n```\n",
+        "https://a.b/c.py\n```\nx\n```\n",
+    ],
+)
+def test_a_quotation_is_no_file_when_the_format_is_guessed(text):
+    assert events(text, "auto") == [Prose(text)]
+
+
+@pytest.mark.case("E02")
+@pytest.mark.parametrize(
+    ("outer", "body"),
+    [
+        ("````markdown", "# T\n```\nls\n```\n"),
+        ("```markdown", "# T\n```sh\nls\n```\nend\n"),
+        ("```markdown", "1.\n   ```sh\n   ls\n   ```\n2.\n"),
+        ("~~~markdown", "```sh\nls\n```\n```\n"),
+        ("```python", '"""\n~~~\n"""\n``x``\n'),
+        ("```md", "````\n```sh\nls\n```\n````\n".replace("````\n", "````md\n", 1)),
+    ],
+)
+def test_nested_fences(outer, body):
+    """E02: a longer outer fence, or the same length with an info string inside."""
+    closer = outer[: len(outer) - len(outer.lstrip("`~"))]
+    assert files(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == {"r.md": body}
+    assert prose(f"r.md\n{outer}\n{body}{closer}\nDone.\n") == "r.md\nDone.\n"
+
+
+@pytest.mark.case("A11", "E02")
+def test_a_file_in_a_list_item():
+    text = "1. a.py\n   ```python\n   def f():\n       x\n\n   y\n   ```\n2. Done\n"
+    assert files(text, "auto") == {"a.py": "def f():\n    x\n\ny\n"}
+    assert prose(text, "auto") == "1. a.py\n2. Done\n"
+
+
+@pytest.mark.case("E01")
+def test_an_empty_file():
+    assert events("a/__init__.py\n```python\n```\n", "auto") == [
+        Prose("a/__init__.py\n"),
+        FileOp(Kind.ADD, "a/__init__.py", "whole_file"),
+        FileEnd(True),
+        End(True),
+    ]
+
+
+@pytest.mark.case("E04", "A02")
+@pytest.mark.parametrize("keep", range(12))
+def test_cut_anywhere_the_file_is_not_closed(keep):
+    text = "a.py\n```\n" + "one\ntwo\nthre"[:keep]
+    got = events(text, cut=True)
+    assert FileEnd(True) not in got
+    assert (Cut() in got) is ("\n" in "one\ntwo\nthre"[:keep])
+
+
+@pytest.mark.case("B18", "E04")
+def test_a_complete_stream_without_a_closing_fence():
+    got = events("a.py\n```\none\ntwo")
+    assert got[-2:] == [FileEnd(True), End(False)]
+    assert Line("+", "two", "") in got
+    broken = events("r.md\n```md\n```sh\nls\n")
+    assert "the fence around 'r.md' is not closed" in str(broken)
+    assert broken[-1] == FileEnd(False)
+
+
+@pytest.mark.case("A16")
+@pytest.mark.parametrize(
+    ("pending", "shown"),
+    [
+        ("x = ", "x = "),
+        ("`", None),
+        ("``` ", None),
+        ("  `", None),
+        ("~", None),
+        ("", None),
+        ("a`", "a`"),
+    ],
+)
+def test_an_unfinished_line_is_painted_unless_it_may_be_a_fence(pending, shown):
+    """A16, EDITS section 3, I2."""
+    parser = parser_for("whole_file", "text")
+    parser.feed("a.py\n```\none\n")
+    parser.feed(pending)
+    assert parser.tail() == ([] if shown is None else [Partial(shown)])
+
+
+@pytest.mark.case("C10")
+def test_other_formats_inside_a_file():
+    body = "*** Begin Patch\n<<<<<<< SEARCH\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n"
+    assert files(f"a.txt\n```\n{body}```\n") == {"a.txt": body}
+
+
+@pytest.mark.parametrize("fence", ["```", "````", "~~~"])
+def test_a_format_of_its_own_in_the_fence_is_that_format(fence):
+    """Below a name: SEARCH/REPLACE, a diff and a patch are no text of the file."""
+    block = "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n"
+    for body in (block, f"a.py\n{block}", diff, f"diff --git a/a.py b/a.py\n{diff}", patch):
+        got = events(f"a.py\n{fence}\n{body}{fence}\n", "auto")
+        [op] = [event for event in got if isinstance(event, FileOp)]
+        assert (op.kind, op.path) == (Kind.EDIT, "a.py"), body
+        assert Prose("a.py\n") in got
+        assert len([event for event in got if isinstance(event, Prose)]) == 1
+
+
+def test_a_search_marker_in_the_middle_of_a_file_is_an_error_when_the_format_is_guessed():
+    text = "a.py\n```\nx = 1\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\nDone.\n"
+    got = events(text, "auto")
+    assert [event.line for event in got if isinstance(event, Failure)] == [4]
+    assert FileEnd(True) not in got[:5]
+
+
+@pytest.mark.case("A07")
+def test_on_a_tool_channel_a_file_must_be_there():
+    got = run(parser_for("whole_file", "custom"), ["print(1)\n"])
+    assert "no file: expected a file name, and the whole file in a fence" in str(got[-1])

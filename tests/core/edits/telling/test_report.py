@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from tests.support.patches import disk, patch
+from tui.core.edits.telling.report import LINES_CHARS, QUOTE_CHARS, Account
+
+CUT = """*** Begin Patch
+*** Update File: a.txt
+@@
+ a
+-b
++B
+ c
+@@
+-d
++D
+"""
+
+
+def sha(*lines: str) -> str:
+    """The hash of a file of these lines, as a report gives it."""
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()[:8]
+
+
+@pytest.mark.case("I04")
+def test_after_a_cut_it_says_what_is_in_and_what_not_with_lines_and_hash():
+    place = disk(a="a\nb\nc\nd\ne\n")
+    landing = place.land(CUT, cut=True)
+    assert landing.report() == (
+        "the patch was interrupted: 1 of 2 hunks placed\n"
+        f"a.txt (unsaved, sha {sha('a', 'B', 'c', 'd', 'e')}):\n"
+        "  hunk 1 kept, pending review, now line 2\n"
+        "  hunk 2 NOT applied: incomplete: the stream was cut before it was whole, "
+        "cut after -1/+1 lines\n"
+        "Do not resend the hunks that are kept."
+    )
+
+
+@pytest.mark.case("I04")
+def test_where_hunks_are_now_is_said_and_whether_the_disk_has_them():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", "-a", "+A", "+AA", " b", "-c", "+C"))
+    place.workspace.edit("a.txt", (0, 0), (0, 0), "one\ntwo\n")
+    place.write(place.workspace.accept())
+    assert landing.report().splitlines() == [
+        "the patch was read: placed, accepted (2 hunks)",
+        f"a.txt (saved, sha {sha('one', 'two', 'A', 'AA', 'b', 'C')}):",
+        "  hunk 1 kept, accepted, now lines 3-4",
+        "  hunk 2 kept, accepted, now line 6",
+    ]
+
+
+@pytest.mark.case("I04")
+def test_a_cut_hunk_of_which_a_part_was_kept_says_so_and_is_quoted():
+    place = disk(a="a\nb\nc\nd\n")
+    cut = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n b\n c\n-d\n+D"
+    report = place.land(cut, cut=True).report()
+    assert "hunk 1 kept in part, pending review, partial: kept, but the stream was cut" in report
+    assert "hunk 2 NOT applied: incomplete" in report
+    assert "Current text of a.txt, lines 1-3:\nA\nb\nc" in report
+
+
+def test_decisions_are_told_and_a_rejected_hunk_is_not_placed():
+    place = disk(a="a\nb\nc\n")
+    landing = place.land(patch("@@", "-a", "+A", " b", "-c", "+C"))
+    place.workspace.reject([1], "keep the old name")
+    place.workspace.accept([2])
+    assert landing.report().splitlines() == [
+        "the patch was read: 1 of 2 hunks placed",
+        f"a.txt (unsaved, sha {sha('a', 'b', 'C')}):",
+        '  hunk 1 rejected by the user: "keep the old name"; it is not in the file',
+        "  hunk 2 kept, accepted, now line 3",
+        "Do not resend the hunks that are kept.",
+    ]
+
+
+def test_a_move_a_deletion_and_a_new_file_are_named():
+    place = disk(a="a\n", b="b\n")
+    landing = place.land(
+        "*** Begin Patch\n*** Update File: a.txt\n*** Move to: c.txt\n@@\n-a\n+A\n"
+        "*** Delete File: b.txt\n*** Add File: n.txt\n+n\n*** End Patch\n"
+    )
+    said = landing.report()
+    assert "(the move to c.txt) kept" in said
+    assert "(the deletion) kept" in said
+    assert f"n.txt (unsaved, sha {sha('n')}):" in said
+    assert "(the whole file) kept" in said
+
+
+def test_of_a_private_file_neither_text_nor_hash_nor_reasons_are_told():
+    place = disk(a="KEY=1\nb\n")
+    landing = place.land(patch("@@", "-KEY=2", "+KEY=", "@@", "-b", "+B"))
+    place.workspace.edit("a.txt", (1, 0), (1, 1), "secret")
+    said = landing.report(lambda path: "it holds secrets")
+    assert "hunk 1 NOT applied: refused" in said
+    assert "hunk 2 kept, edited since by the user, pending review, now line 2" in said
+    assert "KEY=1" not in said
+    assert "secret" not in said
+    assert "sha" not in said
+
+
+@pytest.mark.case("I05")
+def test_reverted_is_said_only_when_the_hash_is_the_old_one():
+    place = disk(a="a\nb\n")
+    landing = place.land(patch("@@", "-a", "+A"))
+    place.workspace.reject()
+    account = Account(place.workspace.ledger)
+    assert "revert" not in "\n".join(account.of(landing.hunks))
+    account.before = lambda path: sha("a", "b")
+    assert "reverted: byte for byte as before your edits" in account.of(landing.hunks)[0]
+    place.workspace.edit("a.txt", (1, 0), (1, 0), "the user was here ")
+    assert "revert" not in "\n".join(account.of(landing.hunks))
+
+
+@pytest.mark.case("I05")
+def test_it_is_not_reverted_while_another_hunk_is_in():
+    place = disk(a="a\nb\n")
+    landing = place.land(patch("@@", "-a", "+A", "@@", "-b", "+B"))
+    place.workspace.reject([1])
+    account = Account(place.workspace.ledger)
+    account.before = lambda path: sha("a", "B")
+    assert "revert" not in "\n".join(account.of(landing.hunks))
+
+
+def test_where_very_many_hunks_went_well_they_share_a_line():
+    lines = [f"line {n}" for n in range(200)]
+    place = disk(a="".join(f"{line}\n" for line in lines))
+    ops = [op for n in range(0, 200, 2) for op in ("@@", f"-{lines[n]}", f"+{lines[n]}!")]
+    landing = place.land(patch(*ops))
+    assert len(landing.hunks) == 100
+    place.workspace.reject([50])
+    said = landing.report().splitlines()
+    assert said[2:5] == [
+        "  hunks 1-49 (49 of them) kept, pending review",
+        "  hunk 50 rejected by the user; it is not in the file",
+        "  hunks 51-100 (50 of them) kept, pending review",
+    ]
+
+
+@pytest.mark.parametrize("old", ["line {} ends otherwise", "same", "no such {}"])
+def test_however_many_hunks_fail_the_report_is_short(old: str):
+    size = 90
+    place = disk(a="".join(f"line {n} {'x' * size}\nsame\n" for n in range(1000)))
+    ops = [
+        op
+        for n in range(500)
+        for op in ("@@", f" line {n} {'x' * size}" * (old != "same"), f"-{old.format(n)}", "+new")
+        if op
+    ]
+    landing = place.land(patch(*ops))
+    assert len(landing.hunks) == 500
+    account = Account(place.workspace.ledger)
+    assert not any(account.keeps(hunk) for hunk in landing.hunks)
+    said = landing.report()
+    assert len(said) < LINES_CHARS + QUOTE_CHARS + 1_000
+    quoted = [line.partition("; line ")[2] for line in said.splitlines()]
+    text = said.partition("Current text")[2]
+    assert len("".join([*quoted, text])) < QUOTE_CHARS + 500
+    assert f"-500 ({500 - said.count('  hunk ')} of them) NOT applied" in said
+
+
+def test_an_invalid_patch_says_where_and_that_the_rest_was_not_read():
+    place = disk(a="a\nb\nc\n")
+    report = place.land(patch("@@", "-a", "+A", " b", "@@", "c", "+C")).report()
+    first, *rest = report.split("\n")
+    assert first == (
+        "the patch is not valid, line 8: 'c' has no ' ', '+' or '-' prefix; "
+        "nothing behind that was read: 1 of 1 hunk placed"
+    )
+    assert rest[-1] == "Do not resend the hunks that are kept."
+
+
+def test_a_hunk_of_which_the_user_is_asked_is_not_to_be_sent_again():
+    place = disk(a="x\ny\nx\n")
+    place.workspace.ledger.ask = True
+    report = place.land(patch("@@", "-x", "+X")).report()
+    assert "not applied yet, the user is asked where: ambiguous: it fits at lines 1 and 3" in report
+    assert report.endswith("Do not resend the hunks that the user is asked about.")
+    assert "NOT" not in report
+
+
+def test_what_the_user_edited_and_then_rejected_is_told_as_it_stands():
+    place = disk(a="a\nb\n")
+    landing = place.land(patch("@@", "-a", "+A"))
+    place.workspace.edit("a.txt", (0, 1), (0, 1), " mine")
+    place.workspace.reject([1], "not so")
+    said = landing.report()
+    assert "hunk 1 in the file as the user edited it, pending review, now line 1" in said
+    assert "A mine" in said
+    place.workspace.reject([1], "not so")
+    said = landing.report()
+    assert 'hunk 1 rejected by the user: "not so"; it is in the file as the user edited it' in said
+
+
+def test_reasons_speak_of_the_user_and_of_nobody_else():
+    place = disk(a="a\nb\nc\n")
+    landing = place.start()
+    landing.feed("*** Begin Patch\n*** Update File: a.txt\n@@\n a\n-b\n+B\n+B")
+    landing.tail()
+    place.workspace.edit("a.txt", (1, 0), (1, 1), "mine")
+    landing.feed("\n c\n*** End Patch\n")
+    landing.finish(cut=False)
+    said = landing.report()
+    assert "the user changed these lines while they were being changed" in said
+    assert "mine" in said.partition("Current text")[2]

@@ -1,0 +1,87 @@
+"""Hunks by id, by call, and those that are not settled yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.roster import Roster
+
+
+def roster(*stages: Stage) -> Roster:
+    found = Roster()
+    for number, stage in enumerate(stages, 1):
+        found.add(Hunk(number, 1, f"call {number % 2}", "a.txt", stage=stage))
+    return found
+
+
+def test_hunks_are_found_by_id_and_by_call():
+    found = roster(Stage.LANDED, Stage.LANDED, Stage.LANDED)
+    assert found.by_id(2) is found.hunks[1]
+    assert [hunk.id for hunk in found.of_call("call 1")] == [1, 3]
+    assert found.of_call("none") == ()
+    assert 3 in found
+    with pytest.raises(KeyError):
+        found.by_id(4)
+
+
+def test_what_came_to_nothing_is_forgotten():
+    found = roster(Stage.READING, Stage.READING, Stage.READING)
+    for _ in range(2):
+        found.forget(found.hunks[0])
+    assert [hunk.id for hunk in found.hunks] == [3]
+    assert [hunk.id for hunk in found.of_call("call 1")] == [3]
+    found.forget(Hunk(1, 1, "call 1", "a.txt"))
+    assert len(found.hunks) == 1
+
+
+def test_refused_and_dropped_hunks_are_settled_unless_they_can_be_placed():
+    found = roster(Stage.READING, Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT, Stage.REFUSED)
+    found.hunks[4].candidates = (1, 2)
+    assert [hunk.id for hunk in found.unsettled()] == [1, 4, 5]
+
+
+def test_a_decision_settles_and_taking_it_back_does_not():
+    found = roster(Stage.LANDED, Stage.LANDED)
+    first = found.hunks[0]
+    for decision in (Decision.ACCEPTED, Decision.PENDING):
+        first.decision = decision
+        found.reviewed(*([first] if decision is Decision.PENDING else []))
+        settled = decision is Decision.ACCEPTED
+        assert (first in found.unsettled()) is not settled
+    assert [hunk.id for hunk in found.unsettled()] == [1, 2]
+    assert found.reviews == 2
+
+
+def test_whether_something_can_be_decided_is_known_without_a_walk_over_all() -> None:
+    found = roster(Stage.LANDED, Stage.REFUSED, Stage.LANDED, Stage.LANDING)
+    assert found.has_decidable()
+    for hunk in found.hunks:
+        hunk.decision = Decision.ACCEPTED
+    assert not found.has_decidable()
+    found.hunks[3].decision, found.hunks[3].stage = Decision.PENDING, Stage.LANDED
+    found.reviewed(found.hunks[3])
+    assert found.has_decidable()
+
+
+@pytest.mark.parametrize(
+    ("stage", "decision", "candidates", "reason", "waits"),
+    [
+        (Stage.LANDED, Decision.PENDING, (), "", True),
+        (Stage.LANDED, Decision.ACCEPTED, (), "", False),
+        (Stage.CANDIDATES, Decision.PENDING, (3, 9), "ambiguous", True),
+        (Stage.CANDIDATES, Decision.PENDING, (3, 9), "", False),
+        (Stage.CONFLICT, Decision.PENDING, (), "you changed these lines", True),
+        (Stage.CONFLICT, Decision.REJECTED, (), "you changed these lines", False),
+        (Stage.REFUSED, Decision.PENDING, (), "not found", False),
+        (Stage.LANDING, Decision.PENDING, (), "", False),
+    ],
+)
+def test_a_hunk_waits_to_be_decided_on_placed_or_looked_at(
+    stage: Stage, decision: Decision, candidates: tuple[int, ...], reason: str, waits: bool
+) -> None:
+    one = Roster()
+    hunk = Hunk(1, 1, "call", "a.py", stage=stage, decision=decision)
+    hunk.candidates, hunk.reason = candidates, reason
+    one.add(hunk)
+    assert one.has_waiting() is waits

@@ -1,0 +1,3 @@
+select 1;
+-- remark
+select 2;

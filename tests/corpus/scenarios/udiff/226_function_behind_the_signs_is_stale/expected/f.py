@@ -1,0 +1,2 @@
+def other():
+    x = 2

@@ -1,0 +1,3 @@
+def f0(): pass
+def f1(): pass
+def f2(): pass

@@ -1,0 +1,4 @@
+const a = {
+  ...existing,
+  b: 1,
+};

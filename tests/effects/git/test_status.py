@@ -1,0 +1,179 @@
+"""What git says of a workspace; nothing of the repository's own is run for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tui.effects.git import status
+from tui.effects.git.status import GitStatus, states_of
+
+
+def git(root: Path, *arguments: str) -> None:
+    name = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    for path in ("kept.py", "changed.py", "gone.py", "sub/staged.py", "sub/naïve name.py"):
+        file = tmp_path / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("one\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+async def test_every_state_has_its_letter(repo: Path) -> None:
+    (repo / "changed.py").write_text("two\n")
+    (repo / "gone.py").unlink()
+    (repo / "sub" / "added.py").write_text("")
+    git(repo, "add", "sub/added.py")
+    (repo / "sub" / "naïve name.py").write_text("two\n")
+    (repo / "new").mkdir()
+    (repo / "new" / "file.py").write_text("")
+    (repo / "loose.py").write_text("")
+    assert await GitStatus(str(repo)).states() == {
+        "changed.py": "M",
+        "gone.py": "D",
+        "sub/added.py": "A",
+        "sub/naïve name.py": "M",
+        "new": "?",
+        "loose.py": "?",
+    }
+
+
+async def test_of_a_folder_in_a_repository_only_that_folder(repo: Path) -> None:
+    (repo / "changed.py").write_text("two\n")
+    (repo / "sub" / "staged.py").write_text("two\n")
+    (repo / "sub" / "new").mkdir()
+    (repo / "sub" / "new" / "x").write_text("")
+    assert await GitStatus(str(repo / "sub")).states() == {"staged.py": "M", "new": "?"}
+
+
+async def test_a_repository_that_is_made_later_is_noticed(repo: Path) -> None:
+    (repo / "sub/new.py").write_text("two\n")
+    status = GitStatus(str(repo / "sub"))
+    assert await status.states() == {"new.py": "?"}
+    git(repo / "sub", "init", "-q")
+    await status.states()
+    assert (await status.states())["new.py"] == "?"
+
+
+async def test_where_the_workspace_is_in_its_repository_is_asked_once(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "changed.py").write_text("two\n")
+    status, asked = GitStatus(str(repo)), list[str]()
+    run = status._run
+
+    async def counted(*arguments: str) -> tuple[int, bytes]:
+        asked.append(arguments[0])
+        return await run(*arguments)
+
+    monkeypatch.setattr(status, "_run", counted)
+    for _ in range(2):
+        assert await status.states() == {"changed.py": "M"}
+    assert asked.count("rev-parse") == 1
+
+
+async def test_a_conflict(repo: Path) -> None:
+    git(repo, "checkout", "-qb", "other")
+    (repo / "changed.py").write_text("theirs\n")
+    git(repo, "commit", "-qam", "theirs")
+    git(repo, "checkout", "-q", "-")
+    (repo / "changed.py").write_text("ours\n")
+    git(repo, "commit", "-qam", "ours")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(repo, "merge", "other")
+    assert await GitStatus(str(repo)).states() == {"changed.py": "U"}
+
+
+@pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.x.clean", "filter.x.process"])
+async def test_nothing_that_the_repository_configures_is_run(
+    repo: Path, tmp_path: Path, setting: str
+) -> None:
+    trap = repo / ".git" / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {repo}/.git/run\ncat\n")
+    trap.chmod(0o755)
+    git(repo, "config", setting, str(trap))
+    git(repo, "config", "filter.x.required", "true")
+    (repo / ".git" / "info").mkdir(exist_ok=True)
+    (repo / ".git" / "info" / "attributes").write_text("*.py filter=x\n")
+    (repo / "changed.py").write_text("two\n")
+    assert (await GitStatus(str(repo)).states())["changed.py"] == "M"
+    assert not (repo / ".git" / "run").exists()
+
+
+async def test_nothing_is_written_to_the_repository(repo: Path) -> None:
+    index = repo / ".git" / "index"
+    os.utime(repo / "kept.py")  # git would write into the index what it found out about it
+    before = index.read_bytes(), index.stat().st_mtime_ns
+    await GitStatus(str(repo)).states()
+    assert (index.read_bytes(), index.stat().st_mtime_ns) == before
+
+
+async def test_without_a_repository_or_git_there_is_nothing_to_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert await GitStatus(str(tmp_path)).states() == {}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert await GitStatus(str(tmp_path)).states() == {}
+    assert await GitStatus(str(tmp_path / "nowhere")).states() == {}
+
+
+def stubborn(folder: Path, words: str) -> Path:
+    """A git of our own on a path of its own."""
+    file = folder / "git"
+    file.write_text(f"#!/bin/sh\n{words}\n")
+    file.chmod(0o755)
+    return folder
+
+
+async def test_a_git_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = stubborn(tmp_path, "exec /bin/sleep 60")
+    monkeypatch.setenv("PATH", str(path))
+    monkeypatch.setattr(status, "DEADLINE_S", 0.3)
+    began = time.monotonic()
+    assert await GitStatus(str(tmp_path)).states() == {}
+    assert time.monotonic() - began < 5
+
+
+async def test_a_git_that_never_ends_talking_is_not_heard_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = 'case "$*" in *status*) exec /usr/bin/yes x;; *rev-parse*) echo;; *) exit 1;; esac'
+    monkeypatch.setenv("PATH", str(stubborn(tmp_path, talk)))
+    async with asyncio.timeout(8):
+        assert await GitStatus(str(tmp_path)).states() == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "states"),
+    [
+        (b"", {}),
+        (b"1 .M N... 100644 100644 100644 a b x y.py\0", {"x y.py": "M"}),
+        (b"1 MD N... 100644 100644 100644 a b x\0", {"x": "D"}),
+        (b"1 AM N... 100644 100644 100644 a b x\0", {"x": "A"}),
+        (b"u UU N... 1 2 3 4 a b c x\0", {"x": "U"}),
+        (b"? new/\0! ignored\0# branch.oid x\0", {"new": "?"}),
+        (b"1 .M N...\0u UU\0?\0\0garbage", {}),
+        (b"? \xff\xfe\0", {"\udcff\udcfe": "?"}),
+    ],
+)
+def test_what_git_writes(answer: bytes, states: dict[str, str]) -> None:
+    assert states_of(answer) == states
+
+
+def test_what_lies_outside_of_the_workspace_is_left_out() -> None:
+    assert states_of(b"? sub/x\0? other/y\0? subway\0", b"sub/") == {"x": "?"}

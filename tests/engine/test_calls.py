@@ -1,0 +1,211 @@
+"""Calls as careless servers say them: twice, or otherwise at their end than while they streamed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.turns import CACHE, PATCH, begun, outputs, texts
+from tui.core.turn import BlockKind
+from tui.core.wire import events
+from tui.engine import intents
+from tui.engine.session import Options
+
+INSERT = "*** Begin Patch\n*** Update File: cache.py\n@@ class Cache:\n+    x = 1\n*** End Patch\n"
+
+
+def item_of(patch: str, **others: Any) -> dict[str, Any]:
+    return {
+        "type": "custom_tool_call",
+        "id": "ctc_1",
+        "call_id": "call_1",
+        "name": "apply_patch",
+        "input": patch,
+        **others,
+    }
+
+
+def said(world: World, patch: str, item: dict[str, Any]) -> None:
+    """A call from its beginning to its end."""
+    world.wire.give(events.ItemAdded(0, item_of("", status="in_progress")))
+    for at in range(0, len(patch), 5):
+        world.wire.give(events.InputDelta("ctc_1", patch[at : at + 5]))
+    world.wire.give(events.ItemDone(0, item))
+
+
+def patches(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return [item for item in request["input"] if item["type"] == "custom_tool_call"]
+
+
+@pytest.mark.case("A18")
+@pytest.mark.parametrize("whole", [True, False])
+async def test_an_item_that_a_response_says_twice_is_one(whole: bool) -> None:
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    said(world, INSERT, item_of(INSERT, status="completed"))
+    if whole:
+        said(world, INSERT, item_of(INSERT))
+    else:
+        world.wire.give(events.ItemDone(0, item_of(INSERT)))
+    world.wire.give(events.Completed({"id": "resp_1"}))
+    request = await world.wire.request(2)
+    assert list(outputs(request)) == ["call_1"]
+    assert world.session.workspace.buffers["cache.py"].text().count("x = 1") == 1
+    assert len(world.session.workspace.hunks) == 1
+    world.wire.lose()
+    request = await world.wire.request(3)
+    assert len(patches(request)) == 1
+    assert list(outputs(request)) == ["call_1"]
+
+
+async def test_an_id_that_two_responses_say_is_sent_once(quick_retries: None) -> None:
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    said(world, INSERT, item_of(INSERT))
+    world.wire.lose()
+    await world.wire.request(2)
+    world.wire.give(events.Created({"id": "resp_2"}))
+    said(world, INSERT, item_of(INSERT))
+    world.wire.lose()
+    request = await world.wire.request(3)
+    ids = [item.get("id") for item in patches(request)]
+    assert ids == ["ctc_1", None]
+
+
+async def test_hunks_that_the_finished_call_contradicts_are_flagged_and_quoted() -> None:
+    world = World({"cache.py": CACHE}, options=Options(auto_accept=True))
+    await begun(world)
+    said(world, PATCH, item_of(PATCH.replace("self.lock", "self.mutex")))
+    world.wire.give(events.Completed({"id": "resp_1"}))
+    answer = outputs(await world.wire.request(2))["call_1"]
+    assert "pending review" in answer
+    assert "the finished call says otherwise than what streamed" in answer
+    assert "        with self.lock:" in answer
+
+
+async def test_a_contradicted_message_is_flagged_and_quoted() -> None:
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    world.wire.give(events.ItemAdded(0, {"type": "message", "id": "m"}))
+    world.wire.give(events.TextDelta("m", f"So:\n\n{PATCH}\n"))
+    content = [{"type": "output_text", "text": PATCH.replace("self.lock", "self.mutex")}]
+    item = {"type": "message", "id": "m", "role": "assistant", "content": content}
+    world.wire.give(events.ItemDone(0, item), events.Completed({"id": "resp_1"}))
+    await settle()
+    world.session.submit(intents.Prompt("go on"))
+    told = "\n".join(texts(await world.wire.request(2)))
+    assert "the finished call says otherwise than what streamed" in told
+
+
+async def test_what_a_call_is_answered_after_an_esc_is_what_is_so_when_it_is_sent() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    await settle()
+    world.session.workspace.edit("cache.py", (0, 0), (0, 0), "# mine\n")
+    world.session.submit(intents.Reject((1,), "no lock"))
+    world.session.submit(intents.Prompt("go on"))
+    request = await world.wire.request(2)
+    assert 'hunk 1 rejected by the user: "no lock"' in outputs(request)["call_1"]
+    assert "hunk 1" not in "\n".join(texts(request))
+
+
+async def test_a_cut_call_is_replayed_as_incomplete() -> None:
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    begin = PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    de"
+    world.wire.give(events.ItemAdded(0, item_of("", status="in_progress")))
+    world.wire.give(events.InputDelta("ctc_1", begin))
+    world.session.submit(intents.Interrupt())
+    world.wire.lose()
+    world.session.submit(intents.Prompt("go on"))
+    request = await world.wire.request(2)
+    assert [call["status"] for call in patches(request)] == ["incomplete"]
+    kinds = [block.kind for block in world.session.transcript.blocks]
+    assert BlockKind.PATCH in kinds
+
+
+async def test_a_hosted_call_may_name_its_file_at_its_end_only() -> None:
+    for streams in (True, False):
+        world = World({"cache.py": CACHE})
+        await begun(world)
+        diff = "@@\n class Cache:\n+    x = 1\n"
+        bare = {"type": "apply_patch_call", "id": "apc", "call_id": "c"}
+        operation = {"type": "update_file", "path": "cache.py", "diff": diff}
+        world.wire.give(events.ItemAdded(0, bare))
+        if streams:
+            world.wire.give(events.PatchDelta("apc", diff))
+        item = {**bare, "operation": operation}
+        world.wire.give(events.ItemDone(0, item), events.Completed({"id": "resp_1"}))
+        (answer,) = [i for i in (await world.wire.request(2))["input"] if "output" in i]
+        assert answer["status"] == "completed"
+        assert world.session.workspace.buffers["cache.py"].text().count("x = 1") == 1
+
+
+async def test_what_is_wrong_with_a_path_is_told() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH.replace("cache.py", "../cache.py"), "call_1")
+    model.complete()
+    answer = outputs(await world.wire.request(2))["call_1"]
+    assert "outside the workspace" in answer
+
+
+async def test_a_file_that_never_was_is_not_told_as_deleted() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch("*** Begin Patch\n*** Add File: new.py\nhello\n*** End Patch\n", "call_1")
+    model.complete()
+    answer = outputs(await world.wire.request(2))["call_1"]
+    assert "deleted" not in answer
+
+
+@pytest.mark.parametrize("kind", ["custom", "function"])
+async def test_a_file_never_gets_a_nul(kind: str) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    text = INSERT.replace("x = 1", "x = '\0'")
+    if kind == "custom":
+        model.patch(text, "call_1")
+    else:
+        model.call("apply_patch", {"input": text}, "call_1")
+    model.complete()
+    await world.wire.request(2)
+    assert "x = '\ufffd'" in world.session.workspace.buffers["cache.py"].text()
+
+
+async def test_edits_of_a_private_file_stay_private_when_it_is_deleted() -> None:
+    world = World({"cache.py": CACHE, "key.txt": "KEY=hunter2\n"})
+    world.files.private["key.txt"] = "it holds secrets"
+    world.session.submit(intents.OpenFile("key.txt"))
+    world.session.workspace.edit("key.txt", (0, 4), (0, 11), "hunter3")
+    model = await begun(world)
+    model.patch("*** Begin Patch\n*** Delete File: key.txt\n*** End Patch\n", "call_1")
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    model.complete()
+    request = await world.wire.request(2)
+    assert "hunter" not in str(world.wire.requests) + str(request)
+
+
+@pytest.mark.parametrize("path", ["cache.py", "cache.py\n*** Delete File: other.py"])
+async def test_an_operation_is_about_its_own_file_only(path: str) -> None:
+    world = World({"cache.py": CACHE, "other.py": "x\n"})
+    await begun(world)
+    diff = "@@\n class Cache:\n+    x = 1\n*** Delete File: other.py\n"
+    operation = {"type": "update_file", "path": path, "diff": diff}
+    item = {"type": "apply_patch_call", "id": "apc", "call_id": "c", "operation": operation}
+    world.wire.give(events.ItemAdded(0, {**item, "operation": {**operation, "diff": ""}}))
+    for at in range(0, len(diff), 3):
+        world.wire.give(events.PatchDelta("apc", diff[at : at + 3]))
+    world.wire.give(events.ItemDone(0, item), events.Completed({"id": "resp_1"}))
+    (answer,) = [i for i in (await world.wire.request(2))["input"] if "output" in i]
+    assert answer["status"] == "failed"
+    assert [hunk.path for hunk in world.session.workspace.hunks if hunk.path == "other.py"] == []
+    if path == "cache.py":
+        assert "it is about one file, not about 'other.py' too" in answer["output"]
+        assert "hunk 1 kept" in answer["output"]

@@ -1,0 +1,306 @@
+"""G08: what was saved is formatted, which is neither the user's doing nor a model's."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from tests.support.fakes import FakeRunner, World, settle
+from tui.core.command_run import RunResult
+from tui.core.edits.hunk import Stage
+from tui.core.edits.patches.landing import Landing
+from tui.engine import intents
+from tui.engine.consent import ALLOW_ALWAYS, ALLOW_ONCE, REFUSE
+from tui.engine.disk_changes import KEEP_MINE
+from tui.engine.ports import VerifyCommand
+from tui.engine.session import Options
+from tui.errors import SettingsError
+
+pytestmark = pytest.mark.case("G08")
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+
+
+class Formatter(FakeRunner):
+    """Gives every ``two`` a space, and does what else it is told to."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.data = world.files.data
+        self.seen: list[list[str]] = []
+        self.change: Callable[[bytes], bytes] = lambda data: data.replace(b"TWO", b"T W O")
+
+    async def run(
+        self, command: str | Sequence[str], output: Callable[[str], None], deadline_s: float
+    ) -> RunResult:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        self.seen.append(words[1:])
+        if self.hold is not None:
+            await self.hold.wait()
+        for path in [word.removeprefix("./") for word in words]:
+            if path in self.data:
+                self.data[path] = self.change(self.data[path])
+        return await super().run(command, output, deadline_s)
+
+
+def formatted(files: dict[str, str], command: VerifyCommand | None = None, **given: Any) -> World:
+    """A world with a formatter."""
+    world = World(files, options=Options(**given))
+    world.ports.runner = Formatter(world)
+
+    async def look_up() -> VerifyCommand | None:
+        return command or VerifyCommand(("fmt",), "config.toml", deadline_s=3)
+
+    world.ports.format_command = look_up
+    return world
+
+
+def runner(world: World) -> Formatter:
+    found = world.ports.runner
+    assert isinstance(found, Formatter)
+    return found
+
+
+def patch(old: str, new: str, path: str = "a.py") -> str:
+    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+
+
+def land(world: World, text: str, turn: int = 1) -> Landing:
+    landing = Landing(world.session.workspace, turn=turn, call_id=f"call_{turn}")
+    landing.feed(text)
+    landing.finish(cut=False)
+    return landing
+
+
+async def test_it_runs_on_what_was_accepted_and_its_result_is_taken_over() -> None:
+    world = formatted({"a.py": TEXT, "-b.py": TEXT})
+    workspace = world.session.workspace
+    land(world, patch("two", "TWO"))
+    land(world, patch("four", "TWO", "-b.py"), turn=2)
+    world.session.submit(intents.Accept())
+    await settle()
+    assert runner(world).seen == [["a.py", "./-b.py"]]
+    text = TEXT.replace("two", "T W O")
+    assert workspace.buffers["a.py"].text() == text
+    assert world.files.data["a.py"] == text.encode()
+    assert not workspace.is_dirty("a.py")
+    assert not workspace.conflicts
+
+
+async def test_it_is_nobodys_change() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace = world.session.workspace
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    assert workspace.take_user_changes() == []
+    (change,) = workspace.take_tool_changes()
+    assert (change.path, change.first_line) == ("a.py", 1)
+    assert (change.old_text, change.new_text) == ("TWO\n", "T W O\n")
+    assert workspace.take_tool_changes() == []
+    (hunk,) = workspace.hunks
+    assert hunk.agent == "T W O\n", "formatted, it is still the model's text and not the user's"
+    world.session.submit(intents.UndoTurn())
+    assert world.files.data["a.py"] == TEXT.encode(), "the turn is taken back byte for byte"
+
+
+async def test_the_users_undo_knows_nothing_of_it() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace = world.session.workspace
+    world.session.submit(intents.OpenFile("a.py"))
+    workspace.edit("a.py", (1, 0), (1, 3), "TWO")
+    workspace.edit("a.py", (4, 0), (4, 0), "my ")
+    world.session.submit(intents.SaveFile("a.py"))
+    await settle()
+    assert workspace.buffers["a.py"].text().split("\n")[1] == "T W O"
+    workspace.undo("a.py")
+    assert workspace.buffers["a.py"].text() == TEXT.replace("two", "T W O")
+
+
+async def test_the_next_hunk_is_placed_on_the_new_text() -> None:
+    world = formatted({"a.py": TEXT})
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    land(world, patch("T W O", "2"), turn=2)
+    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "2")
+    assert [hunk.stage for hunk in world.session.workspace.hunks] == [Stage.LANDED] * 2
+
+
+async def test_never_while_a_model_writes_in_the_file() -> None:
+    world = formatted({"a.py": TEXT, "b.py": TEXT})
+    land(world, patch("two", "TWO"))
+    begun = Landing(world.session.workspace, turn=2, call_id="call_2")
+    begun.feed(patch("four", "FOUR").partition("*** End")[0])
+    begun.tail()
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    assert runner(world).seen == []
+    assert b"TWO" in world.files.data["a.py"]
+    begun.feed("*** End Patch\n")
+    begun.finish(cut=False)
+    world.session.drain()
+    await settle()
+    assert runner(world).seen == [["a.py"]]
+    assert "T W O" in world.session.workspace.buffers["a.py"].text()
+    assert "FOUR" in world.session.workspace.buffers["a.py"].text()
+    assert b"FOUR" not in world.files.data["a.py"], "it is not decided"
+
+
+async def test_what_is_typed_while_it_runs_stays() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace, session = world.session.workspace, world.session
+    runner(world).hold = asyncio.Event()
+    session.submit(intents.OpenFile("a.py"))
+    workspace.edit("a.py", (1, 0), (1, 3), "TWO")
+    session.submit(intents.SaveFile("a.py"))
+    await settle()
+    workspace.edit("a.py", (4, 0), (4, 0), "my ")
+    workspace.edit("a.py", (1, 3), (1, 3), "!")
+    runner(world).hold.set()
+    await settle()
+    text = workspace.buffers["a.py"].text()
+    assert "TWO!" in text
+    assert "my five" in text
+    assert not workspace.conflicts, "the next save brings it, and it is formatted then"
+    session.submit(intents.SaveFile("a.py"))
+    await settle()
+    assert (
+        world.files.data["a.py"]
+        == TEXT.replace("two", "T W O!").replace("five", "my five").encode()
+    )
+    assert workspace.buffers["a.py"].text().encode() == world.files.data["a.py"]
+
+
+async def test_the_watcher_does_not_take_it_for_somebody_elses() -> None:
+    world = formatted({"a.py": TEXT})
+    workspace, session = world.session.workspace, world.session
+    await session.run()
+    await settle()
+    runner(world).hold = asyncio.Event()
+    land(world, patch("two", "TWO"))
+    session.submit(intents.Accept())
+    await settle()
+    world.files.data["a.py"] = b"half writ"
+    assert world.outside is not None
+    world.outside({"a.py"})
+    assert "half" not in workspace.buffers["a.py"].text(), "it is looked at when it is done"
+    world.files.data["a.py"] = TEXT.replace("two", "T W O").encode()
+    runner(world).hold.set()
+    await settle()
+    assert len(workspace.take_tool_changes()) == 1
+    world.outside({"a.py"})
+    assert workspace.take_tool_changes() == []
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (RunResult(2, 0.1), "fmt failed (exit 2)"),
+        (RunResult(None, 0.1, error="no such program"), "fmt could not be run: no such program"),
+        (RunResult(None, 3, timed_out=True), "fmt was stopped at its deadline of 3 s"),
+    ],
+)
+async def test_a_failure_is_said_once_and_does_no_harm(result: RunResult, words: str) -> None:
+    world = formatted({"a.py": TEXT})
+    runner(world).result = result
+    runner(world).output = ["line 3: no\n"]
+    runner(world).change = lambda data: data
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+    (trouble,) = world.session.drain().troubles
+    assert (trouble.what, trouble.why) == (words, "line 3: no")
+    assert trouble.severity == "warning"
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").replace("four", "FOUR").encode()
+
+
+async def test_what_a_stopped_formatter_left_half_written_is_not_taken_over() -> None:
+    world = formatted({"a.py": TEXT}, ask=True)
+    runner(world).result = RunResult(None, 3, timed_out=True)
+    runner(world).change = lambda data: data[:5]
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session._saving.outside(["a.py"])  # the watcher is later
+    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
+    (ask,) = world.session.status.asks
+    assert ask.question == "a.py changed on disk: keep mine / take theirs"
+    runner(world).result = RunResult(0, 0.1)
+    runner(world).change = lambda data: data
+    world.session.submit(intents.Answer(ask.id, ask.choices[0]))
+    await settle()
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
+
+
+@pytest.mark.parametrize("left", [b"", b" \n", b"a\0b", b"caf\xe9\n"])
+async def test_a_formatter_that_leaves_no_text_takes_none_away(left: bytes) -> None:
+    """What was just saved would be neither in the buffer nor in the undo, nor on the disk."""
+    world = formatted({"a.py": TEXT}, ask=True)
+    real = runner(world).change
+    runner(world).change = lambda data: left
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session._saving.outside(["a.py"])  # the watcher is later
+    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
+    assert "The formatter left no text in a.py" in [t.what for t in world.session.drain().troubles]
+    runner(world).change = real
+    (ask,) = world.session.status.asks
+    world.session.submit(intents.Answer(ask.id, KEEP_MINE))
+    await settle()
+    assert world.files.data["a.py"] == TEXT.replace("two", "T W O").encode()
+
+
+@pytest.mark.parametrize("choice", [ALLOW_ONCE, ALLOW_ALWAYS, REFUSE])
+async def test_the_workspaces_own_command_is_asked_for_once(choice: str) -> None:
+    command = VerifyCommand("make fmt", ".duetto/config.toml", needs_consent=True)
+    world = formatted({"a.py": TEXT}, command, ask=True)
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+        for ask in world.session.status.asks:
+            assert turn == 1
+            assert ask.question == "Run make fmt ?"
+            world.session.submit(intents.Answer(ask.id, choice))
+        await settle()
+    assert len(runner(world).commands) == (0 if choice == REFUSE else 2)
+    assert world.remembered == (["make fmt"] if choice == ALLOW_ALWAYS else [])
+    assert b"FOUR" in world.files.data["a.py"]
+
+
+async def test_broken_settings_are_said_once() -> None:
+    world = formatted({"a.py": TEXT})
+
+    async def broken() -> VerifyCommand | None:
+        raise SettingsError(".duetto/config.toml line 1: no")
+
+    world.ports.format_command = broken
+    for turn, (old, new) in enumerate([("two", "TWO"), ("four", "FOUR")], 1):
+        land(world, patch(old, new), turn)
+        world.session.submit(intents.Accept())
+        await settle()
+    (trouble,) = world.session.drain().troubles
+    assert trouble.why == ".duetto/config.toml line 1: no"
+
+
+async def test_the_model_is_told_once_and_not_that_the_user_did_it() -> None:
+    world = formatted({"a.py": TEXT})
+    land(world, patch("two", "TWO"))
+    world.session.submit(intents.Accept())
+    await settle()
+    world.session.submit(intents.Prompt("go on"))
+    await settle()
+    said = str((await world.wire.request(1))["input"])
+    assert "The formatter changed this after a save; the user did not:" in said
+    assert "-TWO" in said
+    assert "+T W O" in said
+    assert "The user edited" not in said
+    assert "edited by the user" not in said
+    await world.session.close()

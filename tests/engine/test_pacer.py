@@ -1,0 +1,150 @@
+"""The throttle: any model's answer comes at the rate that the user wants, also in its midst."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import begun, texts
+from tui.core.turn import BlockKind
+from tui.core.wire.events import Failed
+from tui.engine import intents, pacer
+from tui.engine.pacer import STEP_S
+
+LONG = "0123456789" * 40
+
+
+def said(world: World) -> str:
+    blocks = world.session.transcript.blocks
+    return "".join(block.text for block in blocks if block.kind is BlockKind.TEXT)
+
+
+async def pass_time(world: World, seconds: float) -> None:
+    for _ in range(round(seconds / STEP_S)):
+        await settle()
+        world.clock.advance(STEP_S)
+    await settle()
+
+
+async def throttled(tokens_s: float) -> tuple[World, SteppedRehearsal]:
+    world = World()
+    world.session.submit(intents.Throttle(tokens_s))
+    return world, await begun(world, "one")
+
+
+async def test_text_comes_at_the_rate_that_was_asked_for() -> None:
+    world, model = await throttled(25)
+    model.text(LONG)
+    model.complete()
+    assert said(world) == ""
+    await pass_time(world, 1.0)
+    assert said(world) == LONG[: len(said(world))]
+    assert 90 <= len(said(world)) <= 110  # 25 tokens of 4 characters
+    assert world.session.status.busy
+    rate = world.session.meter.view(world.clock.now()).tokens_s
+    assert rate is not None
+    assert 20 <= rate <= 30
+    await pass_time(world, 4.0)
+    assert said(world) == LONG
+    assert world.session.status.outcome == "completed"
+
+
+async def test_it_takes_hold_in_the_middle_of_an_answer_and_lets_go_at_once() -> None:
+    world = World()
+    model = await begun(world, "one")
+    model.text("at once ")
+    assert said(world) == "at once "
+    world.session.submit(intents.Throttle(5))
+    model.text(LONG)
+    await pass_time(world, 1.0)
+    assert len(said(world)) < 40
+    world.session.submit(intents.Throttle(None))
+    assert said(world) == "at once " + LONG
+    model.text(" and on")
+    assert said(world).endswith(" and on")
+    model.complete()
+    assert not world.session.status.busy
+
+
+async def test_esc_drops_what_is_held_and_the_next_request_says_all_without_it() -> None:
+    world, model = await throttled(25)
+    model.text(LONG)
+    model.complete()
+    await pass_time(world, 0.4)
+    shown = said(world)
+    world.session.submit(intents.Interrupt())
+    assert not world.session.status.busy
+    assert world.session.status.outcome == "interrupted"
+    await pass_time(world, 1.0)
+    assert said(world) == shown
+    world.session.submit(intents.Throttle(None))
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    assert LONG not in str(request)
+    assert texts(request)[0] == "one"
+
+
+async def test_esc_before_the_end_waits_for_the_server_and_still_keeps_nothing_unseen() -> None:
+    world, model = await throttled(25)
+    model.say(model.open_text(), LONG)
+    await pass_time(world, 0.4)
+    world.session.submit(intents.Interrupt())
+    assert world.session.status.stopping
+    assert world.wire.interrupts == 1
+    model.interrupted()
+    assert world.session.status.outcome == "interrupted"
+    world.session.submit(intents.Prompt("two"))
+    request = await world.wire.request(2)
+    assert "previous_response_id" not in request
+    assert "0123456789" not in str(request)
+
+
+async def test_a_connection_that_breaks_is_heard_of_behind_what_it_said(
+    quick_retries: None,
+) -> None:
+    world, model = await throttled(25)
+    model.say(model.open_text(), LONG)
+    world.wire.lose()
+    await settle()
+    assert said(world) == ""
+    await pass_time(world, 1.0)
+    assert len(world.wire.requests) == 1
+    await pass_time(world, 4.0)
+    assert len(world.wire.requests) == 2
+
+
+async def test_a_failure_comes_in_its_order() -> None:
+    world, model = await throttled(1000)
+    model.say(model.open_text(), "half")
+    world.wire.give(Failed({"error": {"code": "invalid_prompt", "message": "no"}}))
+    await settle()
+    assert world.session.status.busy
+    await pass_time(world, 0.2)
+    assert said(world) == "half"
+    assert world.session.status.outcome == "failed"
+
+
+async def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacer, "MOST_CHARS", 100)
+    world, model = await throttled(1)
+    model.say(model.open_text(), LONG)
+    await settle()
+    assert len(said(world)) == len(LONG) - 100
+
+
+async def test_who_can_be_slowed_down_is_and_nothing_is_held() -> None:
+    world = World()
+    world.wire.paces = True
+    world.session.submit(intents.Throttle(25))
+    model = await begun(world, "one")
+    assert world.wire.rates == [25]
+    model.text(LONG)
+    assert said(world) == LONG
+    world.session.submit(intents.Throttle(5))
+    world.session.submit(intents.Throttle(None))
+    assert world.wire.rates == [25, 5, None]
+    model.complete()
+    world.session.submit(intents.Prompt("two"))
+    assert (await world.wire.request(2))["previous_response_id"] == "resp_1"

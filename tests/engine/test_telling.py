@@ -1,0 +1,326 @@
+"""What the model is told: each thing once, as it is when it is sent, and every call answered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.turns import CACHE, PATCH, begun, outputs, texts
+from tui.core.edits.hunk import Decision
+from tui.core.turn import BlockKind
+from tui.core.wire import events
+from tui.engine import intents
+from tui.engine.ports import RoleSpec
+
+SECOND = """*** Begin Patch
+*** Update File: cache.py
+@@
+ class Cache:
+-    def put(self, key):
++    def put(self, key, value):
+*** End Patch
+"""
+APPEND = "*** Begin Patch\n*** Update File: cache.py\n@@\n+# more\n*** End Patch\n"
+
+
+def notes_of(request: dict[str, Any]) -> str:
+    """What we say of our own accord: no prompt, no quoted file."""
+    return "\n".join(text for text in texts(request)[:-1] if "<file" not in text)
+
+
+async def patched(world: World, *patches: str) -> SteppedRehearsal:
+    """A turn whose patches are answered and that is over."""
+    model = await begun(world)
+    for number, patch in enumerate(patches, 1):
+        model.patch(patch, f"call_{number}")
+    model.complete()
+    await world.wire.request(2)
+    model.begin()
+    model.text("Done.")
+    model.complete()
+    return model
+
+
+async def asked(world: World, text: str = "and now") -> dict[str, Any]:
+    world.session.submit(intents.Prompt(text))
+    return await world.wire.request(len(world.wire.requests) + 1)
+
+
+@pytest.mark.case("I04")
+async def test_what_a_call_did_is_told_by_its_output_and_not_again() -> None:
+    world = World({"cache.py": CACHE})
+    await patched(world, PATCH)
+    answer = outputs(world.wire.requests[1])["call_1"]
+    assert "hunk 1 kept, pending review, now lines 3-4" in answer
+    assert "hunk 1" not in notes_of(await asked(world))
+
+
+@pytest.mark.case("I04")
+async def test_an_answer_says_what_is_so_when_it_is_sent() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    world.session.submit(intents.Reject((1,), "keep it plain"))
+    model.complete()
+    request = await world.wire.request(2)
+    assert 'hunk 1 rejected by the user: "keep it plain"' in outputs(request)["call_1"]
+    model.begin()
+    model.text("Sorry.")
+    model.complete()
+    assert "hunk 1" not in notes_of(await asked(world))
+
+
+async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:
+    world = World({"cache.py": CACHE})
+    model = await patched(world, PATCH, SECOND)
+    world.session.submit(intents.Accept((1,)))
+    world.session.submit(intents.Reject((2,), "the old signature, please"))
+    await settle()
+    request = await asked(world)
+    said = notes_of(request)
+    assert "hunk 1 kept, accepted, now lines 3-4" in said
+    assert 'hunk 2 rejected by the user: "the old signature, please"' in said
+    sha = hashlib.sha256(world.files.data["cache.py"]).hexdigest()[:8]
+    assert f"cache.py (saved, sha {sha})" in said
+    model.begin()
+    model.text("Fine.")
+    model.complete()
+    assert "hunk" not in notes_of(await asked(world, "go on"))
+
+
+async def test_a_decision_that_was_undone_is_told_and_one_undone_at_once_is_not() -> None:
+    world = World({"cache.py": CACHE})
+    model = await patched(world, PATCH)
+    world.session.submit(intents.Reject((1,)))
+    world.session.submit(intents.UndoDecision())
+    await settle()
+    assert world.session.workspace.hunks[0].decision is Decision.PENDING
+    assert "hunk" not in notes_of(await asked(world))
+    model.begin()
+    model.text("Fine.")
+    model.complete()
+    world.session.submit(intents.Reject((1,)))
+    assert "hunk 1 rejected" in notes_of(await asked(world))
+    model.begin()
+    model.text("Fine.")
+    model.complete()
+    world.session.submit(intents.UndoDecision())
+    await settle()
+    said = notes_of(await asked(world))
+    assert "hunk 1 kept, pending review, now lines 3-4, the user took the decision back" in said
+
+
+@pytest.mark.case("I05")
+async def test_reverted_is_said_when_the_hash_is_that_of_before_the_turn_and_only_then() -> None:
+    world = World({"cache.py": CACHE, "other.py": "x = 1\n"})
+    model = await patched(world, PATCH)
+    world.session.submit(intents.UndoTurn())
+    await settle()
+    said = notes_of(await asked(world))
+    sha = hashlib.sha256(CACHE.encode()).hexdigest()[:8]
+    reverted = f"cache.py (saved, sha {sha}, reverted: byte for byte as before your edits)"
+    assert reverted in said
+    assert "taken back by the user" in said
+    model.begin()
+    model.patch(PATCH, "call_9")
+    model.complete()
+    await settle()
+    model.begin()
+    model.text("Again.")
+    model.complete()
+    world.session.workspace.edit("cache.py", (0, 0), (0, 0), "# mine\n")
+    world.session.submit(intents.UndoTurn())
+    await settle()
+    said = notes_of(await asked(world, "and again"))
+    assert "taken back by the user" in said
+    assert "revert" not in said
+
+
+@pytest.mark.case("I04")
+async def test_after_a_cut_the_report_lists_kept_and_not_applied_with_lines_and_hash() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    body = PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    def put"
+    model.patch_delta(key, body)
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    request = await asked(world)
+    said = notes_of(request)
+    assert f"was interrupted by the user after {len(body)} characters" in said
+    buffer = world.session.workspace.buffers["cache.py"]
+    sha = hashlib.sha256(buffer.encode()).hexdigest()[:8]
+    assert f"cache.py (unsaved, sha {sha}):" in said
+    assert "hunk 1 kept, pending review, now lines 3-4" in said
+    assert "do not send kept hunks again" in said
+
+
+@pytest.mark.case("I04")
+async def test_a_cut_call_is_replayed_with_an_answer_and_told_of_once() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    model.patch_delta(key, PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    de")
+    world.session.submit(intents.Interrupt())
+    world.wire.lose()
+    request = await asked(world)
+    (call,) = [item for item in request["input"] if item["type"] == "custom_tool_call"]
+    assert call["input"].endswith("@@\n class Cache:\n")
+    assert list(outputs(request)) == ["call_1"]
+    assert str(request["input"]).count("hunk 1 kept") == 1
+
+
+@pytest.mark.case("A18")
+async def test_a_call_that_comes_again_after_a_loss_is_not_applied_twice(
+    quick_retries: None,
+) -> None:
+    for again in ("call_1", "call_2"):
+        world = World({"cache.py": CACHE})
+        model = await begun(world)
+        model.patch(APPEND, "call_1")
+        world.wire.lose()
+        request = await world.wire.request(2)
+        assert "kept, pending review" in outputs(request)["call_1"]
+        model.begin()
+        model.patch(APPEND, again, chunk=3)
+        model.complete()
+        request = await world.wire.request(3)
+        assert world.session.workspace.buffers["cache.py"].text() == f"{CACHE}# more\n"
+        answers = [i["output"] for i in request["input"] if str(i["type"]).endswith("_output")]
+        assert answers[-1].startswith("already applied")
+        assert "hunk 1 kept, pending review, now line 5" in answers[-1]
+        assert len(world.session.workspace.hunks) == 1
+        patches = [b for b in world.session.transcript.blocks if b.kind is BlockKind.PATCH]
+        assert [(b.state, b.text) for b in patches] == [
+            ("done", ""),
+            ("cut", "already applied: it came a second time"),
+        ]
+
+
+async def test_a_call_without_a_patch_says_so_on_the_screen_and_to_the_model() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch("please", "call_1")
+    model.complete()
+    request = await world.wire.request(2)
+    assert "no Begin Patch" in outputs(request)["call_1"]
+    (block,) = [b for b in world.session.transcript.blocks if b.kind is BlockKind.PATCH]
+    assert block.state == "failed"
+    assert "no Begin Patch" in block.text
+
+
+@pytest.mark.case("A18")
+async def test_a_call_that_begins_like_one_before_but_is_another_lands(
+    quick_retries: None,
+) -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(APPEND, "call_1")
+    world.wire.lose()
+    await world.wire.request(2)
+    model.begin()
+    other = APPEND.replace("# more", "# more still")
+    model.patch(other, "call_2", chunk=3)
+    model.complete()
+    request = await world.wire.request(3)
+    assert world.session.workspace.buffers["cache.py"].text().endswith("# more\n# more still\n")
+    assert "hunk 2 kept" in outputs(request)["call_2"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 10_000])
+async def test_a_shell_that_applies_a_patch_is_a_patch(size: int) -> None:
+    world = World({"cache.py": CACHE})
+    await begun(world)
+    script = f"apply_patch <<'EOF'\n{PATCH}EOF\n"
+    arguments = json.dumps({"command": ["bash", "-lc", script]})
+    item = {"type": "function_call", "id": "f", "call_id": "call_1", "name": "shell"}
+    world.wire.give(events.ItemAdded(0, item))
+    for at in range(0, len(arguments), size):
+        world.wire.give(events.ArgumentsDelta("f", arguments[at : at + size]))
+    world.wire.give(
+        events.ItemDone(0, {**item, "arguments": arguments}), events.Completed({"id": "resp_1"})
+    )
+    request = await world.wire.request(2)
+    assert "hunk 1 kept, pending review" in outputs(request)["call_1"]
+    assert "with self.lock" in world.session.workspace.buffers["cache.py"].text()
+    kinds = [block.kind for block in world.session.transcript.blocks]
+    assert BlockKind.PATCH in kinds
+
+
+async def test_a_shell_that_does_not_is_answered_that_there_is_none() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.call("shell", {"command": ["ls"]}, "call_1")
+    model.complete()
+    request = await world.wire.request(2)
+    assert "there is no tool 'shell'" in outputs(request)["call_1"]
+    assert world.session.workspace.hunks == []
+
+
+async def test_a_hosted_call_is_failed_if_anything_of_it_is_not_kept() -> None:
+    world = World({"b.txt": "one\ntwo\n"})
+    model = await begun(world)
+    operation = {"type": "update_file", "path": "b.txt", "diff": "@@\n one\n-two\n+TWO\n"}
+    item = {"type": "apply_patch_call", "id": "apc", "call_id": "c", "operation": operation}
+    world.wire.give(events.ItemAdded(0, item), events.ItemDone(0, item))
+    world.session.submit(intents.Reject((1,)))
+    model.complete()
+    request = await world.wire.request(2)
+    (answer,) = [i for i in request["input"] if i["type"] == "apply_patch_call_output"]
+    assert answer["status"] == "failed"
+    assert "rejected by the user" in answer["output"]
+
+
+async def test_patches_in_prose_say_what_is_wrong_with_them() -> None:
+    spec = RoleSpec("fast", "quick-1", "main", patch_tool="text")
+    world = World({"cache.py": CACHE}, roles={"fast": spec})
+    model = await begun(world)
+    model.text(f"Here:\n\n{PATCH}\n{PATCH}\n")
+    model.complete()
+    said = notes_of(await asked(world))
+    assert "In your message, the patch was read: 1 of 2 hunks placed" in said
+    assert said.count("hunk 1 kept") == 1
+    assert "hunk 2 NOT applied" in said
+
+
+async def test_nobody_owes_an_answer_when_another_model_takes_over() -> None:
+    world = World({"cache.py": CACHE})
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    model.call("read_file", {"path": "cache.py"}, "call_2")
+    world.session.submit(intents.Switch("deep"))
+    model.interrupted()
+    request = await world.wire.request(2)
+    assert request["model"] == "slow-1"
+    assert set(outputs(request)) == {"call_1", "call_2"}
+    assert "kept, pending review" in outputs(request)["call_1"]
+
+
+@pytest.mark.case("I04")
+async def test_what_a_checkout_took_away_is_told_once_be_the_file_closed() -> None:
+    world = World({"cache.py": CACHE})
+    await world.session.run()
+    model = await patched(world, PATCH)
+    world.session.submit(intents.Accept((1,)))
+    await settle()
+    assert "hunk 1 kept, accepted" in notes_of(await asked(world))
+    model.begin()
+    model.text("Fine.")
+    model.complete()
+    world.session.submit(intents.CloseFile("cache.py"))
+    world.files.data["cache.py"] = CACHE.encode()
+    assert world.outside is not None
+    world.outside({"cache.py"})
+    said = notes_of(await asked(world, "go on"))
+    assert "hunk 1 not in the file any more: the disk changed it, accepted" in said
+    assert "do not send kept hunks" not in said
+    model.begin()
+    model.text("Fine.")
+    model.complete()
+    assert "hunk" not in notes_of(await asked(world, "and on"))
+    await world.session.close()

@@ -1,0 +1,381 @@
+"""What the user does while an edit lands: every row of the table in EDITS.md section 5.
+
+Their text is never lost, the cursor and the scroll stay where they are, and the edit goes on.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.patches import Edit, patch_of
+from tests.support.stepped_pair import SteppedPair, stepped
+from tui.core.edits.hunk import Decision, Stage
+from tui.engine.intents import OpenFile, SaveFile
+
+LINES = [f"line {number} of the file" for number in range(60)]
+TEXT = "\n".join([*LINES, ""])
+
+
+def patched(first: int = 30, last: int = 32, new: int = 4, context: int = 2) -> str:
+    """A patch that replaces lines ``first .. last`` by so many new ones."""
+    words = tuple(f"new {number}" for number in range(new))
+    return patch_of(LINES, [Edit(first, last, words)], context, "a.py")
+
+
+def result(first: int = 30, last: int = 32, new: int = 4) -> list[str]:
+    return [*LINES[:first], *(f"new {number}" for number in range(new)), *LINES[last:], ""]
+
+
+def stands(pair: SteppedPair, text: str) -> int:
+    """The row of the one line that is so."""
+    assert pair.buffer.lines.count(text) == 1
+    return pair.buffer.lines.index(text)
+
+
+@pytest.mark.case("G01")
+@pytest.mark.parametrize("wrap", [False, True], ids=["rows", "wrapped"])
+async def test_lines_typed_above_shift_the_hunk_and_nobodys_place(wrap: bool) -> None:
+    async with stepped({"a.py": TEXT}, "a.py", wrap=wrap) as pair:
+        await pair.start(patched(), "+new 1\n")
+        await pair.go(20)
+        await pair.press(*"one", "enter", *"two", "enter", *"three", "enter")
+        before = pair.sight()
+        await pair.crawl()
+        assert pair.sight() == before
+        expected = result()
+        expected[20:20] = ["one", "two", "three"]
+        assert pair.buffer.lines == expected
+        assert [hunk.stage for hunk in pair.hunks] == [Stage.LANDED]
+        assert pair.hunks[0].start is not None
+        assert pair.hunks[0].start.line == 33
+
+
+@pytest.mark.case("G01")
+@pytest.mark.parametrize("wrap", [False, True], ids=["rows", "wrapped"])
+@pytest.mark.parametrize("line", [0, 5, 29, 33, 40, 59])
+async def test_neither_cursor_nor_scroll_jump_where_others_write(line: int, wrap: bool) -> None:
+    async with stepped({"a.py": TEXT}, "a.py", wrap=wrap) as pair:
+        await pair.go(line, 3)
+        before = pair.sight()
+        await pair.start(patched(0, 2, 30))
+        await pair.crawl(40)
+        if line > 1:
+            assert pair.sight()[:2] == before[:2]
+        if line > 20:
+            assert pair.sight() == before
+        before = pair.sight()
+        await pair.start(patched(30, 32, 9))
+        await pair.crawl(40)
+        assert pair.sight().top == before.top
+        if line < 30:
+            assert pair.sight() == before
+        assert pair.sight()[:2] == before[:2]
+
+
+@pytest.mark.case("G01")
+@pytest.mark.parametrize("gone_to", [False, True])
+async def test_a_cursor_at_the_very_start_stays_with_its_text(gone_to: bool) -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        if gone_to:
+            await pair.go(0, 0)
+        pair.editor.following = False
+        await pair.start(patch_of(LINES, [Edit(0, 0, ("top 1", "top 2"))], 2, "a.py"))
+        before = pair.sight()
+        await pair.crawl(3)
+        assert pair.buffer.lines[:3] == ["top 1", "top 2", LINES[0]]
+        assert pair.sight() == before
+
+
+@pytest.mark.case("G01")
+async def test_a_selection_stays_over_its_text() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        pair.editor.let_go()
+        pair.editor.go((25, 2), select_to=(40, 4))
+        await pair.pilot.pause()
+        before = pair.sight()
+        await pair.start(patched(5, 7, 12))
+        await pair.crawl()
+        assert pair.sight() == before
+        await pair.start(patched(30, 32, 3))
+        await pair.crawl()
+        after = pair.sight()
+        assert (*after[:2], after.top) == (*before[:2], before.top)
+        assert "new 1\n" in pair.sight().selected
+
+
+async def test_the_other_side_keeps_its_place_too() -> None:
+    async with stepped({"a.py": TEXT}, "a.py", size=(220, 30)) as pair:
+        await pair.pane.divide()
+        await pair.pilot.pause()
+        left, right = (side.editor for side in pair.pane.sides)
+        for editor, line in ((left, 50), (right, 8)):
+            editor.let_go()
+            editor.go((line, 2))
+        before = pair.sight(left), pair.sight(right)
+        await pair.start(patched(3, 5, 20))
+        await pair.crawl(30)
+        assert pair.sight(left) == before[0]
+        assert pair.sight(right)[:2] == before[1][:2]
+        await pair.start(patched(30, 32, 20))
+        before = pair.sight(left), pair.sight(right)
+        await pair.crawl(30)
+        assert (pair.sight(left), pair.sight(right)) == before
+
+
+@pytest.mark.case("G03")
+@pytest.mark.parametrize("accept", [True, False])
+async def test_lines_at_the_edges_are_outside_of_the_hunk(accept: bool) -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), "+new 3\n")
+        await pair.go(29, len(LINES[29]))
+        await pair.press("enter", *"above")
+        await pair.stream()
+        await pair.go(stands(pair, LINES[32]))
+        await pair.press(*"below", "enter")
+        expected = result()
+        expected[34:34] = ["below"]
+        expected[30:30] = ["above"]
+        assert pair.buffer.lines == expected
+        hunk = pair.hunks[0]
+        assert hunk.agent == "new 0\nnew 1\nnew 2\nnew 3\n"
+        await pair.press("alt+a" if accept else "alt+r")
+        await pair.frame()
+        if not accept:
+            expected[31:35] = LINES[30:32]
+        assert pair.buffer.lines == expected
+        assert hunk.decision is (Decision.ACCEPTED if accept else Decision.REJECTED)
+
+
+@pytest.mark.case("G03")
+@pytest.mark.parametrize(
+    "where", ["behind the last one", "before the next one", "into the next one"]
+)
+async def test_a_line_put_at_the_end_of_the_open_hunk_is_outside_too(where: str) -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), "+new 2\n")
+        if where == "behind the last one":
+            await pair.go(stands(pair, "new 2"), len("new 2"))
+            await pair.press("enter", *"mine", "enter", *"too")
+        elif where == "before the next one":
+            await pair.go(stands(pair, LINES[32]))
+            await pair.press("enter", "up", *"mine", "enter", *"too")
+        else:
+            await pair.go(stands(pair, LINES[32]))
+            await pair.press(*"mine", "enter", *"too", "enter")
+        before = pair.sight()
+        await pair.crawl()
+        after = pair.sight()
+        assert (*after[:2], after.top) == (*before[:2], before.top)
+        expected = result()
+        expected[34:34] = ["mine", "too"]
+        assert pair.buffer.lines == expected
+        hunk = pair.hunks[0]
+        assert (hunk.stage, hunk.flags) == (Stage.LANDED, [])
+        assert hunk.agent == "new 0\nnew 1\nnew 2\nnew 3\n"
+        await pair.press("alt+r")
+        await pair.frame()
+        assert pair.buffer.lines == [*LINES[:32], "mine", "too", *LINES[32:], ""]
+
+
+@pytest.mark.case("G03")
+async def test_what_is_typed_in_painted_lines_stays_and_the_stream_goes_on() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), "+new 1\n+new")
+        await pair.go(stands(pair, "new 0"), 5)
+        await pair.press(*" mine")
+        before = pair.sight()
+        await pair.crawl()
+        after = pair.sight()
+        assert (*after[:2], after.top) == (*before[:2], before.top)
+        expected = result()
+        expected[30] = "new 0 mine"
+        assert pair.buffer.lines == expected
+        await pair.press("alt+r")
+        await pair.frame()
+        assert "new 0 mine" in pair.buffer.lines
+        hunk = pair.hunks[0]  # nothing of it is thrown away unasked
+        assert "you changed what this hunk wrote" in hunk.reason
+        assert hunk.decision is Decision.PENDING
+
+
+@pytest.mark.case("G03")
+async def test_what_is_typed_into_a_file_that_is_being_made_stays() -> None:
+    lines = [f"+made {number}" for number in range(20)]
+    patch = "\n".join(["*** Begin Patch", "*** Add File: new.py", *lines, "*** End Patch", ""])
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patch, "+made 9\n")
+        assert pair.pane.active == "new.py"
+        await pair.go(4, len("made 4"))
+        await pair.press(*" mine", "enter", *"more")
+        before = pair.sight()
+        await pair.crawl()
+        assert pair.sight() == before
+        made = [line[1:] for line in lines]
+        made[4:5] = ["made 4 mine", "more"]
+        assert pair.buffer.lines == [*made, ""]
+        await pair.press("alt+r")
+        await pair.frame()
+        assert "made 4 mine\nmore\n" in pair.session.workspace.buffers["new.py"].text()
+        assert "new.py" not in pair.session.files
+
+
+@pytest.mark.case("G02")
+async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        old = [*LINES[26:30]]
+        patch = patch_of(LINES, [Edit(29, 30, ("new",))], 3, "a.py")
+        await pair.start(patch, f" {old[2]}\n-{old[3]}\n")
+        await pair.go(26, 0)
+        await pair.press(*"my ")
+        assert any("conflict, you changed these lines" in row for row in pair.rows())
+        assert pair.bars() == {27: "!", 30: "!"}
+        before = pair.sight()
+        await pair.crawl()
+        assert pair.sight() == before
+        assert pair.buffer.lines[26:30] == [f"my {old[0]}", *old[1:3], "new"]
+        hunk = pair.hunks[0]
+        assert (hunk.stage, hunk.flags) == (
+            Stage.LANDED,
+            ["merged with what was changed meanwhile"],
+        )
+
+
+@pytest.mark.case("G02")
+async def test_a_changed_old_line_that_both_change_shows_both() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), f"-{LINES[30]}\n")
+        await pair.go(30)
+        await pair.press(*"my ")
+        before = pair.sight()
+        await pair.crawl()
+        assert pair.sight() == before
+        expected = [*LINES, ""]
+        expected[30] = f"my {LINES[30]}"
+        assert pair.buffer.lines == expected
+        hunk = pair.hunks[0]
+        assert hunk.stage is Stage.CONFLICT
+        assert "you changed these lines" in hunk.reason
+        assert (hunk.base, hunk.agent) == (
+            f"{LINES[30]}\n{LINES[31]}\n",
+            "new 0\nnew 1\nnew 2\nnew 3\n",
+        )
+
+
+async def test_candidates_are_looked_at_as_they_are_now() -> None:
+    twice = ["def f():", "    return 1", "", "def g():", "    return 1", ""]
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-    return 1\n+    return 2\n*** End Patch\n"
+    )
+    async with stepped({"a.py": "\n".join(twice)}, "a.py") as pair:
+        await pair.start(patch, "-    return 1\n")
+        assert pair.hunks[0].candidates == (1, 4)
+        await pair.go(1, 12)
+        await pair.press(*"00")
+        await pair.stream()
+        assert pair.buffer.lines == [
+            "def f():",
+            "    return 100",
+            "",
+            *twice[3:4],
+            "    return 2",
+            "",
+        ]
+        assert pair.hunks[0].stage is Stage.LANDED
+
+
+@pytest.mark.case("G04")
+async def test_a_region_that_is_deleted_takes_nothing_of_the_stream() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), "+new 1\n")
+        pair.editor.let_go()
+        pair.editor.go((20, 0), select_to=(45, 0))
+        await pair.press("delete")
+        assert any("target deleted" in row for row in pair.rows())
+        before = pair.sight()
+        await pair.crawl()
+        assert pair.sight() == before
+        assert not any(line.startswith("new") for line in pair.buffer.lines)
+        assert pair.hunks[0].stage is Stage.CONFLICT
+        assert pair.hunks[0].reason.startswith("target deleted")
+        await pair.press("ctrl+z")
+        assert pair.buffer.lines == [*LINES, ""]
+
+
+@pytest.mark.case("G05")
+async def test_sixty_hunks_leave_the_users_undo_alone() -> None:
+    lines = [f"row {number}" for number in range(10_000)]
+    edits = [Edit(at, at + 1, (f"agent {at}",)) for at in range(100, 6_100, 100)]
+    async with stepped({"a.py": "\n".join([*lines, ""])}, "a.py") as pair:
+        await pair.go(50)
+        for word in ("first", "second"):
+            await pair.press(*word, "down")
+        await pair.start(patch_of(lines, edits, 2, "a.py"))
+        before = pair.sight()
+        await pair.crawl(400)
+        assert len(pair.hunks) == 60
+        assert pair.sight() == before
+        await pair.press("ctrl+z", "ctrl+z", "ctrl+z")
+        expected = list(lines)
+        for edit in edits:
+            expected[edit.first] = edit.new[0]
+        assert pair.buffer.lines == [*expected, ""]
+        assert pair.said() == ["Nothing of yours to undo."]
+        await pair.press("ctrl+y", "ctrl+y")
+        assert pair.buffer.lines[50] == "firstrow 50"
+
+
+@pytest.mark.case("G05")
+async def test_undo_inside_the_open_hunk_is_refused_in_words() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(), "+new 1\n")
+        await pair.go(stands(pair, "new 0"), 5)
+        await pair.press(*"!!", "ctrl+z")
+        assert "new 0!!" in pair.buffer.lines
+        assert pair.said() == ["The model is writing in these lines: try again when it is done."]
+        await pair.stream()
+        await pair.press("ctrl+z")
+        assert pair.buffer.lines == result()
+
+
+@pytest.mark.case("G06")
+async def test_a_save_leaves_the_open_hunk_out_and_says_so() -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(10, 11, 1), "")
+        await pair.stream()
+        await pair.press("alt+a")
+        await pair.start(patched(40, 42, 5), "+new 2\n")
+        await pair.go(0)
+        await pair.press(*"mine ", "ctrl+s")
+        await pair.frame()
+        assert pair.session.intents[-1:] != [SaveFile("b.py")]
+        expected = result(10, 11, 1)
+        expected[0] = f"mine {LINES[0]}"
+        assert pair.session.files["a.py"] == "\n".join(expected)
+        assert "Saved without hunk 2" in pair.said()[-1]
+        await pair.stream()
+        assert pair.session.files["a.py"] == "\n".join(expected)
+        assert "new 4" in pair.buffer.lines
+
+
+async def test_a_tab_that_is_left_or_closed_goes_on_by_itself() -> None:
+    files = {"a.py": TEXT, "b.py": "other\n"}
+    async with stepped(files, "b.py", "a.py") as pair:
+        await pair.start(patched(), "+new 1\n")
+        await pair.press("ctrl+pageup")
+        assert pair.pane.active == "b.py"
+        await pair.stream("+new 2\n")
+        assert pair.pane.active == "b.py"  # whoever goes elsewhere is not brought back
+        assert "✎ a.py" in pair.pane.tabs.render_line(0).text
+        assert pair.session.workspace.buffers["a.py"].lines.count("new 2") == 1
+        await pair.press("ctrl+pageup", "ctrl+w")
+        await pair.frame()
+        assert pair.session.status.open_paths == ["b.py"]
+        await pair.crawl()
+        assert pair.pane.active == "b.py"
+        assert pair.session.status.open_paths == ["b.py"]
+        assert pair.session.workspace.buffers["a.py"].lines == result()
+        pair.session.submit(OpenFile("a.py"))
+        await pair.frame()
+        assert pair.buffer.lines == result()
+        await pair.go(30)
+        assert pair.bars() == dict.fromkeys(range(31, 35), "┃")
