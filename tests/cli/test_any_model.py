@@ -125,7 +125,8 @@ async def test_a_text_is_steered_into_what_streams(
             await seat.until(lambda: seat.said())
             assert seat.session.alt_label() == "steer"
             seat.session.submit(intents.Steer("be brief"))
-            server.released.set()
+            await seat.until(lambda: "accepted" in seat.session.status.steering_fates)
+            server.released.set()  # not before: an answer that is over is not steered any more
             assert (await seat.idle()).endswith("In short.")
             assert seat.session.abilities().steer
         assert server.heard[1].of("user")[-1] == ("user", "be brief")
