@@ -5,7 +5,7 @@ from collections import Counter
 
 from tui.ui.commands import COMMANDS
 from tui.ui.conversation.transcript import Transcript
-from tui.ui.keymap import KEYMAP, actions, bindings, hints, key_name, rows
+from tui.ui.keymap import KEYMAP, actions, bindings, hints, key_name, rows, shown
 from tui.ui.keys.key import SCOPES
 from tui.ui.screens.help import help_content
 from tui.ui.screens.workbench import Workbench
@@ -49,6 +49,13 @@ def test_keys_are_written_as_people_write_them() -> None:
     assert key_name("a") == "a"
     assert key_name("A") == "A"
     assert key_name("shift+enter") == "Shift+Enter"
+
+
+def test_texts_ask_for_the_keys_that_they_name() -> None:
+    assert shown("review_turn") == "F7"
+    assert shown("review_turn", most=2) == "F7 Alt+D"
+    assert shown("send", "prompt") == "Enter"
+    assert shown("no such action") == ""
 
 
 def test_no_key_is_called_by_its_technical_name() -> None:

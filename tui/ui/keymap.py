@@ -76,6 +76,16 @@ def key_name(key: str) -> str:
     return "+".join([*(_NAMES.get(name, name.title()) for name in modifiers), plain])
 
 
+def shown(action: str, scope: Scope = "global", most: int = 1) -> str:
+    """The keys of an action as people write them, for texts: ``F7``, with ``most=2`` ``F7 Alt+D``.
+
+    Empty if it has none. Whoever shows a key asks here, since keys can be changed: ask when the
+    text is made, not when the module is loaded.
+    """
+    found = next((key for key in rows(scope) if key.action == action), None)
+    return " ".join(map(key_name, found.keys[:most])) if found is not None else ""
+
+
 def hints(
     states: set[When], *scopes: Scope, labels: Mapping[str, str] | None = None
 ) -> list[tuple[str, str]]:
