@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -44,12 +45,23 @@ _MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachabl
     is_flag=True,
     help="Try what each endpoint can do, and remember it: asks each model for one short answer.",
 )
+@click.option(
+    "--bundle",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Write a file for a bug report: findings, versions, settings, log; no keys, no prompts.",
+)
 @model_options
-def doctor_command(flags: ModelFlags, as_json: bool, probe: bool) -> None:
+def doctor_command(flags: ModelFlags, as_json: bool, probe: bool, bundle: str | None) -> None:
     """Check terminal, configuration, keys, folders and endpoints, and say what to do.
 
-    Exit status: 0 fine, 1 something to fix, 3 an endpoint cannot be reached.
+    Exit status: 0 fine, 1 something to fix, 3 an endpoint cannot be reached; of --bundle: 0 it is
+    written.
     """
+    if bundle is not None:
+        _bundle(bundle, flags, probe=probe)
+        return
     findings: list[Finding] = []
     for finding in examine(flags, Paths.find(), probe=probe):
         findings.append(finding)
@@ -63,6 +75,18 @@ def doctor_command(flags: ModelFlags, as_json: bool, probe: bool) -> None:
     else:
         click.echo(_summary(findings))
     sys.exit(code)
+
+
+def _bundle(name: str, flags: ModelFlags, *, probe: bool) -> None:
+    """Write the file for a bug report, and say what is in it. Raises UsageError."""
+    from tui.cli import bundle
+
+    paths = Paths.find()
+    file = Path(name or bundle.default_name(datetime.now())).absolute()
+    findings = examine(flags, paths, probe=probe)
+    parts = bundle.write(file, paths, flags.config or paths.config_file, findings)
+    click.echo(f"{file} is written, for you to attach to a bug report: {', '.join(parts)}.")
+    click.echo("Nothing was sent. Keys and prompts are left out; look through it all the same.")
 
 
 def exit_code(findings: list[Finding]) -> int:

@@ -1,0 +1,108 @@
+"""``duetto doctor --bundle``: what helps goes in, what is nobody's business does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tui.cli.bundle import homeless
+from tui.cli.bundle_config import GONE, cleaned
+from tui.cli.doctor import doctor_command
+from tui.cli.main import run
+from tui.core.wire.masking import Mask
+
+SECRETS = ["hunter22222", "zzz-query", "plain words as a key", "s3cr3t-header", "abcdefgh-option"]
+CONFIG = """\
+schema = 1
+# the key is plain words as a key
+[endpoints.main]
+url = "https://bob:hunter22222@host.example/v1?api-key=zzz-query"
+key_env = "plain words as a key"
+api_key = "plain words as a key"
+headers = { "X-Team" = "s3cr3t-header" }
+options = { note = "s3cr3t-header" }
+[models.fast]
+name = "claude-opus-4-20250514"
+endpoint = "main"
+[verify]
+command = "DB_PASS=hunter22222 pytest --token abcdefgh-option -q"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GROQ_API_KEY", "a-key-of-no-known-shape")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "home" / "state").mkdir(parents=True)
+    (tmp_path / "ws").mkdir()
+    monkeypatch.chdir(tmp_path / "ws")
+    return tmp_path / "home"
+
+
+def parts(file: Path) -> dict[str, str]:
+    with zipfile.ZipFile(file) as bundle:
+        return {name: bundle.read(name).decode() for name in bundle.namelist()}
+
+
+def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
+    (home / "config.toml").write_text(CONFIG)
+    log = f"ERROR it broke with a-key-of-no-known-shape in {home.parent}/ws\n"
+    (home / "state" / "duetto.log").write_text(log)
+    assert run(["doctor", "--bundle", "report.zip"]) == 0
+    file = Path("report.zip")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    found = parts(file)
+    everything = "".join(found.values())
+    assert [secret for secret in [*SECRETS, "a-key-of-no"] if secret in everything] == []
+    assert str(home.parent) not in everything
+    assert "it broke with [key]" in found["duetto.log"]
+    settings = json.loads(found["settings.json"])["user"]
+    assert settings["models"]["fast"]["name"] == "claude-opus-4-20250514"
+    assert settings["endpoints"]["main"]["url"] == "https://(user)@host.example/v1?…"
+    assert settings["verify"]["command"] == f"DB_PASS={GONE} pytest --token {GONE} -q"
+    checks = {row["check"]: row for row in json.loads(found["doctor.json"])}
+    assert "line 6" in checks["configuration"]["text"]
+    assert "textual" in json.loads(found["versions.json"])["packages"]
+    assert json.loads(found["terminal.json"])["stdin is a terminal"] is False
+
+
+def test_without_a_name_it_gets_one_of_its_time(home: Path) -> None:
+    assert run(["doctor", "--bundle"]) == 0
+    (file,) = Path.cwd().glob("duetto-bundle-*.zip")
+    assert "README.txt" in parts(file)
+
+
+def test_settings_that_are_no_toml_show_their_names_only(home: Path) -> None:
+    (home / "config.toml").write_text('[endpoints.main]\napi_key = "oops, unclosed\nword\n')
+    assert run(["doctor", "--bundle", "report.zip"]) == 0
+    lines = json.loads(parts(Path("report.zip"))["settings.json"])["user"]
+    assert lines == ["[endpoints.main]", "api_key = [key]", GONE]  # the log's mask goes over it
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("there.zip", "is there already"), ("no/such/place.zip", "No such file or directory")],
+)
+def test_no_file_is_overwritten_or_half_written(home: Path, name: str, words: str) -> None:
+    Path("there.zip").write_text("mine")
+    ran = CliRunner().invoke(doctor_command, ["--bundle", name])
+    assert words in str(ran.exception)
+    assert os.listdir() == ["there.zip"]
+    assert Path("there.zip").read_text() == "mine"
+
+
+@pytest.mark.parametrize("value", ['"nobody"', '["nobody"]', '{ name = "nobody" }'])
+def test_a_text_under_a_name_that_no_table_has_is_not_shown(value: str) -> None:
+    shown = cleaned(f"surely_unknown = {value}", Mask())
+    assert ("nobody" in json.dumps(shown)) == ("name" in value)
+
+
+def test_the_home_folder_is_not_named() -> None:
+    assert homeless("/home/ann/x /home/anna /home/ann", "/home/ann") == "~/x /home/anna ~"
