@@ -13,11 +13,12 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from tui.core.edits.hunk import Hunk
+from tui.core.ghost import Stretch, Trail, Written, written
 from tui.core.wire.events import Usage
 
 CHARS_PER_TOKEN = 4.0
 """Until a model's own ratio is known."""
-GHOST_TOKENS_S = 50.0
 SLOWEST_TOKENS_S = 20.0
 FASTEST_TOKENS_S = 5000.0
 SPARK_LENGTH = 16
@@ -64,6 +65,8 @@ class MeterView(Struct, frozen=True):
     """0..1: logarithmic place of `tokens_s` between 20 and 5000."""
     ghost: float = 0.0
     """0..1: the share of the output that a model at 50 tokens/s would have by now."""
+    ghost_left_s: float = 0.0
+    """Seconds that it would still need for the rest."""
     reasoning: Reasoning = "unknown"
     context_tokens: int | None = None
     context_window: int | None = None
@@ -121,6 +124,9 @@ class Meter:
         """The turn's clock runs already, its first request is still to come."""
         self._stopped_s: float | None = None
         self._ttft_s: float | None = None
+        self._chars = 0
+        """Of the turn's output, reasoning that was shown included."""
+        self._trail = Trail()
         self._past: list[_Response] = []
         self._now: _Response | None = None
         self._context_tokens: int | None = None
@@ -144,7 +150,8 @@ class Meter:
         if fresh or self._turn_s is None:
             self._turn_s = self._turn_s if self._prompted else now
             self._asked_s, self._ttft_s, self._past, self._bill = now, None, [], {}
-            self._first = self.responses + 1
+            self._first, self._chars = self.responses + 1, 0
+            self._trail.clear()
         elif self._now is not None:
             self._past.append(self._now)
         self._now = _Response()
@@ -162,8 +169,23 @@ class Meter:
             self._ttft_s = now - self._asked_s
         response.count(now, chars)
         response.chars += chars
+        self._chars += chars
         if reasoning:
             response.reasoning_chars += chars
+
+    def wrote(self, hunk: Hunk, line: int) -> None:
+        """What came up to now ends in this line of a file; once a frame at most."""
+        self._trail.wrote(self._chars, hunk, line)
+
+    def ghost_place(self, now: float) -> tuple[str, int] | None:
+        """Path and line where a model at 50 tokens/s would be writing now; None: in no file."""
+        return self._trail.at(self._ghost(now).chars) if self.ghost_walks(now) else None
+
+    def ghost_walks(self, now: float) -> bool:
+        """True while such a model would have something left to write in files."""
+        if not self._trail:
+            return False
+        return self._stopped_s is None or self._ghost(now).left_s > 0.0
 
     def usage(self, now: float, usage: Usage) -> None:
         """The server's own count of the current response: shown from now on."""
@@ -209,7 +231,8 @@ class Meter:
         """A new conversation: nothing has been measured yet, but the models' ratios stay."""
         self._turn_s = self._now = self._ttft_s = self._context_tokens = None
         self._past, self._bill = [], {}
-        self._first = self.responses + 1
+        self._first, self._chars = self.responses + 1, 0
+        self._trail.clear()
 
     def view(self, now: float) -> MeterView:
         """What to show at ``now``."""
@@ -228,8 +251,7 @@ class Meter:
         streamed = sum(map(self._rated_tokens, responses))
         span_s = sum(r.span_s() for r in responses)
         rate = self._live_rate(now) if live else (streamed / span_s if span_s > 0 else None)
-        if live and self._now.first_s is not None:
-            span_s += max(now - self._now.last_s, 0.0)
+        ghost = self._ghost(now if self._stopped_s is None else self._stopped_s)
         return MeterView(
             state=state,
             tokens_s=rate,
@@ -240,11 +262,23 @@ class Meter:
             seconds=(now if self._stopped_s is None else self._stopped_s) - self._turn_s,
             spark=self._spark(now, live),
             scale=scale(rate),
-            ghost=min(GHOST_TOKENS_S * span_s / streamed, 1.0) if streamed else 0.0,
+            ghost=min(ghost.tokens / streamed, 1.0) if streamed else 0.0,
+            ghost_left_s=ghost.left_s,
             reasoning=_reasoning(responses),
             context_tokens=self._context_tokens,
             context_window=self.context_window,
             cost=self._cost(responses),
+        )
+
+    def _ghost(self, now: float) -> Written:
+        responses = [*self._past, *([self._now] if self._now else [])]
+        return written(
+            (
+                Stretch(one.first_s, one.last_s, self._rated_tokens(one), one.chars)
+                for one in responses
+                if one.first_s is not None
+            ),
+            now,
         )
 
     def _cost(self, responses: list[_Response]) -> Cost:

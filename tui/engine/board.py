@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from tui.core.edits.hunk import Hunk
 from tui.core.edits.workspace import Workspace
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
@@ -116,9 +117,11 @@ class Board:
         self._notices.meter = True
         self.wake()
 
-    def landed(self, path: str, line: int) -> None:
-        """The model wrote here."""
+    def landed(self, path: str, line: int, hunk: Hunk | None = None) -> None:
+        """The model wrote here, in this hunk."""
         self._notices.landing = (path, line)
+        if hunk is not None and hunk.path == path:
+            self.meter.wrote(hunk, line)
         self.wake()
 
     def hunks_changed(self) -> None:

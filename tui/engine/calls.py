@@ -160,7 +160,7 @@ class Calls:
         place = landing.last_line
         if place is not None and place != self._place:
             self._place = place
-            self._board.landed(*place)
+            self._board.landed(*place, landing.last_hunk)
 
     def _compare(self, call: Call, delta: str) -> None:
         """While a call says what an earlier one said, nothing of it lands."""

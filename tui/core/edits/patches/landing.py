@@ -61,6 +61,8 @@ class Landing:
         self.finished = False
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
+        self.last_hunk: Hunk | None = None
+        """The hunk that this row is in."""
         self._ledger = workspace.ledger
         self._parser = parser_for(fmt, channel)
         self._work: FileWork | None = None
@@ -249,3 +251,4 @@ class Landing:
         work = self._work
         if work is not None and (row := work.last_row) is not None:
             self.last_line = (work.path, row)
+            self.last_hunk = self._hunks[-1] if self._hunks else None
