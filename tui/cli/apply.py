@@ -13,13 +13,13 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from tui.cli.inert_text import inert
 from tui.cli.streams import text_of
 from tui.cli.unfinished_writes import journal_of, recover, unfinished_sentences
 from tui.core.edits.hunk import PLACED, Hunk, Kind
 from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
+from tui.core.inert_text import inert
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine.unfinished import Way

@@ -20,10 +20,10 @@ from tui.cli import doctor_tmux, verify_command
 from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.doctor_providers import key_findings, provider_findings
 from tui.cli.finding import Finding, State
-from tui.cli.inert_text import inert
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace
+from tui.core.inert_text import inert
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,

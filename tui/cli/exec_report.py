@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TextIO
 
-from tui.cli.inert_text import PROSE, inert
 from tui.core.edits.hunk import OPEN, Hunk
+from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.turn import BlockKind
 from tui.core.wire.events import Usage

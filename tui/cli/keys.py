@@ -11,8 +11,8 @@ import sys
 import click
 
 from tui.cli import stored_keys
-from tui.cli.inert_text import inert
 from tui.cli.options import ModelFlags, settings_for
+from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
 from tui.settings import Paths, is_variable
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from pathlib import Path
 
-from tui.cli.inert_text import inert
+from tui.core.inert_text import inert
 from tui.core.wire.masking import MASK, SHORTEST, Mask
 from tui.errors import SettingsError
 from tui.settings import Paths

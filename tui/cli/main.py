@@ -19,7 +19,7 @@ import click
 
 import tui
 from tui.cli import logfile, streams
-from tui.cli.inert_text import inert
+from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError
 from tui.settings import Paths
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from tui.cli.inert_text import PROSE, inert
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.screen import require_screen
+from tui.core.inert_text import PROSE, inert
 from tui.core.wire.recording import Recording, read
 from tui.engine.notices import Trouble
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError

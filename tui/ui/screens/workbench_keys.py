@@ -10,7 +10,6 @@ from tui.core.edits.hunk import Hunk
 from tui.engine.intents import (
     Accept,
     Against,
-    Effort,
     Intent,
     Interrupt,
     SendFailure,
@@ -21,12 +20,11 @@ from tui.engine.intents import (
     Verify,
 )
 from tui.engine.notices import Notices
+from tui.engine.slash import EFFORTS
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.keymap import bindings
 from tui.ui.screens.workbench_panes import WorkbenchPanes
 
-AGAINST: tuple[Against, ...] = ("disk", "head", "turn")
-EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh")
 _QUIT_WINDOW_S = 2.0
 """A second Ctrl+C within it leaves."""
 

@@ -1,0 +1,209 @@
+"""The slash commands: one table for prompt, completion, palette, help and the linear mode.
+
+What a command asks of the engine is found here, so that both front ends ask for the same, and
+refuse with the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple, get_args
+
+from tui.engine.intents import (
+    Against,
+    Dismiss,
+    Effort,
+    Intent,
+    NewConversation,
+    RedoDecision,
+    Restore,
+    Role,
+    SetAutoAccept,
+    SetEffort,
+    SetTier,
+    Steer,
+    Switch,
+    Throttle,
+    UndoTurn,
+    Verify,
+)
+from tui.engine.notices import Status
+
+AGAINST: tuple[Against, ...] = get_args(Against)
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
+_TIER = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+
+class Command(NamedTuple):
+    """One ``/command``."""
+
+    name: str
+    help: str
+    argument: str = ""
+    """How its argument is written; empty: it takes none."""
+    linear: bool = True
+    """False: it is about the screen, which the linear mode does not have."""
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("fast", "Answer with the fast model from now on"),
+    Command("deep", "Answer with the deep model from now on"),
+    Command("model", "Show both models, or switch to one", "[fast|deep]"),
+    Command("effort", "Set the reasoning effort of the current model", "[low|medium|high|xhigh]"),
+    Command("tier", "Ask for a service tier of the current model, as priority", "[NAME|off]"),
+    Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
+    Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),
+    Command("verify", "Run the project's tests"),
+    Command("undo", "Take the model's last turn back, byte for byte"),
+    Command("redo", "Bring the last decision or turn back that was taken back"),
+    Command("review", "Review the whole turn: all files, all hunks"),
+    Command(
+        "diff",
+        "Show what differs from the disk, from HEAD, from the turn's start",
+        "[disk|head|turn] [PATH]",
+    ),
+    Command("auto", "Accept hunks by themselves, but for those that need a look", "[on|off]"),
+    Command("tree", "Show the file tree with git's states, or put it away", linear=False),
+    Command("split", "Two editors side by side, or one again", linear=False),
+    Command("wrap", "Wrap long lines in the editor, or don't", linear=False),
+    Command("follow", "Follow the landing edit in the editor, or let go of it", linear=False),
+    Command("clear", "Begin a new conversation; files and hunks stay"),
+    Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
+    Command("theme", "Change the colours", "[NAME]", linear=False),
+    Command("status", "Show models, what they can do, and the sockets, live"),
+    Command("suspend", "Back to the shell; fg brings duetto back", linear=False),
+    Command("help", "Show all keys and commands"),
+    Command("quit", "Leave duetto"),
+)
+
+
+def find_command(name: str, commands: tuple[Command, ...] = COMMANDS) -> Command | None:
+    """The command of this name, without its slash."""
+    return next((command for command in commands if command.name == name), None)
+
+
+def split_command(text: str) -> tuple[str, str] | None:
+    """Name and argument of a draft that is a command; None for any other text.
+
+    A path such as ``/usr/bin`` at the start of a prompt is no command.
+    """
+    if not text.startswith("/") or text.startswith("//"):
+        return None
+    name, _, argument = text[1:].strip().partition(" ")
+    if not name.replace("-", "").isalpha() and name:
+        return None
+    return name.lower(), argument.strip()
+
+
+def unknown_command(name: str, commands: tuple[Command, ...] = COMMANDS) -> str:
+    """What to say to a command that there is not."""
+    near = get_close_matches(name, [command.name for command in commands], 1, 0.5)
+    hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
+    return f"There is no command /{name}. {hint}"
+
+
+def asked(name: str, argument: str, status: Status) -> Intent | str | None:
+    """What a command asks of the engine; a str says what is wrong with it.
+
+    None: it is about the front end itself, or asks to be told something.
+    """
+    make = _MAKERS.get(name)
+    if make is not None:
+        return make(argument, status)
+    return _PLAIN.get(name)
+
+
+def model_words(status: Status) -> str:
+    """Both models in words, a line each; not safe to show as it is."""
+    lines = [
+        f"{role}: {name or 'none'}"
+        + (f", effort {effort}" if (effort := status.efforts.get(role)) else "")
+        + (f", tier {tier}" if (tier := status.tiers.get(role)) else "")
+        + (" (answers now)" if role == status.role else "")
+        for role, name in status.models.items()
+    ]
+    return "\n".join(lines)
+
+
+def auto_words(on: bool) -> str:
+    """What `SetAutoAccept` means."""
+    if on:
+        return "Hunks are accepted by themselves, but for those that need a look."
+    return "Every hunk waits for your decision."
+
+
+def diff_asked(argument: str) -> tuple[Against, str]:
+    """Against what ``/diff`` compares, and which file; an empty path: all that differ."""
+    first, _, rest = argument.partition(" ")
+    against = next((one for one in AGAINST if one == first), None)
+    path = rest.strip() if against else argument
+    return against or "head", path.removeprefix("@")
+
+
+def _model(argument: str, status: Status) -> Intent | str | None:
+    role: Role | None = "fast" if argument == "fast" else "deep" if argument == "deep" else None
+    return None if role is None else Switch(role)
+
+
+def _effort(argument: str, status: Status) -> Intent | str | None:
+    for effort in EFFORTS:
+        if argument == effort:
+            return SetEffort(effort)
+    return f"Effort is one of {', '.join(EFFORTS)}." if argument else None
+
+
+def _tier(argument: str, status: Status) -> Intent | str | None:
+    if not argument:
+        return None
+    if not _TIER.fullmatch(argument):
+        return "A tier is one word, as fast, priority or flex; off asks for none."
+    return SetTier("" if argument == "off" else argument)
+
+
+def _throttle(argument: str, status: Status) -> Intent | str | None:
+    if argument in ("", "off"):
+        return Throttle(None)
+    try:
+        rate = float(argument)
+    except ValueError:
+        rate = 0.0
+    if not 1 <= rate <= 20_000:
+        return "The throttle is a number of tokens/s from 1 to 20000, or off."
+    return Throttle(rate)
+
+
+def _steer(argument: str, status: Status) -> Intent | str | None:
+    return Steer(argument) if argument else "Say what to add: /steer TEXT."
+
+
+def _auto(argument: str, status: Status) -> Intent | str | None:
+    if argument not in ("", "on", "off"):
+        return "/auto on accepts what needs no look, /auto off asks for every hunk."
+    return SetAutoAccept(argument == "on" if argument else not status.auto_accept)
+
+
+def _rescue(argument: str, status: Status) -> Intent | str | None:
+    if argument not in ("", "forget"):
+        return "/rescue brings it back, /rescue forget removes it."
+    return Dismiss() if argument else Restore()
+
+
+_PLAIN: Mapping[str, Intent] = {
+    "fast": Switch("fast"),
+    "deep": Switch("deep"),
+    "clear": NewConversation(),
+    "undo": UndoTurn(),
+    "redo": RedoDecision(),
+    "verify": Verify(),
+}
+_MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
+    "model": _model,
+    "effort": _effort,
+    "tier": _tier,
+    "throttle": _throttle,
+    "steer": _steer,
+    "auto": _auto,
+    "rescue": _rescue,
+}
