@@ -30,6 +30,7 @@ REASONS = {
     "tui.ui.painting": "the way to the terminal",
     "tui.ui.prompt": "the prompt has the focus",
     "tui.ui.screens": "the workbench",
+    "tui.ui.theming": "everything is painted in the theme's colours",
     "tui.ui.widgets": "header, panes, status line, footer",
     "tui.ui": "the app, the driver, the theme",
     "tui": "settings",

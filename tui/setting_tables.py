@@ -130,7 +130,9 @@ class EditorSettings(Strict, frozen=True):
     review: Literal["ask", "auto"] = "ask"
     """``auto``: hunks are accepted when their patch ends, but those with a flag never are."""
     theme: str = ""
-    """Empty: the theme that duetto starts with."""
+    """``auto`` or empty: one of the next two, as the terminal's background is."""
+    theme_light: str = "paper"
+    theme_dark: str = "dusk"
     follow: bool = True
     """Start with the view following the landing edit."""
     wrap: bool = False

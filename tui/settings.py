@@ -58,6 +58,11 @@ class Paths:
         return self.config_file.parent / "providers"
 
     @property
+    def themes_dir(self) -> Path:
+        """The user's own themes."""
+        return self.config_file.parent / "themes"
+
+    @property
     def log_file(self) -> Path:
         """The log; rotated beside itself."""
         return self.state_dir / "duetto.log"

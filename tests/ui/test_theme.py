@@ -7,6 +7,7 @@ from pygments.token import Token
 
 from tui.errors import SettingsError
 from tui.ui import theme
+from tui.ui.theming.contrast import contrast
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
 
@@ -14,17 +15,6 @@ MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "
 def write(folder: Path, text: str) -> Path:
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     return folder
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_there_are_four_and_the_default_comes_first() -> None:
@@ -59,23 +49,6 @@ def test_three_colours_make_a_theme(tmp_path: Path) -> None:
     assert palette.colours["fast"] == "#00ff00"
     assert palette.colours["panel"] not in ("#000000", "#ffffff")
     assert palette.textual_theme().name == "mine"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[palette]\n", "lacks background, foreground, accent"),
-        (MINIMAL + 'fasst = "#ffffff"\n', "no colour 'fasst'"),
-        (MINIMAL + 'fast = "red"\n', "must look like"),
-        (MINIMAL + "[widget]\n", "unknown entry 'widget'"),
-        ("title = 3\n" + MINIMAL, "title must be a text"),
-        ("[palette\n", "line 1"),
-    ],
-)
-def test_a_broken_theme_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(SettingsError, match=r"mine\.toml") as caught:
-        theme.read_theme("mine", write(tmp_path, text))
-    assert words in str(caught.value)
 
 
 def test_an_unknown_theme_names_those_that_there_are() -> None:

@@ -26,6 +26,7 @@ from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
 from tui.ui.screens.workbench import Workbench
+from tui.ui.theming.wardrobe import Wardrobe
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
 
@@ -66,10 +67,9 @@ class DuettoApp(App[int]):
         """
         theme.activate(theme_name)
         super().__init__()
-        self.register_theme(theme.cached_theme(theme_name).textual_theme())
-        self.theme = theme_name
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
+        self.wardrobe = Wardrobe(self, theme_name)
         session.keeping.draft = lambda: self.bench.prompt_box.draft
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self.stamp: Stamp = no_stamp
@@ -78,6 +78,8 @@ class DuettoApp(App[int]):
         """Copies by a program of this machine's desktop; False: there is none."""
         self.on_forced_end: Callable[[], None] = lambda: None
         """Called when a signal ends the app, before anything else."""
+        self.on_begun: Callable[[], None] = lambda: None
+        """Called when the first picture is on the screen and the session runs."""
         self._frame: Frame | None = None
         self._was_busy = False
         self._leaving = False
@@ -209,14 +211,15 @@ class DuettoApp(App[int]):
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen
         self.run_worker(self._warm(), name="warming", group="warming")
+        self.on_begun()
 
     async def _warm(self) -> None:
         """Load what the first answer needs, and the other themes."""
         await asyncio.sleep(warming.AFTER_S)
         await asyncio.to_thread(warming.warm)
-        for name in theme.theme_names():
-            self.register_theme(theme.cached_theme(name).textual_theme())
+        self.wardrobe.register_all()
         warming.settle()
+        self.run_worker(self.wardrobe.look_after(), name="themes", group="themes")
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
@@ -241,10 +244,8 @@ class DuettoApp(App[int]):
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""
-        if self.theme in theme.theme_names():
-            theme.activate(self.theme)
-            if self.bench.is_mounted:
-                self.bench.recolour()
+        if self.wardrobe.recolour() is not None and self.bench.is_mounted:
+            self.bench.recolour()
 
     def _left(self, choice: Choice | None) -> None:
         """The question was answered; what cannot be saved is a reason to stay."""

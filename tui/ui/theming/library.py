@@ -1,0 +1,141 @@
+"""Which themes there are: those that duetto brings, and the files of the user's own folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.errors import SettingsError
+from tui.ui.theming.theme_file import LIMIT_BYTES, Complaint, Reading, reading
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from tui.ui.theming.palette import Palette
+
+DEFAULT_THEME = "dusk"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_DEEPEST = 4
+"""Themes that build on each other."""
+
+
+def themes_dir() -> Traversable:
+    """Where duetto's own are: in the wheel beside the code, else in the checkout."""
+    packed = resources.files("tui") / "themes"
+    if packed.is_dir():
+        return packed
+    return Path(__file__).resolve().parents[3] / "themes"
+
+
+class Library:
+    """Themes by name; each is read when it is first asked for."""
+
+    def __init__(self, brought: Traversable | None = None) -> None:
+        """``brought``: where duetto's own themes are; None: where they always are."""
+        self._brought = brought or themes_dir()
+        self._own: Path | None = None
+        self._readings: dict[str, Reading] = {}
+        self._names: list[str] = []
+
+    def own_folder(self, folder: Path | None) -> None:
+        """Look in the user's folder as well; a theme there goes before duetto's of that name."""
+        self._own = folder
+        self.forget()
+
+    @property
+    def own(self) -> Path | None:
+        """The user's folder, whether it is there or not."""
+        return self._own
+
+    def forget(self) -> None:
+        """Files may have changed: read them again when they are asked for."""
+        self._names = []
+        self._readings.clear()
+
+    def names(self) -> list[str]:
+        """All of them, the default first, then by name."""
+        if not self._names:
+            found = {*_stems(self._brought), *self.own_names()}
+            self._names = sorted(found, key=lambda name: (name != DEFAULT_THEME, name))
+        return list(self._names)
+
+    def own_names(self) -> list[str]:
+        """Those of the user's folder."""
+        return sorted(_stems(self._own)) if self._own is not None else []
+
+    def place(self, name: str) -> Traversable | None:
+        """The file of a theme; None: there is no such theme."""
+        for folder in (self._own, self._brought):
+            if folder is not None and name in _stems(folder):
+                return folder / f"{name}.toml"
+        return None
+
+    def reading(self, name: str) -> Reading:
+        """A theme and what is wrong with its file.
+
+        Raises SettingsError: there is no such theme, or its file cannot be read at all.
+        """
+        found = self._readings.get(name)
+        if found is None:
+            found = self._readings[name] = self._read(name, _DEEPEST)
+        return found
+
+    def _read(self, name: str, depth: int) -> Reading:
+        place = self.place(name)
+        if place is None:
+            raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
+        return read_file(place, name, lambda below: self._below(below, name, depth - 1))
+
+    def _below(self, name: str, above: str, depth: int) -> Palette | None:
+        """What a theme builds on; a user's theme may build on duetto's of its own name."""
+        if depth <= 0:
+            return None
+        if name == above:
+            place = self._brought / f"{name}.toml"
+            there = self.place(name) != place and name in _stems(self._brought)
+            return read_file(place, name, lambda _: None).palette if there else None
+        try:
+            return self._read(name, depth).palette
+        except SettingsError:
+            return None
+
+    def complaints(self) -> list[Complaint]:
+        """What is wrong in the files of the user's folder."""
+        found: list[Complaint] = []
+        for name in self.own_names():
+            try:
+                found += self.reading(name).complaints
+            except SettingsError as error:
+                found.append(Complaint(str(self.place(name)), 1, str(error)))
+        return found
+
+
+def read_file(place: Traversable, name: str, base: Callable[[str], Palette | None]) -> Reading:
+    """Read one file. Raises SettingsError: it cannot be read, or is no text."""
+    if not place.is_file():
+        raise SettingsError(f"{place} is not a file")
+    try:
+        with place.open("rb") as opened:
+            data = opened.read(LIMIT_BYTES + 1)
+    except OSError as error:
+        raise SettingsError(f"cannot read {place}: {error.strerror}") from error
+    if len(data) > LIMIT_BYTES:
+        raise SettingsError(f"{place} is larger than {LIMIT_BYTES >> 10} kB, no theme")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise SettingsError(f"{place} line {line}: not UTF-8; save it as UTF-8") from error
+    return reading(text, name, str(place), base)
+
+
+def _stems(folder: Traversable) -> set[str]:
+    """The names of the themes in a folder."""
+    try:
+        files = [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
+    except OSError:
+        return set()
+    return {name[:-5] for name in files if _NAME.fullmatch(name[:-5])}

@@ -1,0 +1,216 @@
+"""One theme's file, read leniently: what is wrong is told with its line, the rest is used.
+
+A file has ``title``, ``dark``, ``base`` and ``source``, and the tables ``[palette]``, ``[syntax]``,
+``[hunk]``, ``[meter]`` and ``[face]``. Only three palette colours must be there (background,
+foreground, accent); what is missing is the base's, else mixed from what is there.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tui import toml_lines
+from tui.ui.theming.contrast import luminance
+from tui.ui.theming.mixes import REQUIRED, SECTIONS, completed, is_colour, names_of
+from tui.ui.theming.palette import Palette
+
+LIMIT_BYTES = 64 * 1024
+"""Of a file: a theme has a hundred lines."""
+MOST_COMPLAINTS = 20
+"""Of one file: who has more reads the first ones first."""
+ATTRIBUTES = ("bold", "italic", "underline", "strike")
+FACED = ("hunk-added-word", "hunk-struck-word")
+"""What ``[face]`` may name beside the colours of ``[syntax]``."""
+_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+_HEADER = re.compile(r"\s*\[+\s*(?P<name>[\w-]+)")
+_WORDS = ("title", "base", "source")
+_LENT = {
+    True: {"background": "#11141a", "foreground": "#d8dee9", "accent": "#6ccfc4"},
+    False: {"background": "#faf8f3", "foreground": "#2b2f36", "accent": "#0f766e"},
+}
+"""What a dark and a light file are lent that lack what must be there."""
+_MIDDLE = 0.18
+"""The luminance that looks half as bright as white."""
+
+Base = Callable[[str], Palette | None]
+"""The theme of a name to build on; None: there is none."""
+
+
+class Complaint(NamedTuple):
+    """Something wrong in a file."""
+
+    file: str
+    line: int
+    words: str
+    """What is wrong, and what to do or what holds instead."""
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}: {self.words}"
+
+
+class Reading(NamedTuple):
+    """A theme, and what was wrong in its file."""
+
+    palette: Palette
+    complaints: tuple[Complaint, ...] = ()
+    empty: bool = False
+    """Nothing of it could be read."""
+    source: str = ""
+    """Where its colours are from, as the file says."""
+
+
+class _Reader:
+    """Reads one text; collects complaints."""
+
+    def __init__(self, text: str, origin: str) -> None:
+        self.text = text
+        self._origin = origin
+        self.complaints: list[Complaint] = []
+
+    def complain(self, line: int, words: str) -> None:
+        """Something is wrong in that line."""
+        if len(self.complaints) < MOST_COMPLAINTS:
+            self.complaints.append(Complaint(self._origin, line, words))
+
+    def wrong(self, key: tuple[str, ...], words: str) -> None:
+        """Something is wrong where that key is set."""
+        self.complain(toml_lines.line_of(self.text, key), words)
+
+    def tables(self) -> dict[str, object]:
+        """The file's data; of a text that is not TOML, of each line that is."""
+        try:
+            return tomllib.loads(self.text)
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return self._line_by_line()
+
+    def _line_by_line(self) -> dict[str, object]:
+        data: dict[str, object] = {}
+        table = data
+        for number, line in enumerate(self.text.splitlines(), 1):
+            header = _HEADER.match(line)
+            try:
+                part = tomllib.loads(line)
+            except (tomllib.TOMLDecodeError, RecursionError) as error:
+                part = {}
+                what = str(error).partition(" (at ")[0] or "nested too deeply"
+                self.complain(number, f"not valid TOML: {what}; this line is left out")
+            if header is not None:
+                fresh: dict[str, object] = {}
+                table = _table(data.setdefault(header["name"], fresh), fresh)
+                continue
+            for key, value in part.items():
+                if key in table:
+                    self.complain(number, f"{key!r} is set a second time; this one holds")
+                table[key] = value
+        return data
+
+    def colours(self, data: Mapping[str, object]) -> dict[str, str]:
+        """The file's own colours, under their full names."""
+        colours: dict[str, str] = {}
+        for section in SECTIONS:
+            values = data.get(section, {})
+            if not isinstance(values, Mapping):
+                self.wrong((section,), f"{section} has to be a table: [{section}]")
+                continue
+            prefix = "" if section == "palette" else f"{section}-"
+            for name, value in values.items():
+                if not is_colour(f"{prefix}{name}") or (not prefix and "-" in name):
+                    words = f"[{section}] has no colour {name!r}{_near(name, names_of(section))}"
+                    self.wrong((section, name), words)
+                elif not isinstance(value, str) or not _COLOUR.fullmatch(value):
+                    self.wrong((section, name), f"{name} must look like #a1b2c3, not {value!r}")
+                else:
+                    colours[f"{prefix}{name}"] = _long(value)
+        return colours
+
+    def faces(self, data: Mapping[str, object]) -> dict[str, str]:
+        """The Rich attributes that the file gives, by full names of colours."""
+        values = data.get("face", {})
+        if not isinstance(values, Mapping):
+            self.wrong(("face",), "face has to be a table: [face]")
+            return {}
+        known = [*(f"syntax-{name}" for name in names_of("syntax")), *FACED]
+        faces: dict[str, str] = {}
+        for name, value in values.items():
+            words = value.split() if isinstance(value, str) else ["?"]
+            if name not in known:
+                self.wrong(("face", name), f"[face] knows no {name!r}{_near(name, known)}")
+            elif not set(words) <= set(ATTRIBUTES):
+                self.wrong(("face", name), f"{name} must be words of {', '.join(ATTRIBUTES)}")
+            else:
+                faces[name] = " ".join(words)
+        return faces
+
+    def words(self, data: Mapping[str, object]) -> dict[str, str]:
+        """The title, the base and the source."""
+        found: dict[str, str] = {}
+        for key in data:
+            if key not in (*_WORDS, *SECTIONS, "dark", "face"):
+                near = _near(key, [*_WORDS, *SECTIONS, "dark", "face"])
+                self.wrong((key,), f"unknown entry {key!r}{near}")
+        for key in _WORDS:
+            value = data.get(key, "")
+            if isinstance(value, str):
+                found[key] = " ".join(value.split())[:80]
+            else:
+                self.wrong((key,), f"{key} must be a text in quotes")
+        return found
+
+
+def reading(text: str, name: str, origin: str, base: Base) -> Reading:
+    """Read a theme's text; ``origin`` names the file in complaints.
+
+    ``base`` finds other themes: what a file builds on, and what lends a colour that must be there.
+    """
+    reader = _Reader(text, origin)
+    data = reader.tables()
+    words, colours, faces = reader.words(data), reader.colours(data), reader.faces(data)
+    if words.get("base"):
+        if (below := base(words["base"])) is None:
+            reader.wrong(("base",), f"there is no theme {words['base']!r} to build on")
+        else:
+            colours, faces = {**below.colours, **colours}, {**below.faces, **faces}
+    dark = _darkness(reader, data, colours)
+    own = bool(colours)
+    if missing := [each for each in REQUIRED if each not in colours]:
+        reader.wrong(("palette",), f"[palette] lacks {', '.join(missing)}; duetto's own is used")
+        colours |= {each: _LENT[dark][each] for each in missing}
+    palette = Palette(name, words.get("title") or name, dark, completed(colours), faces)
+    found = tuple(sorted(reader.complaints, key=lambda one: one.line))
+    return Reading(palette, found, not own, words.get("source", ""))
+
+
+def _darkness(reader: _Reader, data: Mapping[str, object], colours: Mapping[str, str]) -> bool:
+    """As the background is; a file that says something else is told so."""
+    said = data.get("dark")
+    if said is not None and not isinstance(said, bool):
+        reader.wrong(("dark",), "dark must be true or false")
+        said = None
+    if "background" not in colours:
+        return True if said is None else said
+    seen = luminance(colours["background"]) < _MIDDLE
+    if said is not None and said != seen:
+        words = "dark" if seen else "light"
+        reader.wrong(("dark",), f"the background is {words}: dark = {str(seen).lower()} holds")
+    return seen
+
+
+def _table(found: object, fresh: dict[str, object]) -> dict[str, object]:
+    return found if isinstance(found, dict) else fresh
+
+
+def _long(colour: str) -> str:
+    """``#abc`` is ``#aabbcc``."""
+    if len(colour) == 4:
+        colour = "#" + "".join(2 * digit for digit in colour[1:])
+    return colour.lower()
+
+
+def _near(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # a file is mostly right
+
+    found = get_close_matches(name, known, 1)
+    return f"; did you mean {found[0]!r}?" if found else ""

@@ -1,0 +1,151 @@
+"""Dresses the app: one theme on, another one tried, the choice kept, changed files put on anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui.errors import SettingsError
+from tui.ui import theme
+from tui.ui.rows import one_line
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from tui.ui.theming.palette import Palette
+
+AUTO = "auto"
+"""Follow the terminal's background."""
+
+Told = Callable[[], None]
+
+
+class Pair(NamedTuple):
+    """What ``auto`` chooses from."""
+
+    light: str = "paper"
+    dark: str = theme.DEFAULT_THEME
+
+    def on(self, dark: bool | None) -> str:
+        """The one for a background; of an unknown one it is taken to be dark."""
+        return self.light if dark is False else self.dark
+
+
+class Wardrobe:
+    """The app's themes; it belongs to one app."""
+
+    def __init__(self, app: App[int], name: str) -> None:
+        """Puts ``name`` on. Raises SettingsError: there is no such theme."""
+        self._app = app
+        self.pair = Pair()
+        self.auto = False
+        """The theme follows the terminal's background."""
+        self.dark: bool | None = None
+        """The terminal's background, as far as it is known."""
+        self.keep: Callable[[str], None] = lambda name: None
+        """Remembers a choice for the next time."""
+        self.watch: Callable[[Told], Awaitable[None]] | None = None
+        """Tells of changes in the user's folder, until cancelled."""
+        self._said = ""
+        self._put_on(theme.activate(name))
+
+    @property
+    def choice(self) -> str:
+        """What was chosen: ``auto`` or a theme."""
+        return AUTO if self.auto else self._app.theme
+
+    def follow(self, pair: Pair, dark: bool | None = None) -> None:
+        """The theme follows the terminal's background from now on."""
+        self.pair, self.auto = pair, True
+        self.background_is(self.dark if dark is None else dark)
+
+    def background_is(self, dark: bool | None) -> None:
+        """The terminal said what is behind the text."""
+        self.dark = dark
+        if self.auto:
+            self._wear(self.pair.on(dark))
+
+    def try_on(self, choice: str) -> None:
+        """Show the app in a theme, or as ``auto`` would; nothing is kept."""
+        self.auto = choice == AUTO
+        self._wear(self.pair.on(self.dark) if self.auto else choice)
+
+    def choose(self, choice: str) -> None:
+        """Wear a theme, or ``auto``, and keep it for the next time."""
+        self.try_on(choice)
+        self.keep(choice)
+
+    def register_all(self) -> None:
+        """Textual knows all themes from now on."""
+        for name in theme.theme_names():
+            self._register(name)
+
+    async def look_after(self) -> None:
+        """Files that change in the user's folder are put on anew, until cancelled."""
+        if self.watch is None:
+            return
+        changed = asyncio.Event()
+        watching = asyncio.ensure_future(self.watch(changed.set))
+        try:
+            while not watching.done():
+                news = asyncio.ensure_future(changed.wait())
+                await asyncio.wait({watching, news}, return_when=asyncio.FIRST_COMPLETED)
+                if not news.cancel():
+                    changed.clear()
+                    await self.reload()
+        finally:
+            watching.cancel()
+
+    async def reload(self) -> None:
+        """Read the user's files again; what is wrong with the one that is worn is said."""
+        before = theme.active()
+        theme.library.forget()
+        await asyncio.to_thread(self._read_all)
+        name = self._app.theme
+        try:
+            reading = theme.library.reading(name)
+        except SettingsError as error:
+            self._say(f"{error} It stays on until you choose another one.")
+            return
+        if reading.empty:  # half written; the colours of before stay
+            self._say(f"{name}: nothing in the file could be read; the colours stay as they are.")
+            return
+        said = [str(complaint) for complaint in reading.complaints]
+        self._say("\n".join(said[:3]) + (f"\nand {len(said) - 3} more" if said[3:] else ""))
+        if reading.palette.colours != before.colours or reading.palette.faces != before.faces:
+            self._put_on(theme.activate(name))
+            self._app.mutate_reactive(type(self._app).theme)
+
+    def recolour(self) -> Palette | None:
+        """Textual's theme changed: renderers paint with it; None if it is not one of ours."""
+        try:
+            return theme.activate(self._app.theme)
+        except SettingsError:
+            return None
+
+    def _wear(self, name: str) -> None:
+        if self._register(name):
+            self._app.theme = name
+
+    def _register(self, name: str) -> bool:
+        try:
+            self._app.register_theme(theme.cached_theme(name).textual_theme())
+        except SettingsError as error:
+            self._say(str(error))
+            return False
+        return True
+
+    def _put_on(self, palette: Palette) -> None:
+        self._app.register_theme(palette.textual_theme())
+        self._app.theme = palette.name
+
+    def _read_all(self) -> None:
+        theme.complaints()
+
+    def _say(self, words: str) -> None:
+        """Once, as long as it is true."""
+        if words and words != self._said and self._app.is_running:
+            shown = "\n".join(one_line(line) for line in words.splitlines())
+            self._app.notify(shown, severity="warning", markup=False, timeout=10)
+        self._said = words
