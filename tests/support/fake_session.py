@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.support.fake_folders import FakeFolders
 from tui.core.edits.journal import History
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.meter import Meter
 from tui.core.text.buffer import Buffer, Change, Position
 from tui.engine.intents import CloseFile, Intent, OpenFile
 from tui.engine.notices import Notices, Status
@@ -69,6 +70,8 @@ class FakeSession:
         self._workspace = FakeWorkspace(files)
         self._status = Status()
         self.folders = FakeFolders(self._workspace.files)
+        self.meter = Meter()
+        self.now_s = 100.0
         self.intents: list[Intent] = []
         self.touches: list[str] = []
         self.where: tuple[str, Position, Selection | None] | None = None
@@ -80,6 +83,9 @@ class FakeSession:
     @property
     def status(self) -> Status:
         return self._status
+
+    def now(self) -> float:
+        return self.now_s
 
     def submit(self, intent: Intent) -> None:
         self.intents.append(intent)

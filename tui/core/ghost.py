@@ -53,6 +53,15 @@ def written(stretches: Iterable[Stretch], now: float) -> Written:
     return Written(tokens, chars, max(free_s - now, 0.0) if begun else 0.0)
 
 
+class GhostPlace(NamedTuple):
+    """Where it is in the files."""
+
+    path: str
+    line: int
+    left_s: float
+    """Seconds that it needs for the rest of what the model has written."""
+
+
 class _Step(NamedTuple):
     """After so many characters the model wrote in this row of a hunk."""
 

@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from tui.core.edits.hunk import Hunk
-from tui.core.ghost import Stretch, Trail, Written, written
+from tui.core.ghost import GhostPlace, Stretch, Trail, Written, written
 from tui.core.wire.events import Usage
 
 CHARS_PER_TOKEN = 4.0
@@ -177,9 +177,13 @@ class Meter:
         """What came up to now ends in this line of a file; once a frame at most."""
         self._trail.wrote(self._chars, hunk, line)
 
-    def ghost_place(self, now: float) -> tuple[str, int] | None:
-        """Path and line where a model at 50 tokens/s would be writing now; None: in no file."""
-        return self._trail.at(self._ghost(now).chars) if self.ghost_walks(now) else None
+    def ghost_place(self, now: float) -> GhostPlace | None:
+        """Where a model at 50 tokens/s would be writing now; None: in no file."""
+        if not self.ghost_walks(now):
+            return None
+        ghost = self._ghost(now)
+        place = self._trail.at(ghost.chars)
+        return None if place is None else GhostPlace(*place, ghost.left_s)
 
     def ghost_walks(self, now: float) -> bool:
         """True while such a model would have something left to write in files."""

@@ -21,6 +21,7 @@ from tui.ui.editor.marks import Landmarks
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.slices import measure_on
+from tui.ui.editor.slow_pen import CALM_STEP_S, STEP_S, SlowPen
 from tui.ui.editor.view import View
 from tui.ui.widgets.painted import Painted
 
@@ -68,6 +69,7 @@ class EditorCanvas(Painted, can_focus=True):
         self._passed = 0
         """Times for colours that came, those that were left to an answer counted."""
         self.landmarks = Landmarks()
+        self.slow_pen = SlowPen(session)
         self._repeats: dict[str, Timer] = {}
         self._looked = False
         """What was shown last is a hunk under review, not the landing edit."""
@@ -97,6 +99,8 @@ class EditorCanvas(Painted, can_focus=True):
         workspace = self.session.workspace
         said = self.landmarks.said(workspace, view, height)
         rows = view.rows(height, self.has_focus, workspace.decorations, said)
+        self.slow_pen.look()
+        self.slow_pen.lay_over(rows, view, width, view.cursor_spot(height))
         before, frame = self._rows, view.frame(width)
         self._rows = rows
         if frame != self._frame or len(rows) != len(before):
@@ -121,7 +125,10 @@ class EditorCanvas(Painted, can_focus=True):
         return self._painter.strip(row, frame)
 
     def _work_on(self, view: View) -> None:
-        """What a repaint had no time for is done in slices."""
+        """What a repaint had no time for is done in slices, and what moves is looked after."""
+        if self.slow_pen.walks:
+            self.slow_pen.calm = self.app.animation_level == "none"
+            self.every("slow pen", CALM_STEP_S if self.slow_pen.calm else STEP_S, self._walk)
         if view.colours.pending:
             self.every("colours", _COLOURS_S, self._colour_on)
         if view.brackets.pending:
@@ -163,6 +170,14 @@ class EditorCanvas(Painted, can_focus=True):
             view.layout, view.shown(self.size.height), _IDLE_BUDGET_S
         ):
             self.stop("measures")
+
+    def _walk(self) -> None:
+        """The slow pen goes on while nothing else may change; with its last step it is gone."""
+        if self.slow_pen.look():
+            self.repaint()
+            self.post_message(self.Moved())
+        elif not self.slow_pen.walks:
+            self.stop("slow pen")
 
     def _match_on(self) -> None:
         """Look on for the partner of the bracket at the cursor."""

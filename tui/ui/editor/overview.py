@@ -16,8 +16,13 @@ from textual.widget import Widget
 
 from tui.ui import theme
 
-_RANK = ("match", "accepted", "pending", "partial", "candidate", "struck", "landing", "conflict")
-"""Later ones are shown where several share a cell."""
+_RANK = (
+    *("match", "accepted", "pending", "partial", "candidate", "struck"),
+    *("slow", "landing", "conflict"),
+)
+"""Later ones are shown where several share a cell; ``slow`` is where a slower model would be."""
+_COLOURS = {"match": "warning", "slow": "meter-ghost"}
+_SLOW = "◃"
 _RANKS = {kind: rank for rank, kind in enumerate(_RANK)}
 
 
@@ -72,8 +77,8 @@ class Overview(Widget):
         palette = theme.active()
         if not kind:
             return Strip([Segment(" ", palette.style("", back))], 1)
-        colour = "warning" if kind == "match" else f"hunk-{kind}"
-        return Strip([Segment("▐", palette.style(colour, back))], 1)
+        colour = _COLOURS.get(kind, f"hunk-{kind}")
+        return Strip([Segment(_SLOW if kind == "slow" else "▐", palette.style(colour, back))], 1)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Go there."""

@@ -36,6 +36,8 @@ BARS = {
 
 _PEN = "▍"
 """Where the model is writing."""
+SLOW_PEN = "▹"
+"""Where a model at 50 tokens/s would be writing."""
 _MORE_LEFT, _MORE_RIGHT = "‹", "›"
 _CONTINUED = "↳"
 """In the place of a number: this row belongs to the line above."""
@@ -77,6 +79,8 @@ class Row(NamedTuple):
     ending: str = ""
     """The line's ending as a picture, if it is not like the others in the file."""
     chips: tuple[Chip, ...] = ()
+    slow_pen: bool = False
+    """A model at 50 tokens/s would be writing in this line."""
 
 
 class Frame(NamedTuple):
@@ -157,8 +161,11 @@ class Painter:
         bar_colour = "hunk-landing" if row.kind == "ghost" else f"hunk-{row.kind}"
         bar = style(bar_colour if row.kind else "faint", back)
         margin = _MORE_LEFT if frame.left and cells.width else " "
+        if row.slow_pen:
+            colour = "meter-ghost"
+        before = SLOW_PEN if row.slow_pen else " "
         return [
-            Segment(f" {number:>{frame.digits}} ", style(colour, back)),
+            Segment(f"{before}{number:>{frame.digits}} ", style(colour, back)),
             Segment(BARS.get(row.kind, " "), bar),
             Segment(margin, style("faint", back)),
         ]

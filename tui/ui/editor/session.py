@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tui.core.edits.workspace import Workspace
 from tui.core.folder_entry import FolderEntry, GitStates
+from tui.core.meter import Meter
 from tui.core.text.buffer import Position
 from tui.engine.intents import Intent
 from tui.engine.notices import Status
@@ -41,8 +42,15 @@ class EditorSession(Protocol):
         """Open paths, the active one, busy or not."""
 
     @property
+    def meter(self) -> Meter:
+        """Knows where a slower model would be writing."""
+
+    @property
     def folders(self) -> TreeFolders:
         """The workspace's folders."""
+
+    def now(self) -> float:
+        """Monotonic seconds, for the meter."""
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks."""

@@ -136,7 +136,7 @@ class Side(Horizontal):
         if view is None:
             self.overview.show(0, 1, 1, ())
         else:
-            marks = self.editor.landmarks.marks(view)
+            marks = self.editor.landmarks.marks(view) + self.editor.slow_pen.marks(view)
             lines = len(view.shown(height)) if view.wrapped else height
             late = self.editor.landmarks.late
             self.overview.show(view.top, lines, view.buffer.line_count, marks, late=late)

@@ -87,6 +87,7 @@ class EditorSides(Vertical):
         if len(self.sides) == 1:
             self.sides.append(Side(self.session, id="side-2", editor_id="editor-text-2"))
             self.sides[1].editor.wrap = self.sides[0].editor.wrap
+            self.sides[1].editor.slow_pen.mode = self.sides[0].editor.slow_pen.mode
             await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
             left, right = (side.editor for side in self.sides)
             left.twins, right.twins = (right,), (left,)

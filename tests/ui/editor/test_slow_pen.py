@@ -1,0 +1,177 @@
+"""The slow pen is in sight, explained, in nobody's way, and gone when it is of no use."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.editor_app import EditorApp
+from tests.support.fake_session import FakeSession
+from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.text.buffer import Mark
+from tui.engine.notices import Notices
+from tui.ui.editor.paint import SLOW_PEN, Row
+from tui.ui.editor.rail import Spot
+from tui.ui.editor.slow_pen import Mode, Seen, SlowPen
+from tui.ui.editor.view import View
+
+PATH = "a.py"
+LINES = 60
+
+
+def session_with(*, busy: bool = True) -> FakeSession:
+    """A model that wrote 40 lines of 10 tokens each within 0.4 s, from line 10 on."""
+    session = FakeSession({PATH: "value = 1\n" * LINES, "b.py": "x\n"})
+    session.workspace.open(PATH)
+    session.workspace.open("b.py")
+    hunk = Hunk(1, 1, "call-1", PATH, stage=Stage.LANDED)
+    hunk.start, hunk.end = Mark(10), Mark(50)
+    session.workspace.roster.add(hunk)
+    meter = session.meter
+    meter.start(99.0, "m")
+    for number in range(40):
+        session.now_s = 100.0 + number / 100
+        meter.delta(session.now_s, 40)
+        meter.wrote(hunk, 10 + number)
+    session.status.busy = busy
+    if not busy:
+        meter.stop(session.now_s)
+    return session
+
+
+def laid(
+    session: FakeSession, *, path: str = PATH, top: int = 0, width: int = 80, cursor: Spot = None
+) -> list[Row]:
+    view = View(session.workspace.open(path))
+    lines = view.buffer.lines[top : top + 20]
+    rows = [Row(line, top + number + 1) for number, line in enumerate(lines)]
+    rows += [Row()] * (20 - len(rows))
+    pen = SlowPen(session)
+    pen.look()
+    pen.lay_over(rows, view, width, cursor)
+    return rows
+
+
+def said(rows: list[Row]) -> dict[int, str]:
+    return {y: "".join(text for text, _ in row.chips) for y, row in enumerate(rows) if row.chips}
+
+
+def test_its_row_is_marked_and_the_mark_is_explained() -> None:
+    session = session_with()
+    session.now_s = 101.0  # 50 tokens: five lines
+    rows = laid(session)
+    assert [y for y, row in enumerate(rows) if row.slow_pen] == [14]
+    assert said(rows) == {14: f" {SLOW_PEN} a 50 tok/s model is here "}
+
+
+def test_it_walks_on_after_the_turn_and_says_how_long_it_still_needs() -> None:
+    session = session_with(busy=False)
+    session.now_s = 102.0
+    assert said(laid(session))[19] == f" {SLOW_PEN} a 50 tok/s model is here, 6 s to go "
+    session.now_s = 108.1
+    assert said(laid(session, top=30)) == {}, "it is there"
+
+
+def test_it_is_gone_when_all_is_decided_or_was_not_wanted() -> None:
+    session = session_with(busy=False)
+    pen = SlowPen(session)
+    pen.look()
+    assert pen.seen is not None
+    modes: tuple[Mode, ...] = ("turn", "off")
+    for mode in modes:
+        pen.mode = mode
+        pen.look()
+        assert pen.seen is None
+    pen.mode, pen.calm = "linger", True
+    assert not pen.walks, "nothing moves by itself for who is disturbed by it"
+    pen.calm = False
+    session.workspace.roster.by_id(1).decision = Decision.ACCEPTED
+    assert not pen.walks
+
+
+def test_where_a_line_leaves_no_room_the_mark_stands_alone() -> None:
+    session = session_with()
+    session.now_s = 101.0
+    shown = laid(session, width=30)
+    assert said(shown) == {14: f" {SLOW_PEN} 50 tok/s "}
+    shown = laid(session, width=26)
+    assert shown[14].slow_pen
+    assert said(shown) == {}
+
+
+@pytest.mark.parametrize(("top", "y", "words"), [(30, 0, "↑ line 15"), (0, 19, "↓ line 30")])
+def test_out_of_sight_it_is_told_where_it_is(top: int, y: int, words: str) -> None:
+    session = session_with()
+    session.now_s = 101.0 if y == 0 else 104.0
+    assert said(laid(session, top=top)) == {y: f" {SLOW_PEN} 50 tok/s {words} "}
+
+
+def test_in_another_file_it_is_told_while_the_model_writes() -> None:
+    session = session_with()
+    session.now_s = 101.0
+    assert said(laid(session, path="b.py")) == {19: f" {SLOW_PEN} 50 tok/s in a.py "}
+    session.status.busy = False
+    assert said(laid(session, path="b.py")) == {}
+
+
+def test_level_with_the_model_there_is_no_second_mark() -> None:
+    session = session_with()
+    view = View(session.workspace.open(PATH))
+    pen = SlowPen(session)
+    session.now_s = 101.0
+    pen.look()
+    assert pen.marks(view) == [(14, 15, "slow")]
+    view.pen.put(14)
+    assert pen.marks(view) == []
+
+
+@given(
+    st.integers(0, 130),
+    st.integers(0, 40),
+    st.tuples(st.integers(0, 129), st.integers(0, 39)),
+    st.integers(0, LINES - 1),
+    st.integers(0, 30),
+)
+def test_it_hides_neither_text_nor_cursor(
+    width: int, height: int, cursor: tuple[int, int], line: int, top: int
+) -> None:
+    session = session_with()
+    view = View(session.workspace.open(PATH))
+    rows = [Row(f"value = {number}", number + 1) for number in range(top, top + height)]
+    pen = SlowPen(session)
+    pen.seen = Seen(PATH, line, None)
+    spot = cursor if cursor[0] < width and cursor[1] < height else None
+    pen.lay_over(rows, view, width, spot)
+    assert len(rows) == height
+    for y, row in enumerate(rows):
+        start = width - sum(len(text) for text, _ in row.chips)
+        if row.chips and row.slow_pen:
+            assert start >= 7 + len(row.text)
+        if row.chips and spot is not None and spot[1] == y:
+            assert spot[0] < start
+
+
+async def test_it_moves_in_the_editor_while_nothing_else_does() -> None:
+    session = session_with(busy=False)
+    session.now_s = 101.0
+    app = EditorApp(session, PATH)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.pane.sync(Notices(status=True))
+        await pilot.pause()
+        editor = app.pane.editor
+
+        def shown() -> list[str]:
+            return [editor.render_line(y).text for y in range(editor.size.height)]
+
+        assert shown()[14].startswith(f"{SLOW_PEN} 15")
+        assert "a 50 tok/s model is here" in shown()[14]
+        session.now_s = 101.2
+        editor._walk()
+        assert shown()[15].startswith(f"{SLOW_PEN} 16")
+        assert not shown()[14].startswith(SLOW_PEN)
+        session.now_s = 120.0
+        editor._walk()
+        assert SLOW_PEN not in "".join(shown())
+        editor._walk()
+        assert "slow pen" not in editor._repeats

@@ -1,0 +1,139 @@
+"""The slow pen: where a model at 50 tokens/s would be writing now, in the same edit.
+
+A small mark in the gutter with a few words beside it, so that the gap is seen where it happens.
+It lies over the rows as the rail's chips do: nothing is laid out anew, no text and no cursor is
+hidden. One look costs the same however much was written.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len
+
+from tui.ui.editor.cells import TAB_SIZE, part_cells
+from tui.ui.editor.overview import Mark
+from tui.ui.editor.paint import SLOW_PEN, Chip, Row, gutter_width
+from tui.ui.editor.rail import Spot
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.view import View
+from tui.ui.rows import clip_left, one_line
+
+Mode = Literal["linger", "turn", "off"]
+"""``linger``: after the turn it walks on until it has written all, or all is decided."""
+STEP_S, CALM_STEP_S = 0.1, 1.0
+"""How often it is looked at while nothing else is painted; for who is disturbed by motion."""
+_COLOUR = "meter-ghost"
+_LEAST_GAP = 2
+"""Cells between a line's end and words behind it."""
+_MOST_NAME = 24
+
+
+class Seen(NamedTuple):
+    """What is shown of it."""
+
+    path: str
+    line: int
+    left_s: int | None
+    """Whole seconds until it has written the rest; None: the model is still writing itself."""
+
+
+class SlowPen:
+    """Of one editor."""
+
+    def __init__(self, session: EditorSession) -> None:
+        self.mode: Mode = "linger"
+        self.calm = False
+        """Nothing moves by itself: it goes when the turn ends."""
+        self.seen: Seen | None = None
+        """As it was looked at last; None: it is in no file."""
+        self._session = session
+
+    @property
+    def walks(self) -> bool:
+        """It is to be looked at again before long."""
+        session = self._session
+        if self.mode == "off" or not session.meter.ghost_walks(session.now()):
+            return False
+        lingers = self.mode == "linger" and not self.calm
+        return session.status.busy or (lingers and session.workspace.roster.has_decidable())
+
+    def look(self) -> bool:
+        """Where it is now; True if that is not as it was."""
+        before, self.seen = self.seen, None
+        if self.walks:
+            session = self._session
+            place = session.meter.ghost_place(session.now())
+            if place is not None:
+                left_s = None if session.status.busy else math.ceil(place.left_s)
+                self.seen = Seen(place.path, place.line, left_s)
+        return self.seen != before
+
+    def marks(self, view: View) -> list[Mark]:
+        """Its cell of the overview."""
+        seen = self.seen
+        if seen is None or seen.path != view.path or self._level(seen, view):
+            return []
+        return [Mark(seen.line, seen.line + 1, "slow")]
+
+    def lay_over(self, rows: list[Row], view: View, width: int, cursor: Spot) -> None:
+        """Mark its row, and say in words what the mark is, or where it is out of sight."""
+        seen = self.seen
+        if seen is None or len(rows) < 2:
+            return
+        if seen.path != view.path:
+            if self._session.status.busy:
+                name = clip_left(one_line(seen.path.rpartition("/")[2]), _MOST_NAME)
+                _add_chip(rows, len(rows) - 1, f"{SLOW_PEN} 50 tok/s in {name}", width, cursor)
+            return
+        if self._level(seen, view):
+            return
+        numbers = [y for y, row in enumerate(rows) if row.number is not None]
+        here = next((y for y in numbers if rows[y].number == seen.line + 1), None)
+        if here is not None:
+            rows[here] = _marked(rows[here], seen, view, width, cursor, here)
+        elif numbers:
+            above = seen.line + 1 < (rows[numbers[0]].number or 0)
+            y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
+            _add_chip(rows, y, f"{SLOW_PEN} 50 tok/s {arrow} line {seen.line + 1}", width, cursor)
+
+    def _level(self, seen: Seen, view: View) -> bool:
+        """The model itself writes in that line."""
+        return seen.left_s is None and seen.line == view.pen.line
+
+
+def _words(left_s: int | None) -> tuple[str, ...]:
+    """What the mark is, the longest first."""
+    if left_s is None:
+        return ("a 50 tok/s model is here", "50 tok/s")
+    return (
+        f"a 50 tok/s model is here, {left_s} s to go",
+        f"50 tok/s, {left_s} s to go",
+        "50 tok/s",
+    )
+
+
+def _marked(row: Row, seen: Seen, view: View, width: int, cursor: Spot, y: int) -> Row:
+    row = row._replace(slow_pen=True)
+    if row.chips:
+        return row
+    cells = row.cell + part_cells(row.text, row.phase % TAB_SIZE).width - view.left
+    used = gutter_width(view.digits) + max(cells, 0) + _LEAST_GAP
+    if cursor is not None and cursor[1] == y:
+        used = max(used, cursor[0] + _LEAST_GAP)
+    for words in _words(seen.left_s):
+        chip = f" {SLOW_PEN} {words} "
+        if used + cell_len(chip) <= width:
+            return row._replace(chips=((chip, _COLOUR),))
+    return row
+
+
+def _add_chip(rows: list[Row], y: int, words: str, width: int, cursor: Spot) -> None:
+    """Before the chips that a row has, where there is room and no cursor."""
+    chip: Chip = (f" {words} ", _COLOUR)
+    chips = (chip, *rows[y].chips)
+    start = width - sum(cell_len(text) for text, _ in chips)
+    under = cursor is not None and cursor[1] == y and cursor[0] >= start - 1
+    if start >= gutter_width(3) and not under:
+        rows[y] = rows[y]._replace(chips=chips)
