@@ -92,7 +92,8 @@ class SlowPen:
         numbers = [y for y, row in enumerate(rows) if row.number is not None]
         here = next((y for y in numbers if rows[y].number == seen.line + 1), None)
         if here is not None:
-            rows[here] = _marked(rows[here], seen, view, width, cursor, here)
+            taken = cursor[0] if cursor is not None and cursor[1] == here else 0
+            rows[here] = _marked(rows[here], seen.left_s, width, max(taken, _end(rows[here], view)))
         elif numbers:
             above = seen.line + 1 < (rows[numbers[0]].number or 0)
             y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
@@ -107,24 +108,22 @@ def _words(left_s: int | None) -> tuple[str, ...]:
     """What the mark is, the longest first."""
     if left_s is None:
         return ("a 50 tok/s model is here", "50 tok/s")
-    return (
-        f"a 50 tok/s model is here, {left_s} s to go",
-        f"50 tok/s, {left_s} s to go",
-        "50 tok/s",
-    )
+    to_go = f"{left_s} s to go"
+    return (f"a 50 tok/s model is here, {to_go}", f"50 tok/s, {to_go}", "50 tok/s")
 
 
-def _marked(row: Row, seen: Seen, view: View, width: int, cursor: Spot, y: int) -> Row:
-    row = row._replace(slow_pen=True)
-    if row.chips:
-        return row
+def _end(row: Row, view: View) -> int:
+    """The cell of the screen behind a row's text."""
     cells = row.cell + part_cells(row.text, row.phase % TAB_SIZE).width - view.left
-    used = gutter_width(view.digits) + max(cells, 0) + _LEAST_GAP
-    if cursor is not None and cursor[1] == y:
-        used = max(used, cursor[0] + _LEAST_GAP)
-    for words in _words(seen.left_s):
+    return gutter_width(view.digits) + max(cells, 0)
+
+
+def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
+    """The row with the mark, and with words behind what takes its cells up to ``taken``."""
+    row = row._replace(slow_pen=True)
+    for words in () if row.chips else _words(left_s):
         chip = f" {SLOW_PEN} {words} "
-        if used + cell_len(chip) <= width:
+        if taken + _LEAST_GAP + cell_len(chip) <= width:
             return row._replace(chips=((chip, _COLOUR),))
     return row
 

@@ -61,8 +61,6 @@ class Landing:
         self.finished = False
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
-        self.last_hunk: Hunk | None = None
-        """The hunk that this row is in."""
         self._ledger = workspace.ledger
         self._parser = parser_for(fmt, channel)
         self._work: FileWork | None = None
@@ -85,6 +83,11 @@ class Landing:
     def hunks(self) -> list[Hunk]:
         """Its hunks, in order."""
         return [hunk for hunk in self._hunks if hunk.id in self._ledger.layers]
+
+    @property
+    def last_hunk(self) -> Hunk | None:
+        """The hunk that it writes, or wrote last."""
+        return self._hunks[-1] if self._hunks else None
 
     @property
     def placed_all(self) -> bool:
@@ -251,4 +254,3 @@ class Landing:
         work = self._work
         if work is not None and (row := work.last_row) is not None:
             self.last_line = (work.path, row)
-            self.last_hunk = self._hunks[-1] if self._hunks else None
