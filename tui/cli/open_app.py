@@ -12,8 +12,9 @@ import logging
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
 import msgspec
@@ -34,6 +35,16 @@ if TYPE_CHECKING:
     from tui.ui.app import DuettoApp
 
 log = logging.getLogger("tui.cli")
+
+
+class Beginning(Protocol):
+    """What happens at the start: the guide, the first run."""
+
+    def options(self, options: Options) -> Options:
+        """How the session behaves then."""
+
+    def begin(self, app: DuettoApp) -> None:
+        """The first picture is on the screen."""
 
 
 @click.command("open")
@@ -57,10 +68,12 @@ def open_app(
     flags: ModelFlags,
     record: Path | None = None,
     trace: Path | None = None,
+    beginning: Beginning | None = None,
 ) -> int:
     """Open the app on what the arguments name; returns the exit code.
 
-    Raises UsageError, SettingsError or EndpointError before the terminal is touched.
+    ``beginning`` is what happens over it at the start. Raises UsageError, SettingsError or
+    EndpointError before the terminal is touched.
     """
     require_screen()
     paths = Paths.find()
@@ -74,10 +87,13 @@ def open_app(
     from tui.cli.workplace import Workplace
 
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
-    composition = Composition(workplace, options_for(workplace), record=record)
+    options = options_for(workplace)
+    if beginning is not None:
+        options = beginning.options(options)
+    composition = Composition(workplace, options, record=record)
     if wrong_theme is not None:
         composition.session.warn(wrong_theme)
-    return asyncio.run(_run(composition, workplace, target))
+    return asyncio.run(_run(composition, workplace, target, beginning))
 
 
 def _home_of(models: ResolvedModels, paths: Paths) -> Target:
@@ -141,7 +157,12 @@ def options_for(workplace: Workplace) -> Options:
     )
 
 
-async def _run(composition: Composition, workplace: Workplace, target: Target) -> int:
+async def _run(
+    composition: Composition,
+    workplace: Workplace,
+    target: Target,
+    beginning: Beginning | None = None,
+) -> int:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
     # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
@@ -149,6 +170,8 @@ async def _run(composition: Composition, workplace: Workplace, target: Target) -
     app = made_app(composition.session, workplace.settings, target.root)
     app.stamp = workplace.stamp
     app.copy_here = composition.copy_here
+    if beginning is not None:
+        app.on_begun = partial(beginning.begin, app)
     if workplace.tracer is not None:
         workplace.tracer.watch()
     _open_files(composition.session, target)

@@ -135,13 +135,17 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
 
 @click.command("practice")
 @click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
+@click.option("--guide", is_flag=True, help="With the guide: the basics by doing, in a minute.")
 @record_option
 @trace_option
 @model_options
-def practice_command(new: bool, record: Path | None, trace: Path | None, flags: ModelFlags) -> int:
+def practice_command(
+    new: bool, guide: bool, record: Path | None, trace: Path | None, flags: ModelFlags
+) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
-    The rehearsal model plays the exercises unless another one is configured.
+    The rehearsal model plays the exercises unless another one is configured; with the guide it
+    always does, unless one is named here.
     """
     from tui.cli.open_app import open_app
 
@@ -153,4 +157,9 @@ def practice_command(new: bool, record: Path | None, trace: Path | None, flags: 
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
+    if guide:
+        from tui.cli.guided import guided, rehearsed
+
+        lesson = guided(data_dir, datetime.now())
+        return open_app([str(lesson.root)], rehearsed(flags), record, trace, lesson)
     return open_app([str(root)], flags, record, trace)

@@ -123,6 +123,8 @@ class Workbench(WorkbenchCommands):
             self.show_diff(against, path)
         if self.over is not None:
             self.over(notices)
+        if self.guide is not None:
+            self.guide.sync(notices)
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
@@ -229,6 +231,8 @@ class Workbench(WorkbenchCommands):
     def on_draft_changed(self, message: DraftChanged) -> None:
         """Typing disarms the second Ctrl+C."""
         self.disarm_quit()
+        if self.guide is not None:
+            self.guide.look()
 
     def on_hunk_selected(self, message: HunkSelected) -> None:
         """Show a hunk in the editor; a pane that is out of sight stays out of sight."""

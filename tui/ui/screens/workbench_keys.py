@@ -79,7 +79,8 @@ class WorkbenchKeys(WorkbenchPanes):
     def _ways_out(self) -> tuple[Callable[[], bool], ...]:
         """What Esc closes when nothing streams, one at a time."""
         editor, box = self.editor, self.prompt_box
-        return box.refuse, box.leave_edit, editor.leave_tree, editor.close_open
+        closing = (box.refuse, box.leave_edit, editor.leave_tree, editor.close_open)
+        return *closing, self.leave_guide
 
     def action_cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""

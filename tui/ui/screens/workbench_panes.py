@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.widget import Widget
 
 from tui.engine.session import Session
@@ -10,6 +12,9 @@ from tui.ui.prompt.box import PromptBox
 from tui.ui.screens.editor_keys import EditorKeys
 from tui.ui.widgets.panes import Pane, Panes
 
+if TYPE_CHECKING:
+    from tui.ui.guide.guide import Guide
+
 
 class WorkbenchPanes(EditorKeys):
     """Actions of the scope "global" about panes; `WorkbenchKeys` adds the others."""
@@ -17,6 +22,12 @@ class WorkbenchPanes(EditorKeys):
     session: Session
     prompt_box: PromptBox
     panes: Panes
+    guide: Guide | None = None
+    """The lesson that runs, if one does."""
+
+    def leave_guide(self) -> bool:
+        """Put the guide away, or say that the next key does; False: there is none."""
+        return self.guide is not None and self.guide.leave()
 
     def in_editor(self, widget: Widget | None) -> bool:
         """True if a widget is part of the editor pane."""

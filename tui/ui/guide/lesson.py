@@ -1,0 +1,181 @@
+"""What the guide teaches, and how it sees that it was done: no widget, no clock of its own.
+
+A step is done when the session shows that it was done, never because time went by. Steps may be
+done in any order: the lesson goes to the first one that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tui.engine.intents import Role
+
+Step = Literal["prompt", "watch", "stop", "redirect", "accept", "switch"]
+STEPS: tuple[Step, ...] = ("prompt", "watch", "stop", "redirect", "accept", "switch")
+ENOUGH_MISSED = 2
+"""Answers that came to their end before they were stopped: then the lesson goes on without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What can be seen of the session at one moment."""
+
+    now_s: float = 0.0
+    """Monotonic seconds."""
+    busy: bool = False
+    outcome: Literal["", "completed", "interrupted", "failed"] = ""
+    """Of the last turn; empty while one runs."""
+    prompts: int = 0
+    """How many the user has sent since the lesson began."""
+    stops: int = 0
+    """How many answers were stopped, by whatever key."""
+    landed: int = 0
+    """How many hunks have come, or begun to."""
+    pending: bool = False
+    """Something waits for a decision."""
+    accepted: bool = False
+    rejected: bool = False
+    role: Role = "fast"
+    tokens_s: float | None = None
+    """Of the turn, so far."""
+    ttft_s: float | None = None
+    """Of the turn."""
+    stopped: str = ""
+    """How the stop went, in the session's words."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What was measured on the way; None: it was not."""
+
+    began_s: float = 0.0
+    ended_s: float | None = None
+    first_output_s: float | None = None
+    """From the first prompt to the first output."""
+    first_edit_s: float | None = None
+    """From the first prompt to the first edit."""
+    slow_tokens_s: float | None = None
+    """While it was slowed down."""
+    own_tokens_s: float | None = None
+    """The quickest answer at its own speed."""
+    stopped: str = ""
+    accepted_s: float | None = None
+    """From the last prompt to its hunks being accepted."""
+
+
+@dataclass(slots=True)
+class Lesson:
+    """How far somebody has come."""
+
+    done: set[Step] = field(default_factory=set)
+    skipped: set[Step] = field(default_factory=set)
+    """Steps that were given up: the lesson goes on without them."""
+    missed: int = 0
+    """Answers that ended before they were stopped."""
+    typed_over: bool = False
+    """The answer was stopped by sending another instruction, not by the key for it."""
+    figures: Figures = field(default_factory=Figures)
+    sight: Sight = field(default_factory=Sight)
+    """The newest one."""
+    _role: Role = "fast"
+    """That of the beginning."""
+    _stopped_at: int | None = None
+    """How many prompts there were when the first answer was stopped."""
+    _prompt_s: float = 0.0
+    """When the newest prompt was sent."""
+    _slowed: bool = True
+    """The answer to it began slowly."""
+    _lay_still: bool = False
+    """An answer was stopped, and nothing came after it by itself."""
+
+    def begin(self, sight: Sight) -> None:
+        """From here on it counts."""
+        self.sight, self._role = sight, sight.role
+        self.figures.began_s = sight.now_s
+
+    @property
+    def step(self) -> Step | None:
+        """The first one that is left; None: it is over."""
+        left = (step for step in STEPS if step not in self.done | self.skipped)
+        return next(left, None)
+
+    @property
+    def slow(self) -> bool:
+        """Whether the model is to be slowed down, so that there is time to stop it."""
+        return self.step in ("prompt", "watch", "stop")
+
+    def look(self, sight: Sight) -> None:
+        """Take up what is to be seen now."""
+        before, self.sight = self.sight, sight
+        another = sight.prompts > before.prompts
+        self._measure_turn(before, sight, over=before.busy and (another or not sight.busy))
+        if another:
+            self._prompt_s = sight.now_s
+        if before.busy and not sight.busy:
+            self._end_turn(sight)
+        if sight.stops and self._stopped_at is None:
+            # the prompt that stopped it comes after the stop, though both are seen at once
+            self._stopped_at = sight.prompts - (another and before.busy)
+        self._measure(sight)
+        self.done |= set(self._shown(sight))
+        self.skipped -= self.done
+        if another:
+            self._slowed = self.slow
+        if self.step is None and self.figures.ended_s is None:
+            self.figures.ended_s = sight.now_s
+
+    def _end_turn(self, sight: Sight) -> None:
+        if sight.outcome == "interrupted":
+            self._lay_still = True
+        elif sight.outcome == "completed" and self.step == "stop":
+            self.missed += 1
+            if self.missed >= ENOUGH_MISSED:
+                self.skipped.add("stop")
+
+    def _shown(self, sight: Sight) -> Iterator[Step]:
+        """The steps that this sight proves."""
+        if sight.prompts:
+            yield "prompt"
+        if sight.landed:
+            yield "watch"
+        if sight.stops:
+            yield "stop"
+        if self._redirected(sight):
+            self.typed_over = self.typed_over or not ("redirect" in self.done or self._lay_still)
+            yield "redirect"
+        if sight.accepted or sight.rejected:
+            yield "accept"
+        if sight.role != self._role:
+            yield "switch"
+
+    def _redirected(self, sight: Sight) -> bool:
+        """Something else was said after a stop, or after an answer that nobody stopped."""
+        if self._stopped_at is not None:
+            return sight.prompts > self._stopped_at
+        return "stop" in self.skipped and sight.prompts > 1
+
+    def _measure(self, sight: Sight) -> None:
+        figures = self.figures
+        if not sight.prompts:
+            return
+        since_s = sight.now_s - self._prompt_s
+        if sight.ttft_s is not None and figures.first_output_s is None:
+            figures.first_output_s = sight.ttft_s
+        if sight.landed and figures.first_edit_s is None:
+            figures.first_edit_s = since_s
+        if sight.stopped and not figures.stopped:
+            figures.stopped = sight.stopped
+        if sight.accepted and figures.accepted_s is None:
+            figures.accepted_s = since_s
+
+    def _measure_turn(self, before: Sight, sight: Sight, *, over: bool) -> None:
+        """How quick an answer was; of one that was replaced at once the last figure counts."""
+        rate = before.tokens_s if sight.busy else sight.tokens_s
+        if not over or rate is None:
+            return
+        if self._slowed:
+            self.figures.slow_tokens_s = rate
+        else:
+            self.figures.own_tokens_s = max(self.figures.own_tokens_s or 0.0, rate)

@@ -1,0 +1,211 @@
+"""What the guide says. Keys are asked for when a sentence is made: they can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from tui.ui.guide.lesson import STEPS, Figures, Lesson, Step
+from tui.ui.keymap import shown
+from tui.ui.keys.key import Scope
+
+SLOW_TOKENS_S = 50
+"""What a model is slowed down to that one delegates to."""
+REPEATED = "duetto practice --guide"
+
+Tone = Literal["text", "key"]
+Sentence = list[tuple[str, Tone]]
+"""Pieces of one sentence; keys stand out."""
+
+TITLES: dict[Step, str] = {
+    "prompt": "ask for a change",
+    "watch": "watch it land",
+    "stop": "stop it",
+    "redirect": "redirect it",
+    "accept": "accept it",
+    "switch": "change the model",
+}
+
+
+class Said(NamedTuple):
+    """One page of the panel."""
+
+    title: str
+    to_do: Sentence
+    """The one thing to do now."""
+    happened: str = ""
+    """What was done just now, in words."""
+    why: str = ""
+
+
+class Place(NamedTuple):
+    """What the sentences need to know besides the lesson."""
+
+    drafted: bool = False
+    """Something is typed in the prompt."""
+    offered: str = ""
+    """What the prompt suggests."""
+    narrow: bool = False
+    """Conversation and editor take turns."""
+
+
+def said(lesson: Lesson, place: Place) -> Said:
+    """What the panel says now."""
+    step = lesson.step
+    if step is None:
+        return Said("done", _done(), summary_title(lesson.figures))
+    page = _PAGES[step](lesson, place)
+    if lesson.sight.outcome == "failed" and not lesson.sight.busy:
+        words = "No answer came; the conversation says why."
+        page = page._replace(happened=words, to_do=_send(place), why="")
+    number = STEPS.index(step) + 1
+    return page._replace(title=f"{number} of {len(STEPS)} · {TITLES[step]}")
+
+
+def sentence(text: str, *keys: str) -> Sentence:
+    """``Press {} now``, with a key for each pair of braces."""
+    parts = text.split("{}")
+    found: Sentence = [(parts[0], "text")]
+    for key, part in zip(keys, parts[1:], strict=True):
+        found += [(key, "key"), (part, "text")]
+    return [piece for piece in found if piece[0]]
+
+
+def key_of(action: str, scope: Scope = "global") -> str:
+    """The key of an action; where it has none the palette has the action."""
+    if key := shown(action, scope):
+        return key
+    name = action.rpartition(".")[2].replace("_", " ")
+    palette = shown("app.command_palette") or "the palette"
+    return f"{palette}, “{name}”"
+
+
+def _send(place: Place) -> Sentence:
+    """How to get the suggestion, or what is typed, on its way."""
+    send = key_of("send", "prompt")
+    if place.drafted:
+        return sentence("{} sends it.", send)
+    if place.offered:
+        return sentence("{} takes the suggestion, {} sends it.", key_of("complete", "prompt"), send)
+    return sentence("Type what you want; {} sends it.", send)
+
+
+def _prompt(lesson: Lesson, place: Place) -> Said:
+    why = f"It will answer at {SLOW_TOKENS_S} tokens/s, as models do that one waits for."
+    return Said("", _send(place), why=why)
+
+
+def _watch(lesson: Lesson, place: Place) -> Said:
+    if not lesson.sight.busy:
+        words = "Nothing landed yet."
+        return Said("", _send(place), words, "The edit comes into the file while it is written.")
+    where = "in the file" if place.narrow else "in the file on the right"
+    return Said(
+        "",
+        sentence(f"Just watch: the edit lands {where}, letter by letter."),
+        "Sent.",
+        "The line at the bottom measures it: tokens/s on a scale from delegate to collaborate.",
+    )
+
+
+def _stop(lesson: Lesson, place: Place) -> Said:
+    key = key_of("interrupt")
+    if lesson.sight.busy:
+        why = "What has landed stays, to the character. Nobody has to wait for the end."
+        return Said("", sentence("Too slow? {} stops it.", key), "It lands.", why)
+    if lesson.missed:
+        words = "It came to its end before it was stopped: no harm done."
+        why = f"Once more, and then {key} while it writes."
+        return Said("", _send(place), words, why)
+    return Said("", _send(place), why=f"Then {key} stops it while it writes.")
+
+
+def _redirect(lesson: Lesson, place: Place) -> Said:
+    sight = lesson.sight
+    if "stop" in lesson.skipped:
+        happened = f"Not stopped. {key_of('interrupt')} does it whenever you need it."
+    else:
+        words = sight.stopped or lesson.figures.stopped
+        happened = f"{words[:1].upper()}{words[1:]}." if words else "Stopped."
+    if sight.busy:
+        return Said("", sentence("One moment: it comes to a stop."), happened)
+    why = "Nothing is slowed down from here on. Typing while it writes redirects, too."
+    return Said("", _send(place), happened, why)
+
+
+def _accept(lesson: Lesson, place: Place) -> Said:
+    figures, happened = lesson.figures, "Redirected."
+    if lesson.typed_over:
+        happened = "Stopped and redirected in one, by sending."
+    if figures.own_tokens_s is not None:
+        happened = f"{happened[:-1]}: {_rate(figures.own_tokens_s)}"
+        if figures.slow_tokens_s:
+            times = figures.own_tokens_s / figures.slow_tokens_s
+            happened += f", {times:.0f} times as fast" if times >= 2 else ""
+        happened += "."
+    if lesson.sight.busy:
+        return Said("", sentence("Watch: that is its own speed."), happened)
+    if not lesson.sight.pending:
+        why = "Nothing waits for a decision yet."
+        return Said("", _send(place), happened, why)
+    review, reject = key_of("review"), key_of("reject")
+    why = f"Or one by one: {review}. {reject} takes all of it back out."
+    words = sentence("{} accepts all hunks and writes the file.", key_of("accept"))
+    return Said("", words, happened, why)
+
+
+def _switch(lesson: Lesson, place: Place) -> Said:
+    sight = lesson.sight
+    happened = "Accepted: the file is written."
+    if not sight.accepted:
+        happened = "Rejected: its text went back out, the file is as it was."
+    why = "In the middle of an answer, too: the other one takes the instruction over."
+    return Said("", sentence("{} hands over to the deep model.", key_of("switch")), happened, why)
+
+
+_PAGES = {
+    "prompt": _prompt,
+    "watch": _watch,
+    "stop": _stop,
+    "redirect": _redirect,
+    "accept": _accept,
+    "switch": _switch,
+}
+
+
+def _done() -> Sentence:
+    return sentence(
+        "{} runs the tests, {} shows all keys. {} closes this.",
+        key_of("verify"),
+        key_of("app.help"),
+        key_of("interrupt"),
+    )
+
+
+def summary_title(figures: Figures) -> str:
+    """The first line of the end."""
+    if figures.ended_s is None:
+        return "That was the guide."
+    return f"That was the guide: {figures.ended_s - figures.began_s:.0f} s. Measured here:"
+
+
+def summary(figures: Figures) -> Sequence[tuple[str, str]]:
+    """What was measured: name and figure, the most telling first; what was not is left out."""
+    rows: list[tuple[str, str]] = []
+    if figures.own_tokens_s is not None:
+        rows.append(("own speed", _rate(figures.own_tokens_s)))
+    if figures.slow_tokens_s is not None:
+        rows.append(("slowed down", _rate(figures.slow_tokens_s)))
+    if figures.stopped:
+        rows.append(("stop", figures.stopped.removeprefix("stopped ")))
+    if figures.accepted_s is not None:
+        rows.append(("prompt to accepted", f"{figures.accepted_s:.1f} s"))
+    if figures.first_output_s is not None:
+        rows.append(("first output after", f"{figures.first_output_s * 1000:.0f} ms"))
+    if figures.first_edit_s is not None:
+        rows.append(("first edit after", f"{figures.first_edit_s:.1f} s"))
+    return rows
+
+
+def _rate(tokens_s: float) -> str:
+    return f"{tokens_s:,.0f} tokens/s"
