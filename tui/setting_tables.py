@@ -141,6 +141,28 @@ class EditorSettings(Strict, frozen=True):
     """Nothing slides, figures change once a second; auto: where ``REDUCE_MOTION`` is set."""
 
 
+class ScreenSettings(Strict, frozen=True):
+    """``[screen]``: what the terminal can show, where it is not found out rightly."""
+
+    colours: Literal["auto", "none", "16", "256", "true"] = "auto"
+    glyphs: Literal["auto", "unicode", "ascii"] = "auto"
+    ambiguous: Literal["auto", "narrow", "wide"] = "auto"
+    """Signs whose width Unicode leaves open: one cell or two."""
+    background: Literal["auto", "dark", "light"] = "auto"
+
+
+class NotifySettings(Strict, frozen=True):
+    """``[notify]``: what is said outside of the window when a turn ends."""
+
+    bell: bool = False
+    title: bool = False
+    desktop: Literal["auto", "osc9", "osc777", "off"] = "auto"
+    after_s: Positive = 15.0
+    """Turns that end sooner are not told of."""
+    prompt: bool = False
+    """The beginning of the prompt stands in the notification."""
+
+
 class RehearsalSettings(Strict, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
@@ -160,6 +182,8 @@ class Settings(Strict, frozen=True):
     verify: VerifySettings = VerifySettings()
     format: FormatSettings = FormatSettings()
     editor: EditorSettings = EditorSettings()
+    screen: ScreenSettings = ScreenSettings()
+    notify: NotifySettings = NotifySettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
 
 

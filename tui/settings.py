@@ -29,10 +29,12 @@ from tui.setting_tables import EndpointSettings as EndpointSettings
 from tui.setting_tables import FormatSettings as FormatSettings
 from tui.setting_tables import ModelSettings as ModelSettings
 from tui.setting_tables import ModelsSettings as ModelsSettings
+from tui.setting_tables import NotifySettings as NotifySettings
 from tui.setting_tables import PatchFormat as PatchFormat
 from tui.setting_tables import PatchTool as PatchTool
 from tui.setting_tables import ProjectSettings as ProjectSettings
 from tui.setting_tables import RehearsalSettings as RehearsalSettings
+from tui.setting_tables import ScreenSettings as ScreenSettings
 from tui.setting_tables import Settings as Settings
 from tui.setting_tables import Transport as Transport
 from tui.setting_tables import VerifySettings as VerifySettings
