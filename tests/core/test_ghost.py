@@ -65,7 +65,7 @@ def test_it_stands_where_the_model_was_after_as_many_characters() -> None:
     trail.wrote(100, here, 10)
     trail.wrote(200, here, 12)
     trail.wrote(600, here, 20)
-    assert trail.at(99) is None, "it still writes the words before the edit"
+    assert trail.at(99) == ("cache.py", None), "it still writes the words before the edit"
     assert trail.at(100) == ("cache.py", 10)
     assert trail.at(210) == ("cache.py", 12)
     assert trail.at(400) == ("cache.py", 16), "lines that came within one frame are shared out"

@@ -57,7 +57,8 @@ class GhostPlace(NamedTuple):
     """Where it is in the files."""
 
     path: str
-    line: int
+    line: int | None
+    """None: it has not come to its first edit yet, which is in this file."""
     left_s: float
     """Seconds that it needs for the rest of what the model has written."""
 
@@ -97,13 +98,18 @@ class Trail:
         if hunk.start is not None:
             self._steps.append(_Step(chars, hunk, max(line - hunk.start.line, 0)))
 
-    def at(self, chars: float) -> tuple[str, int] | None:
-        """Path and line where the ghost is after so many characters; None: in no file."""
+    def at(self, chars: float) -> tuple[str, int | None] | None:
+        """Path and line where the ghost is after so many characters.
+
+        No line: it has not come to its first edit; None: in no file, what it wrote was taken out.
+        """
         steps = self._steps
         while len(steps) > 1 and steps[1].chars <= chars:
             steps.popleft()
-        if not steps or not (self._entered or steps[0].chars <= chars):
+        if not steps:
             return None
+        if not (self._entered or steps[0].chars <= chars):
+            return steps[0].hunk.path, None
         self._entered = True
         return _place(steps[0], steps[1] if len(steps) > 1 else None, chars)
 

@@ -115,6 +115,19 @@ def test_in_another_file_it_is_told_while_the_model_writes() -> None:
     assert said(laid(session, path="b.py")) == {}
 
 
+def test_before_its_first_edit_it_is_said_that_it_is_not_here_yet() -> None:
+    session = session_with()
+    session.meter.start(99.0, "m")
+    session.meter.delta(100.0, 4000)
+    session.meter.wrote(session.workspace.roster.by_id(1), 10)
+    session.now_s = 101.0
+    assert said(laid(session)) == {19: f" {SLOW_PEN} 50 tok/s not here yet "}
+    session.status.busy = False
+    session.meter.stop(101.0)
+    assert said(laid(session)) == {19: f" {SLOW_PEN} 50 tok/s not here yet, 19 s to go "}
+    assert said(laid(session, path="b.py")) == {}
+
+
 def test_level_with_the_model_there_is_no_second_mark() -> None:
     session = session_with()
     view = View(session.workspace.open(PATH))

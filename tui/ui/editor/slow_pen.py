@@ -34,7 +34,8 @@ class Seen(NamedTuple):
     """What is shown of it."""
 
     path: str
-    line: int
+    line: int | None
+    """None: it has not come to its first edit, which is in this file."""
     left_s: int | None
     """Whole seconds until it has written the rest; None: the model is still writing itself."""
 
@@ -73,7 +74,7 @@ class SlowPen:
     def marks(self, view: View) -> list[Mark]:
         """Its cell of the overview."""
         seen = self.seen
-        if seen is None or seen.path != view.path or self._level(seen, view):
+        if seen is None or seen.line is None or not self._shows(seen, view):
             return []
         return [Mark(seen.line, seen.line + 1, "slow")]
 
@@ -82,26 +83,36 @@ class SlowPen:
         seen = self.seen
         if seen is None or len(rows) < 2:
             return
-        if seen.path != view.path:
-            if self._session.status.busy:
-                name = clip_left(one_line(seen.path.rpartition("/")[2]), _MOST_NAME)
-                _add_chip(rows, len(rows) - 1, f"{SLOW_PEN} 50 tok/s in {name}", width, cursor)
+        if seen.path == view.path and seen.line is not None:
+            if self._shows(seen, view):
+                _lay_line(rows, seen.line, seen.left_s, view, (width, cursor))
             return
-        if self._level(seen, view):
-            return
-        numbers = [y for y, row in enumerate(rows) if row.number is not None]
-        here = next((y for y in numbers if rows[y].number == seen.line + 1), None)
-        if here is not None:
-            taken = cursor[0] if cursor is not None and cursor[1] == here else 0
-            rows[here] = _marked(rows[here], seen.left_s, width, max(taken, _end(rows[here], view)))
-        elif numbers:
-            above = seen.line + 1 < (rows[numbers[0]].number or 0)
-            y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
-            _add_chip(rows, y, f"{SLOW_PEN} 50 tok/s {arrow} line {seen.line + 1}", width, cursor)
+        name = clip_left(one_line(seen.path.rpartition("/")[2]), _MOST_NAME)
+        to_go = "" if seen.left_s is None else f", {seen.left_s} s to go"
+        words = f"50 tok/s in {name}" if seen.line is not None else f"50 tok/s not here yet{to_go}"
+        if self._session.status.busy or seen.path == view.path:
+            _add_chip(rows, len(rows) - 1, words, width, cursor)
 
-    def _level(self, seen: Seen, view: View) -> bool:
-        """The model itself writes in that line."""
-        return seen.left_s is None and seen.line == view.pen.line
+    def _shows(self, seen: Seen, view: View) -> bool:
+        """It is in this file, and not in the line in which the model itself writes."""
+        level = seen.left_s is None and seen.line == view.pen.line
+        return seen.path == view.path and not level
+
+
+def _lay_line(
+    rows: list[Row], line: int, left_s: int | None, view: View, room: tuple[int, Spot]
+) -> None:
+    """Mark the row of a line, or say where it is out of sight; ``room``: width and cursor."""
+    width, cursor = room
+    numbers = [y for y, row in enumerate(rows) if row.number is not None]
+    here = next((y for y in numbers if rows[y].number == line + 1), None)
+    if here is not None:
+        taken = cursor[0] if cursor is not None and cursor[1] == here else 0
+        rows[here] = _marked(rows[here], left_s, width, max(taken, _end(rows[here], view)))
+    elif numbers:
+        above = line + 1 < (rows[numbers[0]].number or 0)
+        y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
+        _add_chip(rows, y, f"50 tok/s {arrow} line {line + 1}", width, cursor)
 
 
 def _words(left_s: int | None) -> tuple[str, ...]:
@@ -130,7 +141,7 @@ def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
 
 def _add_chip(rows: list[Row], y: int, words: str, width: int, cursor: Spot) -> None:
     """Before the chips that a row has, where there is room and no cursor."""
-    chip: Chip = (f" {words} ", _COLOUR)
+    chip: Chip = (f" {SLOW_PEN} {words} ", _COLOUR)
     chips = (chip, *rows[y].chips)
     start = width - sum(cell_len(text) for text, _ in chips)
     under = cursor is not None and cursor[1] == y and cursor[0] >= start - 1
