@@ -251,7 +251,8 @@ async def test_no_row_is_wider_or_narrower_than_the_screen(size: tuple[int, int]
             for name in ("title", "files", "diff", "keys"):
                 widget = screen.query_one(f"#review-{name}")
                 for y in range(widget.size.height):
-                    assert widget.render_line(y).cell_length == size[0], (key, name, y)
+                    width = widget.size.width
+                    assert widget.render_line(y).cell_length == width, (key, name, y)
 
 
 async def test_scrolling_takes_the_choice_along() -> None:

@@ -56,11 +56,11 @@ class Landmarks:
         if self.late:
             return
         self._path = view.path
-        shown = [hunk for hunk in _shown(workspace) if hunk.path == view.path]
+        shown = [hunk for hunk in shown_hunks(workspace) if hunk.path == view.path]
         waiting = [rows for hunk in shown if _waits(hunk) for rows in _rows(hunk)]
         self._firsts = sorted(first for first, _ in waiting)
         self._lasts = sorted(max(last - 1, first) for first, last in waiting)
-        self._hunks = [mark for hunk in shown for mark in _marks_of_hunk(hunk)]
+        self._hunks = [mark for hunk in shown for mark in marks_of_hunk(hunk)]
         self._due_s = 0.0
         if len(shown) > _MANY:
             self._hunks = _coarser(self._hunks, view.buffer.line_count)
@@ -83,7 +83,7 @@ def marks_of(workspace: Workspace, view: View) -> list[Mark]:
     return landmarks.marks(view)
 
 
-def _shown(workspace: Workspace) -> Iterable[Hunk]:
+def shown_hunks(workspace: Workspace) -> Iterable[Hunk]:
     """What waits or comes in, and what the last turn did; the rest is the file's text."""
     found = {hunk.id: hunk for hunk in workspace.roster.unsettled()}
     for hunk in reversed(workspace.hunks):
@@ -95,7 +95,7 @@ def _shown(workspace: Workspace) -> Iterable[Hunk]:
 
 def _waits(hunk: Hunk) -> bool:
     """True for what comes in or is to be decided."""
-    return _kind(hunk) not in ("", "accepted")
+    return kind_of_hunk(hunk) not in ("", "accepted")
 
 
 def _rows(hunk: Hunk) -> Iterator[tuple[int, int]]:
@@ -106,8 +106,9 @@ def _rows(hunk: Hunk) -> Iterator[tuple[int, int]]:
         yield hunk.candidates[0], hunk.candidates[0] + 1
 
 
-def _marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
-    kind = _kind(hunk)
+def marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
+    """The coloured cells of one hunk in an overview of its file."""
+    kind = kind_of_hunk(hunk)
     if kind == "candidate":
         many = not hunk.reason and len(hunk.candidates) > SHOWN_CANDIDATES
         for line in () if many else hunk.candidates:
@@ -123,7 +124,7 @@ def _coarser(marks: Iterable[Mark], lines: int) -> list[Mark]:
     return [Mark(first * grain, (last + 1) * grain, kind) for first, last, kind in cells]
 
 
-def _kind(hunk: Hunk) -> str:
+def kind_of_hunk(hunk: Hunk) -> str:
     """The decoration that a hunk's lines have; empty if it is over."""
     if hunk.decision is Decision.ACCEPTED:
         return "accepted"

@@ -24,6 +24,8 @@ _ROOM_FOR_GLYPHS, _ROOM_FOR_HOW = 100, 90
 _ROWS_A_FILE_ROW = 5
 """The list has one row for so many of the screen."""
 _FEWEST_ROWS, _MOST_ROWS = 3, 12
+_ROWS_IN_COLUMN = 2
+"""Of each file where the list is a column: its name, and how its hunks stand."""
 
 
 class Title(NamedTuple):
@@ -71,7 +73,12 @@ class TitleBar(Bar):
 
 
 class FileList(Painted):
-    """One row a file, the one in sight lit; it scrolls along."""
+    """The files, the one in sight lit; it scrolls along.
+
+    Over the diff each has one row; in a column of its own (`in_column`) it has two.
+    """
+
+    in_column = False
 
     class Chosen(Message):
         """A file was clicked."""
@@ -85,32 +92,38 @@ class FileList(Painted):
         self._files: Sequence[FileChanges] = ()
         self._now = 0
         self._top = 0
+        self._height = ""
 
     def show(self, files: Sequence[FileChanges], now: FileChanges | None) -> None:
         """These files; ``now`` is in sight."""
         self._files = files
         self._now = next((i for i, file in enumerate(files) if file is now), 0)
         rows = self.rows(len(files))
-        if self.styles.height is None or self.styles.height.value != rows:
-            self.styles.height = rows
+        height = "1fr" if self.in_column else str(rows)
+        if self._height != height:
+            self._height = self.styles.height = height
         self._top = min(self._top, self._now, max(len(files) - rows, 0))
         self._top = max(self._top, self._now - rows + 1)
         self.refresh()
 
     def rows(self, files: int) -> int:
-        """How many rows are shown of so many files."""
+        """How many of so many files are shown."""
+        if self.in_column:
+            return max(self.size.height // _ROWS_IN_COLUMN, 1)
         share = self.screen.size.height // _ROWS_A_FILE_ROW
         return max(min(files, min(max(share, _FEWEST_ROWS), _MOST_ROWS)), 1)
 
     def render_line(self, y: int) -> Strip:
         """A file: its name, how its hunks stand, how much it is."""
         width, palette = self.size.width, theme.active()
-        index = self._top + y
+        index = self._index(y)
         base = palette.style("foreground", "surface")
         if index >= len(self._files):
             return make_strip([], width, base)
         file, lit = self._files[index], index == self._now
         style = palette.style
+        if self.in_column and y % _ROWS_IN_COLUMN:
+            return make_strip([("   ", base), *_glyphs(file.hunks, width - 6)], width, base)
         more = self._more(y)
         right = [*_states(file.hunks, width), *counts(palette, file), (more, style("faint"))]
         room = width - sum(cell_len(text) for text, _ in right) - 4
@@ -127,8 +140,9 @@ class FileList(Painted):
         """Whether there are files above or below the ones in sight."""
         if y == 0 and self._top:
             return " ↑ "
-        below = self._top + self.size.height < len(self._files)
-        return " ↓ " if below and y == self.size.height - 1 else "   "
+        rows = self.rows(len(self._files))
+        below = self._top + rows < len(self._files)
+        return " ↓ " if below and self._index(y) == self._top + rows - 1 else "   "
 
     def recolour(self) -> None:
         """The theme changed."""
@@ -137,16 +151,23 @@ class FileList(Painted):
     def on_click(self, event: events.Click) -> None:
         """Go to that file."""
         event.stop()
-        if self._top + event.y < len(self._files):
-            self.post_message(self.Chosen(self._files[self._top + event.y].path))
+        if (index := self._index(event.y)) < len(self._files):
+            self.post_message(self.Chosen(self._files[index].path))
+
+    def _index(self, y: int) -> int:
+        """Of the file on that row."""
+        return self._top + (y // _ROWS_IN_COLUMN if self.in_column else y)
 
 
 def _states(hunks: Sequence[Hunk], width: int) -> list[Piece]:
     """A glyph a hunk, as far as there is room."""
-    if width < _ROOM_FOR_GLYPHS or not hunks:
-        return []
+    return _glyphs(hunks, _MOST_GLYPHS) if width >= _ROOM_FOR_GLYPHS and hunks else []
+
+
+def _glyphs(hunks: Sequence[Hunk], most: int) -> list[Piece]:
+    """So many of them at most, and whether there are more."""
     style = theme.active().style
-    shown = [look(hunk) for hunk in hunks[:_MOST_GLYPHS]]
+    shown = [look(hunk) for hunk in hunks[:most]]
     pieces: list[Piece] = [(state.glyph, style(state.colour)) for state in shown]
-    pieces.append(("… " if len(hunks) > _MOST_GLYPHS else "  ", style("faint")))
+    pieces.append(("… " if len(hunks) > most else "  ", style("faint")))
     return pieces

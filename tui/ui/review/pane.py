@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 
 from rich.segment import Segment
@@ -12,6 +12,8 @@ from textual.strip import Strip
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.ui import theme
+from tui.ui.editor.marks import kind_of_hunk
+from tui.ui.editor.overview import Mark, mark_cells
 from tui.ui.review.changes import Change, FileChanges
 from tui.ui.review.colours import SideColours
 from tui.ui.review.document import Document, FileRows, Look, Row, Side, file_rows
@@ -56,6 +58,8 @@ class DiffPane(Painted):
         self._waits = False
         self._until = 0.0
         self._thumb = range(0)
+        self._marks: list[str] = []
+        """For each row of the screen the kind of hunk that stands there in the whole document."""
         self._digits = _FEWEST_DIGITS
 
     # -- what is shown
@@ -139,6 +143,14 @@ class DiffPane(Painted):
             length = max(height * height // total, 1)
             place = round(self.top * (height - length) / max(total - height, 1))
             self._thumb = range(place, place + length)
+        self._marks = mark_cells(height, total, self._minimap()) if total > height else []
+
+    def _minimap(self) -> Iterator[Mark]:
+        """Where the changes stand among all rows, each as long as what it shows."""
+        ends = [*self._rows[1:], self._document.height]
+        for (row, change), end in zip(self._stops, ends, strict=True):
+            rows = max(len(change.old), change.last - change.first) + 1
+            yield Mark(row, min(row + rows, end), kind_of(change))
 
     # -- painting
 
@@ -167,8 +179,15 @@ class DiffPane(Painted):
             strip = self._row(self._document.row(number), inner)
         else:
             strip = self._painter.blank(inner)
-        bar = "▐" if y in self._thumb else " "
-        return Strip([*strip, Segment(bar, theme.active().style("line", "background"))], width)
+        return Strip([*strip, self._bar(y)], width)
+
+    def _bar(self, y: int) -> Segment:
+        """The strip at the right edge: where one is, and where the changes are."""
+        style, thumb = theme.active().style, y in self._thumb
+        kind = self._marks[y] if y < len(self._marks) else ""
+        if kind:
+            return Segment("▐", style(f"hunk-{kind}", "line" if thumb else "background"))
+        return Segment("▐" if thumb else " ", style("line", "background"))
 
     def _row(self, row: Row, width: int) -> Strip:
         painter = self._painter
@@ -242,6 +261,13 @@ class DiffPane(Painted):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """It takes what it is given."""
         return container.height
+
+
+def kind_of(change: Change) -> str:
+    """How a change is coloured in the strip: as its hunk stands, else by what it does."""
+    if change.hunk is not None:
+        return kind_of_hunk(change.hunk) or "struck"
+    return "struck" if change.last <= change.first else "accepted"
 
 
 def _within(change: Change, side: Side | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.geometry import Size
 from textual.message import Message
 from textual.timer import Timer
@@ -34,6 +35,8 @@ from tui.ui.widgets.footer import KeysLine
 SPLIT_COLUMNS = 120
 """From this width on both sides stand beside each other, unless the user says otherwise."""
 _FEWEST_SPLIT = 60
+WIDE_COLUMNS = 200
+"""From this width on the files have a column of their own."""
 _PAUSE_S, _DIFF_PAUSE_S, _SHARE = 0.05, 0.5, 8
 """After each time hunks or diffs are laid out it rests so long, or so many times as long as that
 took."""
@@ -96,8 +99,9 @@ class ReviewScreen(DecidingScreen):
     def compose(self) -> ComposeResult:
         """Title, files, diff, keys."""
         yield self._title
-        yield self._list
-        yield self.view
+        with Container(id="review-body"):
+            yield self._list
+            yield self.view
         yield self._keys
 
     def on_mount(self) -> None:
@@ -291,7 +295,9 @@ class ReviewScreen(DecidingScreen):
     # -- events
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another width may have room for both sides."""
+        """Another width may have room for both sides, or for the files beside them."""
+        self._list.in_column = event.size.width >= WIDE_COLUMNS
+        self.set_class(self._list.in_column, "-wide")
         if event.size != self._laid_out:
             self.call_after_refresh(self.look)
 

@@ -44,6 +44,7 @@ from tui.ui.messages import (
     Wanted,
 )
 from tui.ui.prompt.box import PromptBox
+from tui.ui.review.turn_map import TurnMap
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_commands import WorkbenchCommands
 from tui.ui.widgets.footer import KeysLine
@@ -71,7 +72,13 @@ class Workbench(WorkbenchCommands):
         self.transcript = Transcript(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
-        self.panes = Panes(self.transcript, self.prompt_box, self.editor, id="panes")
+        self.panes = Panes(
+            self.transcript,
+            self.prompt_box,
+            self.editor,
+            turn_map=TurnMap(session, id="turn-map"),
+            id="panes",
+        )
         self._status = StatusLine(session, id="status")
         self._keys = KeysLine(id="keys")
         self._was_busy = False
@@ -102,6 +109,7 @@ class Workbench(WorkbenchCommands):
         if notices.transcript_from is not None or notices.hunks or notices.buffers:
             self.transcript.sync(notices)
         self.editor.sync(notices)
+        self.panes.turn_map.sync(notices)
         if notices.status:
             self._header.update_bar()
             self.prompt_box.sync()
@@ -128,7 +136,8 @@ class Workbench(WorkbenchCommands):
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
-        for part in (self._header, self.transcript, self.prompt_box, self._status, self._keys):
+        bars = (self._header, self._status, self._keys)
+        for part in (*bars, self.transcript, self.prompt_box, self.panes.turn_map):
             part.recolour()
         self.refresh(layout=True)
 
@@ -238,6 +247,7 @@ class Workbench(WorkbenchCommands):
         """Show a hunk in the editor; a pane that is out of sight stays out of sight."""
         if (hunk := self._hunk(message.hunk_id)) is None:
             return
+        self.panes.turn_map.choose(hunk.id)
         lines = None
         if message.line is not None:
             lines = message.line, message.line

@@ -1,5 +1,7 @@
 """Conversation, editor and prompt: beside each other, or one pane at a time over the prompt.
 
+Where it is very wide the turn's map stands beside the editor.
+
 Where it is narrow one of conversation and editor takes the width and the prompt stays under it,
 with the focus, whichever it is. The pane changes by itself at two moments only: a prompt that is
 sent, or a test run that is started from it, shows the conversation, and the first edit of an
@@ -18,6 +20,7 @@ from textual.containers import Vertical
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.editor.pane import EditorPane
 from tui.ui.prompt.box import PromptBox
+from tui.ui.review.turn_map import TurnMap
 
 Pane = Literal["conversation", "editor"]
 
@@ -27,6 +30,8 @@ DIVIDED_COLUMNS = 160
 """The same while the editor pane is divided into two sides."""
 _TIGHT_COLUMNS = 116
 """Below it the conversation gets more than its two fifths: it needs 46 columns."""
+WIDE_COLUMNS = 200
+"""From it on the turn's map is a third column."""
 
 
 class Panes(Vertical):
@@ -38,9 +43,11 @@ class Panes(Vertical):
         prompt_box: PromptBox,
         editor: EditorPane,
         *,
+        turn_map: TurnMap,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
+        self.turn_map = turn_map
         self.shown: Pane = "conversation"
         """The pane that has the width where there is one; the last one used elsewhere."""
         self.narrow = False
@@ -54,6 +61,7 @@ class Panes(Vertical):
         transcript, prompt_box, editor = self._parts
         with Vertical(id="editor-side"):
             yield editor
+            yield self.turn_map
         yield transcript
         yield prompt_box
 
@@ -79,6 +87,7 @@ class Panes(Vertical):
         self.narrow = width < (DIVIDED_COLUMNS if self._divided else NARROW_COLUMNS)
         self.set_class(self.narrow, "-narrow")
         self.set_class(width < _TIGHT_COLUMNS, "-tight")
+        self.set_class(width >= WIDE_COLUMNS, "-wide")
 
     def choose(self, pane: Pane) -> None:
         """The user wants to see this pane."""
