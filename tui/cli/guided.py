@@ -30,9 +30,8 @@ class Guided:
     is_over: bool = field(default=False)
 
     def options(self, options: Options) -> Options:
-        """The exercise's prompt and its redirects are offered first; later what is left."""
-        redirects = [ask.example for ask in self.script.asks.values()]
-        first = [self.script.prompt, *redirects]
+        """The exercise's prompt and a redirect are offered first, then what is left."""
+        first = [self.script.prompt, next(iter(self.script.asks.values())).example]
         others = [one.prompt for one in practice.offered_prompts() if one.prompt not in first]
         return dataclasses.replace(options, prompts=(*first, *others), suggest=self._suggested)
 

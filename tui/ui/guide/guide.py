@@ -11,7 +11,7 @@ from tui.engine.session import Session
 from tui.ui.guide.facts import Facts
 from tui.ui.guide.lesson import Lesson
 from tui.ui.guide.panel import GuidePanel
-from tui.ui.guide.words import REPEATED, SLOW_TOKENS_S, Place, key_of, said, summary
+from tui.ui.guide.words import REPEATED, SLOW_TOKENS_S, Place, key_of, said, sentence, summary
 from tui.ui.prompt.box import PromptBox
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_panes import WorkbenchPanes
@@ -114,12 +114,12 @@ class Guide:
 
     def _say(self, place: Place) -> None:
         lesson = self.lesson
-        stop = key_of("interrupt")
-        way_out = f"{stop} again leaves the guide" if self._asked else ""
-        if not self._asked and not lesson.sight.busy:
-            way_out = f"{stop} {'closes' if lesson.step is None else 'leaves'}"
+        stop, page = key_of("interrupt"), said(lesson, place)
+        way_out = f"{stop} {'closes' if lesson.step is None else 'leaves'}"
+        if self._asked:
+            page = page._replace(to_do=sentence("{} again leaves the guide.", stop), happened="")
         figures = summary(lesson.figures) if lesson.step is None else ()
-        self._panel.say(said(lesson, place), lesson.step, way_out, figures)
+        self._panel.say(page, lesson.step, "" if lesson.sight.busy else way_out, figures)
 
     def _pace(self) -> None:
         """Slow while there is something to stop; a pace that the user asked for is left alone."""

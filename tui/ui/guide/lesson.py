@@ -57,7 +57,7 @@ class Figures:
     first_edit_s: float | None = None
     """From the first prompt to the first edit."""
     slow_tokens_s: float | None = None
-    """While it was slowed down."""
+    """While it was slowed down; an estimate, if it was stopped."""
     own_tokens_s: float | None = None
     """The quickest answer at its own speed."""
     stopped: str = ""
@@ -171,8 +171,12 @@ class Lesson:
             figures.accepted_s = since_s
 
     def _measure_turn(self, before: Sight, sight: Sight, *, over: bool) -> None:
-        """How quick an answer was; of one that was replaced at once the last figure counts."""
-        rate = before.tokens_s if sight.busy else sight.tokens_s
+        """How quick an answer was; of one that was stopped, how quick it was until then.
+
+        What a server counts of such a one may be more than came.
+        """
+        whole = not sight.busy and sight.outcome == "completed"
+        rate = sight.tokens_s if whole else before.tokens_s
         if not over or rate is None:
             return
         if self._slowed:

@@ -195,9 +195,9 @@ def summary(figures: Figures) -> Sequence[tuple[str, str]]:
     if figures.own_tokens_s is not None:
         rows.append(("own speed", _rate(figures.own_tokens_s)))
     if figures.slow_tokens_s is not None:
-        rows.append(("slowed down", _rate(figures.slow_tokens_s)))
+        rows.append(("slowed down", f"~{_rate(figures.slow_tokens_s)}"))
     if figures.stopped:
-        rows.append(("stop", figures.stopped.removeprefix("stopped ")))
+        rows.append((key_of("interrupt"), figures.stopped))
     if figures.accepted_s is not None:
         rows.append(("prompt to accepted", f"{figures.accepted_s:.1f} s"))
     if figures.first_output_s is not None:
