@@ -189,8 +189,9 @@ class DiffPainter:
         for start, end in pairwise(sorted(cuts)):
             style = self._style(shown, start, back)
             if any(a <= start < b for a, b in side.ranges):
-                more = "bold underline" if sheet.plain else ""
-                style += self.palette.style("", _WORDS.get(side.kind, "panel"), more)
+                over = _WORDS.get(side.kind, "panel")
+                more = "bold underline" if sheet.plain else self.palette.face(over)
+                style = self.palette.legible(style + self.palette.style("", over, more))
             yield start, end, style
 
     def _style(self, shown: Inked, col: int, back: str) -> Style:
@@ -200,7 +201,7 @@ class DiffPainter:
         token = next((kind for start, end, kind in shown.spans if start <= col < end), None)
         if token is None:
             return style("syntax-text", back)
-        return self.palette.syntax_style(token) + style("", back)
+        return self.palette.legible(self.palette.syntax_style(token) + style("", back))
 
     # -- words
 

@@ -115,6 +115,7 @@ class Palette:
             error=c["error"],
             variables={
                 **c,
+                "muted-over": readable(c["muted"], c["selection"]),
                 "border": c["accent"],
                 "border-blurred": c["line"],
                 "block-cursor-background": c["accent"],

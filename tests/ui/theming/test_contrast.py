@@ -1,0 +1,157 @@
+"""Every text that the app paints can be read in every theme (WCAG 2 AA), by arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pygments.token import Token
+from rich.style import Style
+
+from tests.support.painted_pairs import TRACER, Pair, looked_at, painted, traced
+from tui.ui import theme
+from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, luminance, oklab, readable
+from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
+from tui.ui.theming.palette import Palette
+
+NAMES = theme.theme_names()
+each_theme = pytest.mark.parametrize("name", NAMES)
+
+
+def test_contrast_is_what_the_standard_says() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    assert contrast("#ffffff", "#777777") == contrast("#777777", "#ffffff")
+    assert luminance("#ff0000") == pytest.approx(0.2126)
+
+
+@pytest.mark.parametrize("back", ["#000000", "#1e1e2e", "#777777", "#fdf6e3", "#ffffff"])
+@pytest.mark.parametrize("colour", ["#3b5bdb", "#222222", "#f5e0dc", "#859900"])
+def test_a_colour_is_moved_as_little_as_needed(colour: str, back: str) -> None:
+    moved = readable(colour, back)
+    if contrast(colour, back) >= TEXT_RATIO:
+        assert moved == colour
+    elif max(contrast("#000000", back), contrast("#ffffff", back)) > TEXT_RATIO + 0.3:
+        assert TEXT_RATIO <= contrast(moved, back) < TEXT_RATIO + 0.3
+
+
+@each_theme
+def test_every_text_reads_on_every_ground(name: str) -> None:
+    assert [str(finding) for finding in findings(theme.read_theme(name))] == []
+
+
+@each_theme
+def test_every_text_reads_on_what_lies_over_the_ground(name: str) -> None:
+    """Selections, lines of hunks, words that differ: there the palette moves the colour."""
+    palette = theme.read_theme(name)
+    for over in OVER:
+        for text in texts():
+            whole = palette.style(text) + palette.style("", over)
+            assert ratio(palette.legible(whole)) >= TEXT_RATIO, (text, over)
+            assert ratio(palette.style(text, over)) >= TEXT_RATIO, (text, over)
+    keyword = palette.legible(palette.syntax_style(Token.Keyword) + palette.style("", "selection"))
+    assert ratio(keyword) >= TEXT_RATIO
+
+
+def ratio(style: Style) -> float:
+    assert style.color is not None
+    assert style.bgcolor is not None
+    return contrast(style.color.get_truecolor().hex, style.bgcolor.get_truecolor().hex)
+
+
+@pytest.mark.parametrize("name", ["contrast", "contrast-light"])
+def test_high_contrast_means_it(name: str) -> None:
+    colours = theme.read_theme(name).colours
+    for text in texts():
+        for ground in GROUNDS:
+            assert contrast(colours[text], colours[ground]) >= 7, (text, ground)
+    for rule in (*STRUCTURE, *MARKS):
+        assert contrast(colours[rule], colours["background"]) >= MARK_RATIO, rule
+
+
+async def test_what_the_app_paints_is_what_the_table_knows(tmp_path: Path) -> None:
+    """The app is painted in a theme that gives each name its own colour, and is read back."""
+    found: set[Pair] = set()
+    with traced(tmp_path) as names:
+        async for app in looked_at(TRACER):
+            found |= painted(app, names)
+    assert len(found) > 60, "the screens were not looked at"
+    assert sorted(unknown(found)) == []
+
+
+def unknown(found: set[Pair]) -> Iterator[str]:
+    for colour, back, is_text in found:
+        if colour == "background" and back in BLOCKS:
+            continue
+        known = colour in texts() and back in (*GROUNDS, *OVER)
+        if set(colour) <= set("? ─│"):
+            continue  # a border in a mixed colour
+        mark = not is_text and (colour in (*MARKS, *STRUCTURE) or back in (*BLOCKS, *OVER))
+        if not known and not mark:
+            yield f"{colour} on {back}, {'text' if is_text else 'a mark'}"
+
+
+def test_a_style_on_a_background_reads_there() -> None:
+    palette = Palette("grey", "Grey", True, theme.active().colours | {"faint": "#222222"})
+    assert ratio(palette.style("faint", "panel")) >= TEXT_RATIO
+    assert palette.style("line", "panel").color != palette.style("faint", "panel").color
+
+
+# -- people who see red and green as one
+
+
+MIXED_UP = {
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+"""How such eyes see linear red, green and blue (Machado, Oliveira, Fernandes 2009)."""
+SAFE = ["colourblind-dark", "colourblind-light"]
+
+
+def seen(colour: str, sight: str) -> tuple[float, float, float]:
+    from tui.ui.theming.contrast import hexed, linear
+
+    if sight == "everybody":
+        return oklab(colour)
+    light = linear(colour)
+    red, green, blue = (
+        sum(a * b for a, b in zip(row, light, strict=True)) for row in MIXED_UP[sight]
+    )
+    return oklab(hexed((red, green, blue)))
+
+
+def difference(one: str, other: str, sight: str) -> float:
+    pairs = zip(seen(one, sight), seen(other, sight), strict=True)
+    return sum((a - b) ** 2 for a, b in pairs) ** 0.5
+
+
+@pytest.mark.parametrize("sight", ["everybody", *MIXED_UP])
+@pytest.mark.parametrize("name", SAFE)
+def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> None:
+    palette = theme.read_theme(name)
+    c = palette.colours
+    for added, struck, least in (
+        ("hunk-added", "hunk-struck", 0.15),
+        ("hunk-accepted", "hunk-struck", 0.15),
+        ("success", "error", 0.12),
+        ("hunk-added-line", "hunk-struck-line", 0.035),
+        ("hunk-added-word", "hunk-struck-word", 0.06),
+    ):
+        assert difference(c[added], c[struck], sight) >= least, (added, struck)
+    light = abs(seen(c["hunk-added"], sight)[0] - seen(c["hunk-struck"], sight)[0])
+    assert light >= 0.08, "lightness alone tells them apart"
+    assert palette.face("hunk-added-word") != palette.face("hunk-struck-word")
