@@ -24,6 +24,7 @@ from tui.cli.options import ModelFlags, model_options, record_option, settings_f
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
+from tui.cli.terminal_choices import facts_for, tell_ends
 from tui.errors import EXIT_FAILED, EXIT_OK
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project, with_project
 
@@ -221,6 +222,8 @@ def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
         follow=settings.editor.follow,
         branch=git_branch(root),
     )
+    app.draw_on(facts_for(settings.screen, os.environ))
+    tell_ends(app, settings.notify, session, root)
     app.bench.editor.set_wrap(settings.editor.wrap)
     if less_motion(settings.editor.reduced_motion, os.environ):
         app.reduce_motion()

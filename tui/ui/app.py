@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events
 from textual.actions import SkipAction
-from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -25,7 +24,10 @@ from tui.ui import theme, warming
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
+from tui.ui.keyed_app import KeyedApp
+from tui.ui.notifying import Moment
 from tui.ui.screens.workbench import Workbench
+from tui.ui.terminal_app import TerminalApp
 from tui.ui.theming.wardrobe import Wardrobe
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 _STYLES = Path(__file__).parent / "styles"
 
 
-class DuettoApp(App[int]):
+class DuettoApp(TerminalApp, KeyedApp):
     """duetto on a screen; the session does the work."""
 
     TITLE = "duetto"
@@ -44,8 +46,6 @@ class DuettoApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "stop_first", show=False, priority=True),
     ]
-    ENABLE_COMMAND_PALETTE = True
-    COMMAND_PALETTE_BINDING = "ctrl+p"
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class DuettoApp(App[int]):
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
         self.wardrobe = Wardrobe(self, theme_name)
+        self.on_background = self.wardrobe.background_is
         session.keeping.draft = lambda: self.bench.prompt_box.draft
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self.stamp: Stamp = no_stamp
@@ -129,12 +130,6 @@ class DuettoApp(App[int]):
         self.bench.call_later(self._catch_signals)  # until it is mounted the driver sees to them
         self.call_after_refresh(self._start)
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: slash commands, what has a key, themes."""
-        from tui.ui.palette import offers
-
-        yield from offers(self.bench)
-
     def refresh(
         self, *, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
@@ -142,13 +137,6 @@ class DuettoApp(App[int]):
         if repaint and self.is_running:
             self.bench.repaint_all()
         return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
-
-    def action_help(self) -> None:
-        """Show all keys."""
-        from tui.ui.screens.help import HelpScreen
-
-        if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(getattr(self.screen, "scopes", self.bench.scopes)))
 
     def action_status(self) -> None:
         """Show models and sockets."""
@@ -241,6 +229,7 @@ class DuettoApp(App[int]):
         if self._was_busy and not busy:
             self.set_timer(warming.TIDY_S, warming.tidy)
         self._was_busy = busy
+        self.say_state(Moment(busy, bool(self.session.status.asks), self.session.status.outcome))
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""

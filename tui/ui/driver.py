@@ -80,6 +80,9 @@ class TerminalDriver(Driver):
         self._stream = InputStream()
         self._words = KeyWords()
         self._words.on_kitty = self._learn_kitty
+        self._words.on_reply = getattr(app, "replied", self._words.on_reply)
+        self._questions: Callable[[], str] = getattr(app, "questions", str)
+        self._goodbye: Callable[[], str] = getattr(app, "goodbye", str)
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._overdue: asyncio.TimerHandle | None = None
         self._resizing: asyncio.TimerHandle | None = None
@@ -128,7 +131,7 @@ class TerminalDriver(Driver):
             return  # SIGCONT comes when it is ours
         self._before = _raw(self.fileno)
         atexit.register(self._last_resort)
-        self._pipe.write(_entering(), must=True)
+        self._pipe.write(_entering() + self._questions(), must=True)
         self._pipe.flush()
         self._told_size = (0, 0)
         self._resized()
@@ -147,7 +150,7 @@ class TerminalDriver(Driver):
             return
         self._stop_reading()
         self._on = False
-        self._pipe.finish(LAST_S, _LEAVE)
+        self._pipe.finish(LAST_S, self._goodbye() + _LEAVE)
         self.disable_input()
         if self._before is not None:
             with contextlib.suppress(termios.error, OSError):

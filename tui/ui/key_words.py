@@ -62,6 +62,8 @@ class KeyWords:
     def __init__(self) -> None:
         self.on_kitty: Callable[[bool], None] = lambda on: None
         """Called when the terminal says, or shows, whether it speaks the Kitty protocol."""
+        self.on_reply: Callable[[str], bool] = lambda sequence: False
+        """Called with what may be the terminal's answer; True: it was one, and no key."""
         self._parser = _new_parser()
 
     def messages(self, tokens: Iterable[Token]) -> list[Message]:
@@ -113,7 +115,7 @@ class KeyWords:
             yield TerminalSupportsSynchronizedOutput()
         elif report := _KITTY_REPORT.fullmatch(sequence):
             self.on_kitty(bool(int(report[1]) & 1))
-        else:
+        elif not self.on_reply(sequence):
             if sequence == _KITTY_ESC:
                 self.on_kitty(True)
             for spelled in respelled(sequence):

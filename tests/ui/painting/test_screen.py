@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import pyte
 import pytest
-from rich.color import Color, ColorSystem
-from rich.console import Console
+from rich.color import Color
 from rich.segment import Segment
 from textual import events
 from textual.app import App
@@ -24,6 +23,7 @@ from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.painting import codes, picture, steady, terminal
 from tui.ui.painting import screen as painting
+from tui.ui.painting.ink import Ink
 
 Cell = tuple[str, str, str, bool]
 """Character, colours as pyte names them, bold."""
@@ -59,22 +59,22 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
     monkeypatch.setenv("COLORTERM", "truecolor")
     write = codes.row_bytes
 
-    def anew(segments: Iterable[Segment], system: ColorSystem) -> str:
+    def anew(segments: Iterable[Segment], ink: Ink) -> str:
         """A style keeps the codes for the first terminal it was written to: another test's."""
         row = list(segments)
         for style in {style for _, style, _ in row if style is not None}:
             style._ansi = None
-        return write(row, system)
+        return write(row, ink)
 
     first_seen: dict[int, Strip] = {}
     bytes_of = steady.steady_bytes
 
-    def unknown(strip: Strip, x: int, console: Console) -> str:
+    def unknown(strip: Strip, x: int) -> str:
         """A strip keeps its bytes, and some strips are kept from test to test."""
         if id(strip) not in first_seen:
             first_seen[id(strip)] = strip
             strip._render_cache = None
-        return bytes_of(strip, x, console)
+        return bytes_of(strip, x)
 
     monkeypatch.setattr(steady, "row_bytes", anew)
     monkeypatch.setattr(picture, "steady_bytes", unknown)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from rich.console import Console
 from rich.segment import Segment
 from textual.strip import Strip
 
@@ -15,7 +14,7 @@ FAMILY = "👩\u200d👩\u200d👧"
 
 def columns(*texts: str, at: int = 10) -> list[int]:
     """The columns, from 1, that are gone to after a piece of a row."""
-    said = steady_bytes(Strip([Segment(text) for text in texts]), at, Console())
+    said = steady_bytes(Strip([Segment(text) for text in texts]), at)
     assert re.sub(r"\x1b\[\d+G", "", said) == "".join(texts)
     return [int(found) for found in re.findall(r"\x1b\[(\d+)G", said)]
 
@@ -46,12 +45,12 @@ def test_each_such_piece_is_followed_by_its_own() -> None:
 
 
 def test_a_picture_writes_rows_and_parts_of_rows_so() -> None:
-    picture, console = Picture(), Console()
+    picture = Picture()
     row = [Segment("head "), Segment(FAMILY), Segment(" tail")]
-    said = picture.put(3, (4, 16), Strip(row), console)
+    said = picture.put(3, (4, 16), Strip(row))
     assert said == f"\x1b[4;5Hhead {FAMILY}\x1b[12G tail"
     row[2] = Segment(" tall")
-    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;12H tall"
+    assert picture.put(3, (4, 16), Strip(row)) == "\x1b[4;12H tall"
     row[1] = Segment("👍🏽")
     # where it is drawn over more cells it has covered what did not change
-    assert picture.put(3, (4, 16), Strip(row), console) == "\x1b[4;10H👍🏽\x1b[12G tall"
+    assert picture.put(3, (4, 16), Strip(row)) == "\x1b[4;10H👍🏽\x1b[12G tall"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rich.color import ColorSystem
 from rich.segment import Segment
-from textual.strip import Strip
+
+from tui.ui.painting.ink import Ink
 
 RESET = "\x1b[0m"
 _MOST_STEPS = 20_000
@@ -18,16 +18,18 @@ _steps: dict[tuple[str, str], str] = {}
 """From one style's codes to the next one's."""
 
 
-def row_bytes(segments: Iterable[Segment], system: ColorSystem) -> str:
+def row_bytes(segments: Iterable[Segment], ink: Ink) -> str:
     """The text of a row with its colours; it begins and ends without any."""
     parts: list[str] = []
     now = ""
+    all_colours = ink.all_colours
     for text, style, control in segments:
         if not text or control:
             continue
         codes = ""
         if style is not None:
-            codes = style._ansi if style._ansi is not None else Strip.render_ansi(style, system)
+            known = style._ansi if all_colours else None
+            codes = ink.codes(style) if known is None else known
         if codes != now:
             step = _steps.get((now, codes))
             parts.append(_step(now, codes) if step is None else step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.segment import Segment
 from textual.strip import Strip
 
@@ -21,7 +20,7 @@ class Picture:
         """Something else wrote to the terminal, or pieces lie elsewhere now."""
         self._shown.clear()
 
-    def put(self, y: int, span: tuple[int, int], strip: Strip, console: Console) -> str:
+    def put(self, y: int, span: tuple[int, int], strip: Strip) -> str:
         """The bytes that make ``span`` of row ``y`` show the strip; empty if it does already.
 
         The strip must be as wide as the span.
@@ -32,12 +31,12 @@ class Picture:
             if before[1] is strip:
                 return ""
             self._shown[y, start] = (end, strip)
-            return changed_cells(before[1], strip, (start, y), console)
+            return changed_cells(before[1], strip, (start, y))
         self._shown[y, start] = (end, strip)
-        return f"{_move(start, y)}{steady_bytes(strip, start, console)}"
+        return f"{_move(start, y)}{steady_bytes(strip, start)}"
 
 
-def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console) -> str:
+def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
     """What must be written at ``at`` (column, row) so that it shows ``new`` instead of ``old``."""
     x, y = at
     if new._render_cache is not None:  # a row that only moved: its bytes are there already
@@ -53,13 +52,13 @@ def changed_cells(old: Strip, new: Strip, at: tuple[int, int], console: Console)
     while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
         tail += 1
     if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
-        return f"{_move(x, y)}{steady_bytes(new, x, console)}"
+        return f"{_move(x, y)}{steady_bytes(new, x)}"
     changed = after[head : len(after) - tail]
     if changed and is_unsure(changed[-1].text):
         changed = after[head:]  # it may be drawn over what stands behind it
     skipped = sum(cell_len(segment.text) for segment in after[:head])
     rest = Strip(changed)
-    return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped, console)}"
+    return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped)}"
 
 
 def _same(one: Segment, other: Segment) -> bool:

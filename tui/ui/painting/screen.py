@@ -175,10 +175,10 @@ class PaintedScreen(Screen[None]):
             for place in places.on_row(y):
                 if place.start < end and start < place.end:
                     wanted.setdefault(place.widget, []).append((y, place))
-        console, put = self.app.console, self._picture.put
+        put = self._picture.put
         return "".join(
             [
-                put(y, (place.start, place.end), strip, console)
+                put(y, (place.start, place.end), strip)
                 for rows in wanted.values()
                 for (y, place), strip in zip(rows, _strips(rows), strict=True)
             ]

@@ -8,15 +8,15 @@ belongs, so the rest of the row stands right everywhere; at worst the piece itse
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from rich.cells import cell_len
-from rich.color import ColorSystem
-from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from textual.strip import Strip
 
 from tui.ui.painting.codes import row_bytes
+from tui.ui.painting.ink import ink
 
 
 @cache
@@ -28,41 +28,39 @@ def _unsure() -> re.Pattern[str]:
     )
 
 
-def steady_bytes(strip: Strip, x: int, console: Console) -> str:
+def steady_bytes(strip: Strip, x: int) -> str:
     """The strip as it is written from column ``x`` of the screen on."""
     known = strip._render_cache
     if known is not None:
         return known
-    if not _is_steady(strip):
-        return _pieces(strip, x, console)
-    said = strip._render_cache = row_bytes(strip, _system(console))
+    segments = ink().written(strip)
+    if not _is_steady(segments):
+        return _pieces(segments, x)
+    said = strip._render_cache = row_bytes(segments, ink())
     return said
 
 
-def _is_steady(strip: Strip) -> bool:
+def _is_steady(segments: Iterable[Segment]) -> bool:
     """All terminals agree about the width of each of its pieces."""
-    return not any(not segment.text.isascii() and is_unsure(segment.text) for segment in strip)
+    return not any(not text.isascii() and is_unsure(text) for text, _, _ in segments)
 
 
-def _pieces(strip: Strip, x: int, console: Console) -> str:
+def _pieces(segments: Iterable[Segment], x: int) -> str:
     """Piece by piece: behind one that is unsure the cursor is put where the next one belongs."""
     parts: list[str] = []
     piece: list[Segment] = []
-    for segment in strip:
+    for segment in segments:
         piece.append(segment)
         x += cell_len(segment.text)
         if is_unsure(segment.text):
-            parts.append(f"{row_bytes(piece, _system(console))}\x1b[{x + 1}G")
+            parts.append(f"{row_bytes(piece, ink())}\x1b[{x + 1}G")
             piece = []
-    parts.append(row_bytes(piece, _system(console)))
+    parts.append(row_bytes(piece, ink()))
     return "".join(parts)
 
 
-def _system(console: Console) -> ColorSystem:
-    """How many colours there are; of no terminal, all."""
-    return COLOR_SYSTEMS[console.color_system or "truecolor"]
-
-
 def is_unsure(text: str) -> bool:
-    """Terminals may disagree about its width."""
-    return not text.isascii() and _unsure().search(text) is not None
+    """Terminals may disagree about its width, or this one has another than the layout."""
+    if text.isascii():
+        return False
+    return _unsure().search(text) is not None or ink().is_open(text)

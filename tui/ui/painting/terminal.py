@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from textual.app import App
 from textual.geometry import Offset
@@ -25,7 +26,7 @@ def is_behind(app: App[object], again: Callable[[], None]) -> bool:
     return True
 
 
-def write_frame(app: App[object], text: str, cursor: Offset) -> None:
+def write_frame(app: App[Any], text: str, cursor: Offset) -> None:
     """Write the bytes of a frame, which the terminal shows at once if it can, and the cursor.
 
     ``cursor`` is where the terminal's own cursor goes, for input methods.

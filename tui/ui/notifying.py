@@ -1,0 +1,168 @@
+"""What is said outside of duetto's screen: bell, window title, desktop notification.
+
+Bell and title are off unless wanted. A notification is sent when a turn has taken long and nobody
+is looking. Nothing of the prompt is in it, unless wanted, and nothing in it acts on the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from tui.ui.rows import clip, one_line
+
+Desktop = Literal["auto", "osc9", "osc777", "off"]
+AWAY_S = 30.0
+"""Where the terminal does not tell of its focus: without a key for so long nobody is looking."""
+_MOST_CELLS = 80
+_SCREEN_PIECE = 700
+"""GNU screen drops a wrapped string that is longer than 768."""
+_PROGRAMS: dict[str, Desktop] = {
+    "iTerm.app": "osc9",
+    "iTerm2": "osc9",
+    "WarpTerminal": "osc9",
+    "WezTerm": "osc777",
+    "ghostty": "osc777",
+}
+_VARIABLES: dict[str, Desktop] = {
+    "KITTY_WINDOW_ID": "osc9",
+    "ITERM_SESSION_ID": "osc9",
+    "WEZTERM_PANE": "osc777",
+    "GHOSTTY_RESOURCES_DIR": "osc777",
+    "VTE_VERSION": "osc777",
+}
+"""They are seen from inside tmux too."""
+_TERMS: tuple[tuple[str, Desktop], ...] = (
+    ("xterm-kitty", "osc9"),
+    ("xterm-ghostty", "osc777"),
+    ("foot", "osc777"),
+    ("rxvt", "osc777"),
+)
+
+
+class Choices(NamedTuple):
+    """``[notify]`` of the settings."""
+
+    bell: bool = False
+    title: bool = False
+    desktop: Desktop = "auto"
+    after_s: float = 15.0
+    """Turns that end sooner are not told of."""
+    prompt: bool = False
+    """The beginning of the prompt stands in the notification."""
+
+
+class Moment(NamedTuple):
+    """The state of the session that matters here."""
+
+    busy: bool
+    asks: bool = False
+    """It waits for a yes or a no."""
+    outcome: str = ""
+    """How the last turn ended."""
+
+
+class Herald:
+    """Told of states and of who is looking; gives what to write to the terminal."""
+
+    def __init__(self, choices: Choices, environment: Mapping[str, str], place: str = "") -> None:
+        """``environment`` says which terminal it is; ``place`` is the workspace's name."""
+        self.prompt: Callable[[], str] = str
+        """The prompt of the turn, asked for where it is wanted."""
+        self._place = one_line(place)
+        self._choices = choices
+        self._environment = environment
+        self._kind = way(choices.desktop, environment)
+        self._focused: bool | None = None
+        self._key_s = self._began_s = 0.0
+        self._last = Moment(busy=False)
+        self._titled = False
+
+    def looking(self, focused: bool) -> None:
+        """The window got or lost the focus."""
+        self._focused = focused
+
+    def typed(self, now_s: float) -> None:
+        """A key was pressed: somebody is there."""
+        self._key_s = now_s
+
+    def state(self, moment: Moment, now_s: float) -> str:
+        """The session's state now; what to write, mostly nothing."""
+        last = self._last
+        if moment.busy == last.busy and moment.asks == last.asks:
+            return ""
+        self._last = moment
+        if moment.busy and not last.busy:
+            self._began_s = now_s
+        said = self._title(moment)
+        ended = last.busy and not moment.busy
+        if not (ended or (moment.asks and not last.asks)):
+            return said
+        long = now_s - self._began_s >= self._choices.after_s
+        if not long or self._is_seen(now_s):
+            return said
+        bell = "\x07" if self._choices.bell else ""
+        return said + bell + self._notification(moment)
+
+    def goodbye(self) -> str:
+        """What gives the window's title back; empty if it was never changed."""
+        return "\x1b[23;2t" if self._titled else ""
+
+    def _is_seen(self, now_s: float) -> bool:
+        if self._focused is not None:
+            return self._focused
+        return now_s - self._key_s < AWAY_S
+
+    def _title(self, moment: Moment) -> str:
+        if not self._choices.title:
+            return ""
+        kept = "" if self._titled else "\x1b[22;2t"
+        self._titled = True
+        place = f"{self._place}, " if self._place else ""
+        words = clip(f"duetto: {place}{_state(moment)}", _MOST_CELLS)
+        return f"{kept}\x1b]2;{words}\x07"
+
+    def _notification(self, moment: Moment) -> str:
+        if self._kind == "off":
+            return ""
+        words = f"{_state(moment)[:1].upper()}{_state(moment)[1:]}."
+        if self._choices.prompt:
+            words += f" {one_line(self.prompt())}"
+        words = clip(words.rstrip(), _MOST_CELLS)
+        if self._kind == "osc9":
+            return wrapped(f"\x1b]9;duetto: {words}\x07", self._environment)
+        return wrapped(f"\x1b]777;notify;duetto;{words.replace(';', ',')}\x07", self._environment)
+
+
+def _state(moment: Moment) -> str:
+    if moment.asks:
+        return "waiting for your answer"
+    if moment.busy:
+        return "a turn is running"
+    words = {"failed": "the turn failed", "interrupted": "the turn was stopped"}
+    return words.get(moment.outcome, "the turn is done")
+
+
+def way(wish: Desktop, environment: Mapping[str, str]) -> Desktop:
+    """How this terminal takes a notification; ``off``: not that anybody knows."""
+    if wish != "auto":
+        return wish
+    for name in ("TERM_PROGRAM", "LC_TERMINAL"):
+        if found := _PROGRAMS.get(environment.get(name, "")):
+            return found
+    for name, kind in _VARIABLES.items():
+        if environment.get(name):
+            return kind
+    term = environment.get("TERM", "")
+    return next((kind for begins, kind in _TERMS if term.startswith(begins)), "off")
+
+
+def wrapped(said: str, environment: Mapping[str, str]) -> str:
+    """For the terminal outside, where tmux or GNU screen lies in between."""
+    if environment.get("TMUX"):
+        doubled = said.replace("\x1b", "\x1b\x1b")
+        return f"\x1bPtmux;{doubled}\x1b\\"
+    if environment.get("STY"):
+        pieces = range(0, len(said), _SCREEN_PIECE)
+        return "".join(f"\x1bP{said[at : at + _SCREEN_PIECE]}\x1b\\" for at in pieces)
+    return said

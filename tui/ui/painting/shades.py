@@ -1,0 +1,232 @@
+"""Fewer colours than a theme has: what of it a terminal with 256, 16 or none shows instead.
+
+256: the colour that looks nearest (in OKLab, where distances are as the eye has them), and for
+letters the nearest one that can still be read on their background. 16: the terminal's user has
+chosen what they look like, so the terminal's own background and letters stand for the theme's, and
+hues for hues. None: reverse video, bold, underlined and faint letters. No tint that only hints at
+something is kept there: marks, signs and words say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from rich.color import Color, ColorType
+from rich.style import Style
+
+Triple = tuple[int, int, int]
+_STEPS = (0, 95, 135, 175, 215, 255)
+_READABLE = 4.5
+"""Contrast of letters; what the theme has less of is not given more."""
+_VISIBLE = 1.35
+"""Contrast from which a background is more than a tint."""
+_FAINT = 4.0
+"""Letters of no hue with less contrast than this are faint ones."""
+_GREY_CHROMA = 0.035
+_TURNS: tuple[tuple[float, int], ...] = (
+    (0.15, 1), (1.15, 3), (1.95, 3), (2.75, 2), (3.75, 6), (4.85, 4), (5.75, 5), (6.30, 1),
+)  # fmt: skip
+"""Up to which hue in OKLab (radians) which of the terminal's six hues stands for it."""
+_DARK_INK_ON = frozenset({2, 3, 6})
+"""Of these six as backgrounds those that black letters are read on."""
+
+
+class Shades:
+    """Styles of one theme, as a terminal with fewer colours shows them."""
+
+    def __init__(self, depth: str, palette: Mapping[str, str], *, dark: bool) -> None:
+        """``depth``: ``256``, ``16`` or ``none``; ``dark``: the terminal's background is."""
+        self._depth = depth
+        self._dark = dark
+        self._ground = _triple(palette.get("background", "#000000"))
+        self._names = {_triple(palette[name]): name for name in reversed([*palette])}
+        """What a colour is called; of several names the first."""
+        self._flat = {
+            _triple(value)
+            for name, value in palette.items()
+            if name in ("background", "surface", "panel") or name.endswith("-line")
+        }
+
+    def reduced(self, style: Style) -> Style:
+        """The style in colours and attributes that there are."""
+        if style.color is None and style.bgcolor is None:
+            return style
+        if self._depth == "256":
+            return _recoloured(style, *self._of_256(style))
+        if self._depth == "16":
+            return self._of_16(style)
+        return self._of_none(style)
+
+    # -- 256
+
+    def _of_256(self, style: Style) -> tuple[Color | None, Color | None]:
+        fore, back = _seen(style.color), _seen(style.bgcolor)
+        ground = None
+        if back is not None:
+            number = _nearest(back)
+            if back != self._ground and number == _nearest(self._ground):
+                number = _stepped(number, lighter=_luminance(self._ground) < 0.5)
+            ground = number
+        shown_back = style.bgcolor if ground is None else Color.from_ansi(ground)
+        if fore is None:
+            return style.color, shown_back
+        if ground is None or back is None:
+            return Color.from_ansi(_nearest(fore)), shown_back
+        wanted = min(contrast(fore, back), _READABLE)
+        return Color.from_ansi(_nearest_readable(fore, ground, round(wanted, 2))), shown_back
+
+    # -- 16 and none
+
+    def _is_flat(self, back: Triple | None) -> bool:
+        """Whether a background is the terminal's own here: the theme's, or a tint of it."""
+        if back is None or back in self._flat:
+            return True
+        return contrast(back, self._ground) < _VISIBLE
+
+    def _is_marked(self, back: Triple | None) -> bool:
+        """Whether it is about a part of a line: the words that changed, what was found."""
+        name = self._names.get(back, "") if back is not None else ""
+        return name.endswith(("-word", "-match"))
+
+    def _of_16(self, style: Style) -> Style:
+        fore, back = _seen(style.color), _seen(style.bgcolor)
+        if self._is_flat(back):
+            said = self._letters(fore, back)
+            return _recoloured(style, said, None) + self._weight(fore, back)
+        assert back is not None
+        hue = _hue(back)
+        if hue is None:
+            return _recoloured(style, None, None) + Style(reverse=True)
+        ink = 0 if hue in _DARK_INK_ON else 15
+        return _recoloured(style, Color.from_ansi(ink), Color.from_ansi(hue))
+
+    def _of_none(self, style: Style) -> Style:
+        fore, back = _seen(style.color), _seen(style.bgcolor)
+        plain = _recoloured(style, None, None)
+        if self._is_flat(back):
+            name = self._names.get(fore, "") if fore is not None else ""
+            strong = name.endswith(("keyword", "error", "accent", "heading", "conflict"))
+            return plain + (Style(bold=True) if strong else self._weight(fore, back))
+        if self._is_marked(back):
+            return plain + Style(bold=True, underline=True)
+        return plain + Style(reverse=True)
+
+    def _letters(self, fore: Triple | None, back: Triple | None) -> Color | None:
+        hue = _hue(fore) if fore is not None else None
+        if hue is None:
+            return None
+        return Color.from_ansi(hue + 8 if self._dark else hue)
+
+    def _weight(self, fore: Triple | None, back: Triple | None) -> Style:
+        """Faint, where the theme's letters are."""
+        if fore is None or _hue(fore) is not None:
+            return Style.null()
+        faint = contrast(fore, back or self._ground) < _FAINT
+        return Style(dim=True) if faint else Style.null()
+
+
+def _recoloured(style: Style, fore: Color | None, back: Color | None) -> Style:
+    """The same attributes in other colours."""
+    return style.without_color + Style(color=fore, bgcolor=back, link=style.link)
+
+
+def _triple(value: str) -> Triple:
+    return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)
+
+
+def _seen(colour: Color | None) -> Triple | None:
+    """What a colour looks like; None: nobody but the terminal knows."""
+    if colour is None or colour.type is ColorType.DEFAULT or colour.is_system_defined:
+        return None
+    red, green, blue = colour.get_truecolor()
+    return red, green, blue
+
+
+def _luminance(colour: Triple) -> float:
+    """Of WCAG, 0 to 1."""
+    red, green, blue = (_linear(part) for part in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(part: int) -> float:
+    share = part / 255
+    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+@cache
+def contrast(one: Triple, other: Triple) -> float:
+    """WCAG's ratio, 1 to 21."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@cache
+def _lab(colour: Triple) -> tuple[float, float, float]:
+    """OKLab: lightness, green to red, blue to yellow."""
+    red, green, blue = (_linear(part) for part in colour)
+    long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
+    middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
+    short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
+    return (
+        0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short,
+        1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short,
+        0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short,
+    )
+
+
+@cache
+def _hue(colour: Triple) -> int | None:
+    """The one of the terminal's six hues; None: grey, black or white."""
+    import math
+
+    _, a, b = _lab(colour)
+    if math.hypot(a, b) < _GREY_CHROMA:
+        return None
+    turn = math.atan2(b, a) % (2 * math.pi)
+    return next(number for until, number in _TURNS if turn <= until)
+
+
+@cache
+def _all_256() -> dict[int, Triple]:
+    """What the colours from 16 on look like: those before are the user's own."""
+    cube = {
+        16 + 36 * r + 6 * g + b: (_STEPS[r], _STEPS[g], _STEPS[b])
+        for r in range(6)
+        for g in range(6)
+        for b in range(6)
+    }
+    return cube | {232 + step: (8 + 10 * step,) * 3 for step in range(24)}
+
+
+def _distance(one: Triple, other: Triple) -> float:
+    return sum((a - b) ** 2 for a, b in zip(_lab(one), _lab(other), strict=True))
+
+
+@cache
+def _nearest(colour: Triple) -> int:
+    shades = _all_256()
+    return min(shades, key=lambda number: _distance(shades[number], colour))
+
+
+@cache
+def _nearest_readable(colour: Triple, back: int, wanted: float) -> int:
+    """The nearest one with this contrast on a background; the best, if none has it."""
+    shades = _all_256()
+    ground = shades[back]
+    if contrast(shades[number := _nearest(colour)], ground) >= wanted:
+        return number
+    fitting = [number for number in shades if contrast(shades[number], ground) >= wanted]
+    if not fitting:
+        return max(shades, key=lambda number: contrast(shades[number], ground))
+    return min(fitting, key=lambda number: _distance(shades[number], colour))
+
+
+def _stepped(number: int, *, lighter: bool) -> int:
+    """The next grey: a tint must not become what it is a tint of."""
+    shade = _all_256()[number]
+    greys = [232 + step for step in range(24)]
+    level = sum(shade) // 3
+    if lighter:
+        return next((grey for grey in greys if _all_256()[grey][0] > level), greys[-1])
+    return next((grey for grey in reversed(greys) if _all_256()[grey][0] < level), greys[0])

@@ -1,0 +1,118 @@
+"""The part of the app that knows its terminal: colours, signs, what it answers, who is looking."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import App
+from textual.filter import Monochrome, NoColor
+from textual.screen import Screen
+
+from tui.ui import theme
+from tui.ui.notifying import Choices, Herald, Moment
+from tui.ui.painting.ink import ink
+from tui.ui.painting.terminal import write_frame
+from tui.ui.painting.update import Parts, Whole, update_bytes
+from tui.ui.terminal_facts import TerminalFacts
+from tui.ui.terminal_replies import TELL_NO_MORE, Replies
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class TerminalApp(App[int]):
+    """Draws in what the terminal has, and speaks to it beside the picture."""
+
+    def __init__(self) -> None:
+        """For a terminal with everything, but for colours where ``NO_COLOR`` is set."""
+        super().__init__()
+        self.herald = Herald(Choices(), os.environ)
+        self.on_background: Callable[[bool | None], None] = lambda dark: None
+        """Called when the terminal has said whether it is dark."""
+        self.draw_on(TerminalFacts(colours="none" if self.no_color else "true"))
+
+    def draw_on(self, facts: TerminalFacts) -> None:
+        """The terminal is this one; called before the app runs."""
+        self.replies = Replies(facts, self._learn)
+        self.no_color = facts.colours == "none"
+        self._filters[:] = [
+            kept for kept in self._filters if not isinstance(kept, Monochrome | NoColor)
+        ]
+        if self.no_color:
+            from tui.ui.painting.plain_filter import WithoutColours
+
+            self._filters.append(WithoutColours())
+        self._mix_ink()
+
+    def notify_by(self, choices: Choices, place: str, prompt: Callable[[], str]) -> None:
+        """How it is said that a turn has ended, in which workspace, and what its prompt was."""
+        self.herald = Herald(choices, os.environ, place)
+        self.herald.prompt = prompt
+
+    def questions(self) -> str:
+        """For the driver: what to ask when it has taken the terminal."""
+        return self.replies.questions()
+
+    def replied(self, sequence: str) -> bool:
+        """For the driver: whether this is an answer."""
+        return self.replies.take(sequence)
+
+    def goodbye(self) -> str:
+        """For the driver: what to take back when it gives the terminal back."""
+        return f"{self.herald.goodbye()}{TELL_NO_MORE}"
+
+    def say_state(self, moment: Moment) -> None:
+        """Tell whoever is not looking."""
+        said = self.herald.state(moment, asyncio.get_running_loop().time())
+        if said and self._driver is not None and not self.is_headless:
+            self._driver.write(said)
+
+    def on_mount(self) -> None:
+        """The ink follows the theme."""
+        self.theme_changed_signal.subscribe(self, lambda _: self._mix_ink())
+
+    def on_app_focus(self) -> None:
+        """Somebody is looking."""
+        self.herald.looking(True)
+
+    def on_app_blur(self) -> None:
+        """The window is not looked at."""
+        self.herald.looking(False)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Textual's; a key shows that somebody is there."""
+        if isinstance(event, events.Key):
+            self.herald.typed(asyncio.get_running_loop().time())
+        await super().on_event(event)
+
+    def _mix_ink(self) -> None:
+        facts, palette = self.replies.facts, theme.active()
+        dark = palette.dark if facts.dark is None else facts.dark
+        ink().set_colours(facts.colours, palette.colours, dark=dark)
+        ink().set_signs(facts.glyphs, wide_ambiguous=facts.wide_ambiguous)
+
+    def _learn(self, facts: TerminalFacts) -> None:
+        """The terminal has answered; what is on the screen already is painted anew."""
+        self._mix_ink()
+        if facts.wide_ambiguous or facts.glyphs != "unicode" or facts.colours in ("16", "none"):
+            self.call_later(self._repaint_rows)
+        self.call_later(self.on_background, facts.dark)
+
+    def _repaint_rows(self) -> None:
+        """As after a change of the theme: rows keep their bytes otherwise."""
+        self.refresh_css(animate=False)
+        self.theme_changed_signal.publish(self.current_theme)
+        self.refresh(layout=True)
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Textual's way to the terminal, for the screens that it puts together itself."""
+        update: object = renderable
+        if not isinstance(update, Parts | Whole) or self.is_headless:
+            super()._display(screen, renderable)
+        elif not self._batch_count:
+            cursor = self.screen.outer_size.clamp_offset(self.cursor_position)
+            write_frame(self, update_bytes(update), cursor)

@@ -1,0 +1,87 @@
+"""What is asked of the terminal on the way in, and what its answers say.
+
+Nobody waits for an answer: the first picture is painted with what is known without. Answers come
+among the keys, and no key looks like one: reports of the cursor are asked for in the second row,
+for ``CSI 1 ; 2 R`` is also Shift+F3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from tui.ui.terminal_facts import TerminalFacts
+
+_BACKGROUND = "\x1b]11;?\x07"
+_TELL_CHANGES, TELL_NO_MORE = "\x1b[?2031h", "\x1b[?2031l"
+"""Some terminals say when their colours change from dark to light."""
+_MEASURE = "\x1b[2;1H\u00e2\x1b[6n\x1b[2;1H\u25cf\x1b[6n\x1b[2;1H\x1b[K"
+"""Two signs and where the cursor is behind them: a letter that takes one cell wherever UTF-8 is
+understood and two elsewhere, and a sign whose width Unicode leaves open."""
+_CURSOR = re.compile(r"\x1b\[(\d+);(\d+)R")
+_COLOUR = re.compile(
+    r"\x1b\]11;(?:rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]+)?"
+    r"|#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2}))(?:\x07|\x1b\\)"
+)
+_SCHEME = re.compile(r"\x1b\[\?997;([12])n")
+
+
+class Replies:
+    """Asks, and turns answers into facts."""
+
+    def __init__(self, facts: TerminalFacts, told: Callable[[TerminalFacts], None]) -> None:
+        """``told`` is called with facts that are other than before."""
+        self.facts = facts
+        self._told = told
+        self._asked = False
+        self._measured: list[int] = []
+        """Columns behind the signs that were measured."""
+
+    def questions(self) -> str:
+        """What to write when the terminal was taken; widths are asked for once."""
+        facts = self.facts
+        if not facts.answers:
+            return ""
+        asked = ""
+        if not self._asked and facts.glyphs == "unicode" and facts.why_ambiguous == "not asked":
+            asked, self._measured = _MEASURE, []
+        self._asked = True
+        if facts.multiplexer != "screen" and facts.why_dark != "[screen] background":
+            asked += _BACKGROUND + _TELL_CHANGES
+        return asked
+
+    def take(self, sequence: str) -> bool:
+        """Whether it was an answer; what it says is told."""
+        if found := _COLOUR.fullmatch(sequence):
+            digits = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
+            red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in digits)
+            self._background(0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5, "it said so")
+        elif found := _SCHEME.fullmatch(sequence):
+            self._background(found[1] == "1", "it said so")
+        elif (found := _CURSOR.fullmatch(sequence)) and int(found[1]) > 1:
+            self._measured.append(int(found[2]) - 1)
+            self._measure()
+        else:
+            return False
+        return True
+
+    def _background(self, dark: bool, why: str) -> None:
+        if self.facts.why_dark != "[screen] background":
+            self._learn(replace(self.facts, dark=dark, why_dark=why))
+
+    def _measure(self) -> None:
+        """Both signs have been measured."""
+        if len(self._measured) != 2:
+            return
+        letter, sign = self._measured
+        if letter != 1:
+            self._learn(replace(self.facts, glyphs="ascii", why_glyphs="it does not take UTF-8"))
+        else:
+            wide = sign == 2
+            self._learn(replace(self.facts, wide_ambiguous=wide, why_ambiguous="measured"))
+
+    def _learn(self, facts: TerminalFacts) -> None:
+        if facts != self.facts:
+            self.facts = facts
+            self._told(facts)
