@@ -5,7 +5,7 @@ from collections import Counter
 
 from tui.ui.commands import COMMANDS
 from tui.ui.conversation.transcript import Transcript
-from tui.ui.keymap import KEYMAP, actions, bindings, hints, key_name, rows, shown
+from tui.ui.keymap import KEYMAP, actions, app_bindings, bindings, hints, key_name, rows, shown
 from tui.ui.keys.key import SCOPES
 from tui.ui.screens.help import help_content
 from tui.ui.screens.workbench import Workbench
@@ -37,7 +37,8 @@ def test_every_action_has_its_method() -> None:
 
 
 def test_bindings_come_from_the_table() -> None:
-    assert len(bindings("global")) == len(list(rows("global")))
+    everywhere = [*bindings("global"), *app_bindings()]
+    assert len(everywhere) == len(list(rows("global")))
 
 
 def test_keys_are_written_as_people_write_them() -> None:

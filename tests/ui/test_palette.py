@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from textual.widgets import OptionList
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.commands import COMMANDS
-from tui.ui.keymap import key_name, rows
-from tui.ui.palette import offers
+from tui.ui.keymap import KEYMAP, rows, ways
+from tui.ui.keys.key import SCOPES
+from tui.ui.palette import KEYS_ONLY, OVER, offers
 
-UNSAID = {"interrupt", "cancel", "app.command_palette"}
 
-
-async def test_every_key_of_editor_and_workbench_is_named_once() -> None:
+async def test_every_action_of_the_workbench_is_offered_once_with_its_keys() -> None:
     session = ScriptedSession()
     async with running(session) as (app, _):
-        offered = list(offers(app.bench))
-    titles = [offer.title for offer in offered]
-    assert len(titles) == len(set(titles))
-    words = [offer.help for offer in offered]
-    for scope in ("global", "editor"):
+        offered = {offer.title: offer.help for offer in offers(app, app.bench, app.screen)}
+        count = len(list(offers(app, app.bench, app.screen)))
+    assert len(offered) == count, "each has a title of its own"
+    said = {"app.help", "app.quit", "review_turn", "undo_turn"}
+    for scope in set(SCOPES) - set(OVER):
         for key in rows(scope):
-            if key.action not in UNSAID:
-                name = rf"(?<![\w+]){re.escape(key_name(key.keys[0]))}(?![\w+])"
-                named = [said for said in words if re.search(name, said)]
-                assert len(named) == 1, key.action
+            if key.action in KEYS_ONLY or key.action in said | {one.name for one in COMMANDS}:
+                continue
+            word = key.name.replace("_", " ").capitalize()
+            mine = [keys for title, keys in offered.items() if title.startswith(f"{word}: ")]
+            assert ", ".join(ways(key)) in mine, key.action
     for command in COMMANDS:
-        assert (f"/{command.name}" in titles) is not bool(command.argument)
+        assert (f"/{command.name}" in offered) is not bool(command.argument)
+    assert "F7" in offered["/review"]
+
+
+async def test_over_the_review_what_can_be_done_there_is_offered() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("f7")
+        await pilot.pause()
+        assert app.screen is not app.bench
+        titles = {offer.title for offer in offers(app, app.bench, app.screen)}
+    for scope in OVER:
+        for key in rows(scope):
+            word = key.name.replace("_", " ").capitalize()
+            assert any(title.startswith(f"{word}: ") for title in titles), key.action
+    assert not any(title.startswith("/") for title in titles)
+
+
+def test_what_is_not_offered_has_a_reason() -> None:
+    assert set(KEYS_ONLY) <= {key.action for key in KEYMAP}
+    assert all(KEYS_ONLY.values())
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])

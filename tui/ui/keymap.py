@@ -1,89 +1,234 @@
-"""Every key of duetto in ONE table: bindings, footer, help screen and docs read it.
+"""Every key of duetto in ONE table: bindings, footer, help screen, palette and docs read it.
 
 Its rows stand in `tui.ui.keys`, by scope. A row names an action; the widget or screen of its scope
 has the method ``action_<action>``. Each row with a function key has a second way without one,
-since not every keyboard has them.
+since not every keyboard has them. `use` puts the user's own keys into it, best before the classes
+are loaded that bind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 
 from tui.ui.keys.browsing import BROWSING
 from tui.ui.keys.conversation import CONVERSATION
 from tui.ui.keys.editing import EDITING
 from tui.ui.keys.everywhere import EVERYWHERE
-from tui.ui.keys.key import Key, Scope, When
+from tui.ui.keys.key import SCOPES, Key, Scope, When
 from tui.ui.keys.prompting import PROMPTING
 from tui.ui.keys.reviewing import REVIEWING
+from tui.ui.keys.spelling import LEADER
+from tui.ui.keys.spelling import key_name as spelled_name
 
-KEYMAP: tuple[Key, ...] = (*EVERYWHERE, *PROMPTING, *CONVERSATION, *REVIEWING, *EDITING, *BROWSING)
-"""The table. Rows of scope ``editor`` belong to the editor's widgets."""
+if TYPE_CHECKING:
+    from tui.ui.keys.remapping import Refused
+
+_SHIPPED: tuple[Key, ...] = (
+    *EVERYWHERE,
+    *PROMPTING,
+    *CONVERSATION,
+    *REVIEWING,
+    *EDITING,
+    *BROWSING,
+)
+_NAMED = re.compile(r"\{(\w+)\}")
+
+
+def _resolved(table: Sequence[Key]) -> tuple[Key, ...]:
+    """The table with the keys that rows take from others, and with their names in the sentences."""
+    everywhere = {key.name: key for key in table if key.scope == "global"}
+
+    def named(found: re.Match[str]) -> str:
+        keys = everywhere[found[1]].keys
+        return spelled_name(keys[0]) if keys else f"its key ({found[1]})"
+
+    def whole(key: Key) -> Key:
+        keys = (*key.keys, *(everywhere[key.like].keys if key.like else ()))
+        return key._replace(keys=tuple(dict.fromkeys(keys)), help=_NAMED.sub(named, key.help))
+
+    return tuple(map(whole, table))
+
+
+KEYMAP: tuple[Key, ...] = _resolved(_SHIPPED)
+"""The table as it is shipped. Rows of scope ``editor`` belong to the editor's widgets."""
+
+
+class _Now:
+    """The table with the user's keys, and what was made of it."""
+
+    def __init__(self) -> None:
+        self.table = KEYMAP
+        self.actions: dict[Scope, dict[str, str]] = {scope: {} for scope in SCOPES}
+        self.made: list[tuple[list[BindingType], Callable[[], list[BindingType]]]] = []
+        """Lists of bindings that classes have, and how they are made."""
+        self.fill()
+
+    def fill(self) -> None:
+        """Make everything anew, in place: who has it, has the new one."""
+        for scope, found in self.actions.items():
+            here = [key for key in self.table if key.scope == scope]
+            found.clear()
+            found.update((name, key.action) for key in here for name in key.keys)
+            found.update((stand_in(key), key.action) for key in here)
+        for made, make in self.made:
+            made[:] = make()
+
+    def keep(self, make: Callable[[], list[BindingType]]) -> list[BindingType]:
+        """A list of bindings that changes with the table."""
+        made = make()
+        self.made.append((made, make))
+        return made
+
+
+def stand_in(key: Key) -> str:
+    """A key that no keyboard has: the widget that gets it does what this row says."""
+    return f"{key.scope}:{key.action}"
+
+
+_now = _Now()
+
+
+def use(wishes: Mapping[str, object]) -> list[Refused]:
+    """Have these keys from now on (``[keys]`` of the settings); what is not granted is returned."""
+    refused: list[Refused] = []
+    table: Sequence[Key] = _SHIPPED
+    if wishes:
+        from tui.ui.keys.remapping import remapped  # few have keys of their own
+
+        table, refused = remapped(_SHIPPED, wishes)
+    _now.table = _resolved(table)
+    _now.fill()
+    if _now.made:
+        _merge_again(DOMNode)
+    return refused
+
+
+def _merge_again(kind: type[DOMNode]) -> None:
+    """Classes that were there before have the bindings of today."""
+    kind._merged_bindings = kind._merge_bindings()
+    for heir in kind.__subclasses__():
+        _merge_again(heir)
 
 
 def rows(scope: Scope) -> Iterator[Key]:
     """The rows of one scope, in the order of the table."""
-    return (key for key in KEYMAP if key.scope == scope)
+    return (key for key in _now.table if key.scope == scope)
 
 
-def actions(scope: Scope) -> dict[str, str]:
-    """Key -> action of one scope, for widgets that must see a key before Textual does."""
-    return {name: key.action for key in rows(scope) for name in key.keys}
+def actions(scope: Scope) -> Mapping[str, str]:
+    """Key -> action of one scope, for widgets that must see a key before Textual does.
+
+    It changes with the keys: keep it, don't copy it.
+    """
+    return _now.actions[scope]
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:
-    """Textual bindings for the ``BINDINGS`` of the widget or screen that owns these scopes."""
-    return [
-        Binding(",".join(key.keys), key.action, key.help, show=False, priority=key.priority)
-        for scope in scopes
-        for key in rows(scope)
-    ]
+    """Textual bindings for the ``BINDINGS`` of the widget or screen that owns these scopes.
+
+    What the app itself does is bound by the app (`app_bindings`), over every screen.
+    """
+    return _now.keep(
+        lambda: [
+            Binding(",".join(single), key.action, key.help, show=False, priority=key.priority)
+            for scope in scopes
+            for key in rows(scope)
+            if (single := _single(key)) and not key.action.startswith("app.")
+        ]
+    )
 
 
-_NAMES = {
-    "escape": "Esc",
-    "enter": "Enter",
-    "space": "Space",
-    "tab": "Tab",
-    "backspace": "Backspace",
-    "delete": "Del",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "home": "Home",
-    "end": "End",
-    "full_stop": ".",
-    "comma": ",",
-    "underscore": "_",
-    "slash": "/",
-    "backslash": "\\",
-    "right_square_bracket": "]",
-    "up": "↑",
-    "down": "↓",
-    "left": "←",
-    "right": "→",
-    "ctrl": "Ctrl",
-    "alt": "Alt",
-    "shift": "Shift",
-}
+def app_bindings() -> list[BindingType]:
+    """Bindings of the app: what works over every screen, and the beginnings of chords."""
+    return _now.keep(
+        lambda: [
+            *(
+                Binding(",".join(single), key.action, key.help, show=False, priority=True)
+                for key in rows("global")
+                if (single := _single(key)) and key.action.startswith("app.")
+            ),
+            *(
+                Binding(first, f"app.chord({first!r})", show=False, priority=True)
+                for first in _begun()
+            ),
+        ]
+    )
+
+
+def echo(name: str, action: str, *, priority: bool = False) -> list[BindingType]:
+    """Bindings of what has a key everywhere, for a screen on which that key does something else."""
+    return _now.keep(
+        lambda: [
+            Binding(",".join(single), action, show=False, priority=priority)
+            for key in rows("global")
+            if key.name == name and (single := _single(key))
+        ]
+    )
+
+
+def _single(key: Key) -> list[str]:
+    """Its keys that are not keys one after the other."""
+    return [name for name in key.keys if " " not in name]
+
+
+def _begun() -> list[str]:
+    """The first keys of chords, but for the leader key."""
+    chords = (name.split() for key in _now.table for name in key.keys if " " in name)
+    return list(dict.fromkeys(first for first, *_ in chords if first != LEADER))
+
+
+def leader_keys() -> tuple[str, ...]:
+    """The leader key, and others that do the same."""
+    return next((key.keys for key in rows("global") if key.action == "app.leader"), ())
+
+
+def behind(begun: Sequence[str], scopes: Sequence[Scope]) -> dict[tuple[str, ...], Key]:
+    """What may follow the keys that were pressed, and what it does; see `tui.ui.keys.leading`."""
+    from tui.ui.keys.leading import behind as found
+
+    return found(begun, _now.table, KEYMAP, scopes)
 
 
 def key_name(key: str) -> str:
     """A key as people write it: ``ctrl+j`` is ``Ctrl+J``, ``f2`` is ``F2``."""
-    *modifiers, last = key.split("+")
-    plain = _NAMES.get(last) or (last.upper() if modifiers or len(last) > 1 else last)
-    return "+".join([*(_NAMES.get(name, name.title()) for name in modifiers), plain])
+    first, blank, rest = key.partition(" ")
+    if blank and first == LEADER and (leaders := leader_keys()):
+        key = f"{leaders[0]} {rest}"
+    return spelled_name(key)
+
+
+def row_of(action: str, scope: Scope = "global") -> Key | None:
+    """The row of an action, by the name of its method or by that in ``config.toml``."""
+    return next((key for key in rows(scope) if action in (key.action, key.name)), None)
+
+
+def ways(key: Key) -> list[str]:
+    """All keys that do it, as people write them, that behind the leader key last."""
+    from tui.ui.keys.leading import NEVER
+
+    names = [key_name(name) for name in key.keys]
+    if key.action not in NEVER and (leaders := leader_keys()):
+        found = behind((LEADER,), (key.scope,) if key.scope == "global" else (key.scope, "global"))
+        led = [presses for presses, row in found.items() if row == key]
+        names += [key_name(" ".join((leaders[0], *presses))) for presses in led]
+    return list(dict.fromkeys(names))
 
 
 def shown(action: str, scope: Scope = "global", most: int = 1) -> str:
     """The keys of an action as people write them, for texts: ``F7``, with ``most=2`` ``F7 Alt+D``.
 
-    Empty if it has none. Whoever shows a key asks here, since keys can be changed: ask when the
-    text is made, not when the module is loaded.
+    Of an action without a key the way behind the leader key; empty if there is none. Whoever
+    shows a key asks here, since keys can be changed: ask when the text is made, not when the
+    module is loaded.
     """
-    found = next((key for key in rows(scope) if key.action == action), None)
-    return " ".join(map(key_name, found.keys[:most])) if found is not None else ""
+    if (key := row_of(action, scope)) is None:
+        return ""
+    return " ".join(map(key_name, key.keys[:most])) if key.keys else "".join(ways(key)[:1])
 
 
 def hints(
@@ -98,7 +243,7 @@ def hints(
         key
         for scope in scopes
         for key in rows(scope)
-        if key.footer and (key.when == "always" or key.when in states)
+        if key.footer and key.keys and (key.when == "always" or key.when in states)
     ]
     shown.sort(key=lambda key: key.action != "interrupt")
     said = labels or {}

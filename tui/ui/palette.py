@@ -1,6 +1,7 @@
 """What the command palette offers: the slash commands, every key's action, the themes.
 
-Whoever knows what they want and not its key finds both here: the key stands beside it.
+Whoever knows what they want and not its key finds both here: the key stands beside it. Over the
+workbench it offers what can be done anywhere on it, over the review what can be done there.
 """
 
 from __future__ import annotations
@@ -8,41 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.app import SystemCommand
+from textual.screen import Screen
 
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
-from tui.ui.keymap import key_name, rows
-from tui.ui.keys.key import Key, Scope
+from tui.ui.keyed_app import KeyedApp
+from tui.ui.keymap import rows, ways
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
 from tui.ui.screens.workbench import Workbench
 
-_SCOPES: tuple[Scope, ...] = ("global", "editor")
-"""Whose actions make sense from wherever the palette was called."""
-_KEYS_ONLY = frozenset({"interrupt", "cancel", "app.command_palette"})
-"""What they do depends on what lies in front; the palette would be in front."""
+OVER: tuple[Scope, ...] = ("turn", "diff")
+"""Scopes of the review, which lies over the workbench."""
+KEYS_ONLY: dict[str, str] = {
+    "interrupt": "it would close the palette",
+    "cancel": "it would close the palette",
+    "app.command_palette": "it is open",
+    "app.leader": "its list is a palette too",
+}
+"""Actions that are not offered, and why."""
 _ACTION_OF = {"undo": "undo_turn", "review": "review_turn", "help": "app.help", "quit": "app.quit"}
 """Slash commands whose key's action has another name."""
 
 
-def offers(bench: Workbench) -> Iterator[SystemCommand]:
+def offers(app: KeyedApp, bench: Workbench, screen: Screen[object]) -> Iterator[SystemCommand]:
     """Everything that can be chosen; the palette sorts it by its first word."""
-    found = {key.action: key for scope in _SCOPES for key in rows(scope) if scope == "global"}
-    said = set()
-    for command in COMMANDS:
-        if command.argument:
-            continue
-        action = _ACTION_OF.get(command.name, command.name)
-        key = found.get(action)
-        said.add(action)
-        yield SystemCommand(
-            f"/{command.name}",
-            command.help + (f" ({_names(key)})" if key is not None else ""),
-            lambda name=command.name: bench.run_slash(f"/{name}"),
-        )
-    for scope in _SCOPES:
-        for key in rows(scope):
-            if key.action in _KEYS_ONLY or (scope == "global" and key.action in said):
-                continue
-            yield SystemCommand(_title(key), _names(key), lambda key=key: _run(bench, key))
+    act = app.acting()
+    over = set(getattr(screen, "scopes", ())) & set(OVER)
+    said: set[str] = set()
+    if not over:
+        yield from _commands(bench, said)
+    for key, title in titled(over, said):
+        yield SystemCommand(title, ", ".join(ways(key)), lambda key=key: act(key))
     for name in theme.theme_names():
         title = theme.cached_theme(name).title
         yield SystemCommand(
@@ -50,24 +47,49 @@ def offers(bench: Workbench) -> Iterator[SystemCommand]:
         )
 
 
+def _commands(bench: Workbench, said: set[str]) -> Iterator[SystemCommand]:
+    """The slash commands, with the keys of the actions that they are; ``said`` gets those."""
+    everywhere = {key.action: key for key in rows("global")}
+    for command in COMMANDS:
+        if command.argument:
+            continue
+        action = _ACTION_OF.get(command.name, command.name)
+        key = everywhere.get(action)
+        said.add(action)
+        yield SystemCommand(
+            f"/{command.name}",
+            command.help + (f" ({', '.join(ways(key))})" if key is not None else ""),
+            lambda name=command.name: bench.run_slash(f"/{name}"),
+        )
+
+
+def titled(over: set[Scope], said: set[str]) -> Iterator[tuple[Key, str]]:
+    """The rows that can be done here, each with a title of its own; ``over``: the review's scopes.
+
+    Those in ``said`` are not said again.
+    """
+    titles: set[str] = set()
+    for scope in SCOPES:
+        for key in rows(scope):
+            own = key.action.startswith("app.")
+            if over:
+                fits = own if scope == "global" else scope in over and not own
+            else:
+                fits = scope not in OVER and not (scope == "global" and key.action in said)
+            if not fits or key.action in KEYS_ONLY:
+                continue
+            title = _title(key)
+            if title in titles:
+                title = f"{title} ({SCOPE_TITLES[scope].lower()})"
+            titles.add(title)
+            yield key, title
+
+
 def _title(key: Key) -> str:
     """The action's name and its sentence, without what belongs to another key."""
-    word = key.action.partition("(")[0].replace("_", " ").capitalize()
+    word = key.name.replace("_", " ").capitalize()
     sentence = key.help.partition(";")[0].partition(" (")[0]
     return f"{word}: {sentence}"
-
-
-def _names(key: Key) -> str:
-    return ", ".join(key_name(name) for name in key.keys)
-
-
-def _run(bench: Workbench, key: Key) -> None:
-    """Do what the key does; an action of the editor is seen there."""
-    if key.scope == "editor":
-        bench.enter_editor()
-        bench.app.call_later(bench.editor.run_action, key.action)
-    else:
-        bench.app.call_later(bench.run_action, key.action)
 
 
 def _colour(bench: Workbench, name: str) -> None:

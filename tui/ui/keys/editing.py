@@ -34,12 +34,20 @@ EDITING: tuple[Key, ...] = (
         "editor",
         "Duplicate the lines, or what is selected in one",
     ),
-    Key("move_lines(-1)", ("alt+up",), "editor", "Move the lines up"),
-    Key("move_lines(1)", ("alt+down",), "editor", "Move the lines down"),
+    Key("move_lines(-1)", ("alt+up",), "editor", "Move the lines up", called="move_lines_up"),
+    Key("move_lines(1)", ("alt+down",), "editor", "Move the lines down", called="move_lines_down"),
     Key("bracket", ("ctrl+right_square_bracket",), "editor", "Go to the matching bracket"),
     Key("outline", ("ctrl+t",), "editor", "Go to a function, class or heading of this file"),
     Key("close_tab", ("ctrl+w",), "editor", "Close this tab"),
     Key("goto_line", ("alt+g", "ctrl+g"), "editor", "Go to a line, line:column, or +3 and -3"),
-    Key("step_tab(1)", ("ctrl+pagedown", "alt+full_stop"), "editor", "Next file"),
-    Key("step_tab(-1)", ("ctrl+pageup", "alt+comma"), "editor", "Previous file"),
+    Key(
+        "step_tab(1)", ("ctrl+pagedown", "alt+full_stop"), "editor", "Next file", called="next_tab"
+    ),
+    Key(
+        "step_tab(-1)",
+        ("ctrl+pageup", "alt+comma"),
+        "editor",
+        "Previous file",
+        called="previous_tab",
+    ),
 )

@@ -30,6 +30,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "accept hunk",
         "editing",
         priority=True,
+        group="Hunks",
     ),
     Key(
         "accept",
@@ -39,6 +40,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "accept all",
         "pending",
         priority=True,
+        group="Hunks",
     ),
     Key(
         "reject",
@@ -48,6 +50,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "reject all",
         "pending",
         priority=True,
+        group="Hunks",
     ),
     Key(
         "review",
@@ -57,6 +60,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "review",
         "waiting",
         priority=True,
+        group="Hunks",
     ),
     Key(
         "review_turn",
@@ -66,6 +70,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "whole turn",
         "waiting",
         priority=True,
+        group="Hunks",
     ),
     Key(
         "send_failure",
@@ -75,6 +80,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "send failure",
         "failed",
         priority=True,
+        group="Model and tests",
     ),
     Key(
         "queue",
@@ -84,6 +90,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "queue",
         "queued",
         priority=True,
+        group="Panes",
     ),
     Key(
         "next_pane",
@@ -92,6 +99,24 @@ EVERYWHERE: tuple[Key, ...] = (
         "Move between the conversation and the editor; where only one has room: show the other",
         "pane",
         priority=True,
+        group="Panes",
+    ),
+    Key(
+        "card",
+        ("alt+k",),
+        "global",
+        "From lines in the editor to the card of the hunk that wrote them; from the card back to"
+        " its lines",
+        priority=True,
+        group="Hunks",
+    ),
+    Key(
+        "search",
+        ("alt+slash",),
+        "global",
+        "Search the conversation",
+        priority=True,
+        group="Panes",
     ),
     Key(
         "undo_turn",
@@ -99,8 +124,17 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Take the model's last turn back, byte for byte",
         priority=True,
+        group="Hunks",
     ),
-    Key("pane('conversation')", ("alt+1",), "global", "Show the conversation", priority=True),
+    Key(
+        "pane('conversation')",
+        ("alt+1",),
+        "global",
+        "Show the conversation",
+        priority=True,
+        called="show_conversation",
+        group="Panes",
+    ),
     Key(
         "pane('editor')",
         ("alt+2",),
@@ -109,6 +143,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "type in it",
         "under",
         priority=True,
+        called="show_editor",
+        group="Panes",
     ),
     Key(
         "switch",
@@ -117,6 +153,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "Switch between the fast and the deep model, idle or in the middle of an answer",
         "fast/deep",
         priority=True,
+        group="Model and tests",
     ),
     Key(
         "effort",
@@ -124,6 +161,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Next reasoning effort of the current model",
         priority=True,
+        group="Model and tests",
     ),
     Key(
         "verify",
@@ -133,6 +171,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "verify",
         "idle",
         priority=True,
+        group="Model and tests",
     ),
     Key(
         "open_file",
@@ -158,6 +197,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "files",
         "idle",
         priority=True,
+        group="Panes",
     ),
     Key(
         "split",
@@ -166,6 +206,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "Two editors side by side, or one again; what the model writes is followed in the one that"
         " you are not in",
         priority=True,
+        group="Panes",
     ),
     Key(
         "other_side",
@@ -173,6 +214,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Go to the other one of two editors",
         priority=True,
+        group="Panes",
     ),
     Key(
         "follow",
@@ -182,15 +224,42 @@ EVERYWHERE: tuple[Key, ...] = (
         "follow",
         "busy",
         priority=True,
+        group="Panes",
     ),
-    Key("wrap", ("alt+z",), "global", "Wrap long lines in the editor, or don't", priority=True),
-    Key("app.help", ("f1", "alt+h"), "global", "Show all keys and commands", "help", priority=True),
+    Key(
+        "wrap",
+        ("alt+z",),
+        "global",
+        "Wrap long lines in the editor, or don't",
+        priority=True,
+        group="Panes",
+    ),
+    Key(
+        "app.help",
+        ("f1", "alt+h"),
+        "global",
+        "Show all keys and commands",
+        "help",
+        priority=True,
+        group="Panes",
+    ),
+    Key(
+        "app.leader",
+        ("ctrl+n",),
+        "global",
+        "List what can be done here, then take a key of the list: the one that does it with Alt,"
+        " for keyboards and terminals that have no Alt",
+        "more",
+        "idle",
+        priority=True,
+    ),
     Key(
         "app.command_palette",
         ("ctrl+p",),
         "global",
         "Search all commands and themes",
         priority=True,
+        called="palette",
     ),
     Key(
         "app.quit",

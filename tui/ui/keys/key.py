@@ -63,3 +63,16 @@ class Key(NamedTuple):
     when: When = "always"
     priority: bool = False
     """True: taken before the focused widget sees the key."""
+    like: str = ""
+    """Name of an action of the scope "global" whose keys do this too, in this row's scope."""
+    letter: str = ""
+    """What does it behind the leader key; empty: the key that does it with Alt, if one does."""
+    group: str = ""
+    """Its heading in the list behind the leader key; empty: that of its scope."""
+    called: str = ""
+    """Its name in ``config.toml``, where the action itself is none."""
+
+    @property
+    def name(self) -> str:
+        """What ``[keys.SCOPE]`` of ``config.toml`` calls it."""
+        return self.called or self.action.removeprefix("app.")

@@ -69,7 +69,13 @@ PROMPTING: tuple[Key, ...] = (
         "Send the message now; while an answer streams: stop it and redirect",
         "send now",
     ),
-    Key("step_queued(-1)", ("up", "k"), "queue", "The message before"),
-    Key("step_queued(1)", ("down", "j"), "queue", "The message behind; below the last: the prompt"),
+    Key("step_queued(-1)", ("up", "k"), "queue", "The message before", called="previous_queued"),
+    Key(
+        "step_queued(1)",
+        ("down", "j"),
+        "queue",
+        "The message behind; below the last: the prompt",
+        called="next_queued",
+    ),
     Key("prompt", ("tab", "shift+tab", "i"), "queue", "Back to the prompt", "prompt"),
 )

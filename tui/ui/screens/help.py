@@ -1,86 +1,152 @@
-"""The help screen: all keys and commands, made from the tables that also make the bindings."""
+"""The help screen: all keys and commands, made from the tables that also make the bindings.
+
+Where one was stands first. What is typed is looked for: rows that hold all of its words stay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import re
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from tui.ui.commands import COMMANDS
-from tui.ui.keymap import key_name, rows
+from tui.ui.keymap import rows, ways
 from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
+from tui.ui.widgets.field import Field
 
-_KEYS_WIDTH = 22
+_KEYS_WIDTH = 26
+_LEAST_WIDTH = 30
+_PAGE = 12
+COMMANDS_TITLE = "Commands"
+
+Part = tuple[str, str]
+
+
+class Entry(NamedTuple):
+    """One row of the help."""
+
+    keys: str
+    words: str
+    also: str = ""
+    """What else it is found by."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """Keys by scope, then commands."""
+    """Keys by scope, then commands; a field above them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q,alt+h", "dismiss", "Close", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
+        Binding("escape", "leave", show=False, priority=True),
+        Binding("up", "scroll(-1)", show=False, priority=True),
+        Binding("down", "scroll(1)", show=False, priority=True),
+        Binding("pageup", f"scroll({-_PAGE})", show=False, priority=True),
+        Binding("pagedown", f"scroll({_PAGE})", show=False, priority=True),
     ]
 
     def __init__(self, first: Sequence[Scope] = ()) -> None:
         """``first``: the scopes whose keys work now, the nearest first."""
         super().__init__()
         self._first = tuple(first)
+        self._field = Field(placeholder="type to search", id="help-field")
+        self._text = Static(id="help-text", markup=False)
+        self._scroll = VerticalScroll(self._text, id="help-scroll", can_focus=False)
 
     def compose(self) -> ComposeResult:
-        """A box that scrolls."""
-        with VerticalScroll(id="help-box"):
-            yield Static(id="help-text")
+        """A field, and what scrolls below it."""
+        box = Vertical(id="help-box")
+        box.border_title, box.border_subtitle = "duetto help", "↑↓ PgUp PgDn scroll · Esc closes"
+        with box:
+            yield self._field
+            yield self._scroll
 
     def on_mount(self) -> None:
         """Wrapping needs the width."""
-        box = self.query_one("#help-box")
-        box.border_title, box.border_subtitle = "duetto help", "↑↓ PgUp PgDn scroll · Esc closes"
+        self._field.focus()
         self.call_after_refresh(self._fill)
 
     def on_resize(self) -> None:
         """Wrap anew."""
         self.call_after_refresh(self._fill)
 
+    @on(Input.Changed)
+    def _look_for(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill()
+        self._scroll.scroll_home(animate=False)
+
     def action_scroll(self, rows_down: int) -> None:
-        """Scroll the box."""
-        self.query_one("#help-box").scroll_relative(y=rows_down, animate=False)
+        """Scroll what is below the field."""
+        self._scroll.scroll_relative(y=rows_down, animate=False)
+
+    def action_leave(self) -> None:
+        """First what was looked for, then the screen."""
+        if self._field.value:
+            self._field.value = ""
+        else:
+            self.dismiss()
 
     def _fill(self) -> None:
-        text = self.query_one("#help-text", Static)
-        text.update(help_content(max(text.size.width - 2, 30), self._first))
+        width = max(self._text.size.width - 2, _LEAST_WIDTH)
+        self._text.update(help_content(width, self._first, self._field.value))
 
 
-def help_content(width: int, first: Sequence[Scope] = ()) -> Content:
-    """The help text, wrapped to ``width`` cells; the scopes of ``first`` come first."""
-    parts: list[Content | str | tuple[str, str]] = []
+def help_content(width: int, first: Sequence[Scope] = (), wanted: str = "") -> Content:
+    """The help text, wrapped to ``width`` cells; the scopes of ``first`` come first.
+
+    Only rows with all words of ``wanted``, if there are any.
+    """
+    words = wanted.casefold().split()
+    parts: list[Content | str | Part] = []
+    for title, entries in sections(first):
+        found = [entry for entry in entries if _holds(entry, title, words)]
+        if found:
+            parts += [("\n", "")] if parts else []
+            parts.append((f"{title}\n", "bold $accent"))
+        for entry in found:
+            parts += _row(entry, width)
+    if not parts:
+        return Content.assemble(("Nothing here is called that. Esc shows everything.", "$muted"))
+    content = Content.assemble(*parts)
+    for word in words:
+        content = content.highlight_regex(re.compile(re.escape(word), re.I), style="bold $accent")
+    return content
+
+
+def sections(first: Sequence[Scope] = ()) -> Iterator[tuple[str, list[Entry]]]:
+    """Headings and what stands below them."""
     for scope in dict.fromkeys((*first, *SCOPES)):
-        parts.append((f"{SCOPE_TITLES[scope]}\n", "bold $accent"))
-        for key in rows(scope):
-            names = "  ".join(key_name(name) for name in key.keys)
-            parts += _entry(names, key.help, width)
-        parts.append("\n")
-    parts.append(("Commands\n", "bold $accent"))
-    for command in COMMANDS:
-        parts += _entry(f"/{command.name} {command.argument}", command.help, width)
-    parts += _entry("!COMMAND", "Run a shell command in the workspace", width)
-    parts += _entry("@FILE", "Name a file of the workspace; Tab completes it", width)
-    return Content.assemble(*parts)
+        yield (
+            SCOPE_TITLES[scope],
+            [Entry("  ".join(ways(key)), key.help, key.name) for key in rows(scope)],
+        )
+    commands = [
+        Entry(f"/{command.name} {command.argument}".strip(), command.help) for command in COMMANDS
+    ]
+    commands.append(Entry("!COMMAND", "Run a shell command in the workspace"))
+    commands.append(Entry("@FILE", "Name a file of the workspace; Tab completes it"))
+    yield COMMANDS_TITLE, commands
 
 
-def _entry(left: str, words: str, width: int) -> list[Content | str | tuple[str, str]]:
+def _holds(entry: Entry, title: str, words: Sequence[str]) -> bool:
+    text = " ".join((entry.keys, entry.words, entry.also, title)).casefold()
+    return all(word in text for word in words)
+
+
+def _row(entry: Entry, width: int) -> list[Part]:
     """Keys left, words right, both wrapped."""
+    left, words = entry.keys or "no key", entry.words
     column = min(_KEYS_WIDTH, width // 2)
-    lefts = [left[a:b] for a, b in breaks(left.strip(), column - 3)]
+    lefts = [left[a:b] for a, b in breaks(left, column - 3)]
     rights = [words[a:b] for a, b in breaks(words, width - column)]
-    parts: list[Content | str | tuple[str, str]] = []
+    parts: list[Part] = []
     for row in range(max(len(lefts), len(rights))):
         head = lefts[row] if row < len(lefts) else ""
         tail = rights[row] if row < len(rights) else ""

@@ -1,0 +1,76 @@
+"""Do what a row of the keymap does, wherever the focus is: palette and leader key need it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+
+from tui.ui.keymap import stand_in
+from tui.ui.keys.key import Key, Scope
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from textual.app import App
+    from textual.screen import Screen
+
+    from tui.ui.screens.workbench import Workbench
+
+
+def scopes_of(screen: Screen[Any]) -> tuple[Scope, ...]:
+    """The scopes whose keys work on this screen now, the nearest first; none: on others' screens.
+
+    Unlike the footer's they name prompt and conversation too.
+    """
+    scopes: tuple[Scope, ...] = getattr(screen, "scopes", ())
+    transcript = getattr(screen, "transcript", None)
+    if transcript is None:
+        return scopes
+    if screen.focused is transcript:
+        return ("review", "conversation", "global") if "review" in scopes else _with(scopes)
+    nearest: tuple[Scope, ...] = ("prompt",) if scopes == ("global",) else ()
+    return (*nearest, *scopes)
+
+
+def _with(scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:
+    return ("conversation", *scopes)
+
+
+async def act(app: App[object], bench: Workbench, key: Key) -> None:
+    """Do it; the widget that does it gets the focus first."""
+    if key.action.startswith("app."):
+        await app.run_action(key.action)
+    elif key.scope in ("turn", "diff"):
+        await app.screen.run_action(key.action)
+    elif key.scope == "global":
+        await bench.run_action(key.action)
+    elif key.scope == "prompt":
+        prompt = bench.prompt_box.prompt
+        if bench.focused is not prompt:
+            bench.prompt_box.focus_prompt()
+        prompt.post_message(events.Key(stand_in(key), None))
+    else:
+        await _in_its_place(bench, key)
+
+
+async def _in_its_place(bench: Workbench, key: Key) -> None:
+    """In a pane: it is shown, and the keys go there from now on."""
+    if key.scope == "editor":
+        bench.enter_editor()
+        await bench.editor.run_action(key.action)
+    elif key.scope == "files":
+        if bench.focused is not bench.editor.file_tree:
+            await bench.action_tree()
+        if (tree := bench.editor.file_tree) is not None:
+            await tree.run_action(key.action)
+    elif key.scope == "queue":
+        if bench.prompt_box.focus_queue() and (queue := bench.focused) is not None:
+            await queue.run_action(key.action)
+        else:
+            bench.action_queue()
+    else:
+        if bench.focused is not bench.transcript:
+            bench.panes.show("conversation")
+            bench.set_focus(bench.transcript)
+        await bench.transcript.run_action(key.action)

@@ -1,0 +1,255 @@
+"""The user's own keys (``[keys.SCOPE]`` of ``config.toml``) put into the table.
+
+A wish is taken whole or refused whole, with a sentence: then its action keeps the keys that it
+had, and all other wishes stand. Two actions may have one key where they are never meant at once
+(the prompt and the editor). Nothing may take Esc and Ctrl+C from stopping, nor the keys that type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
+from tui.ui.keys.spelling import LEADER, NoSuchKey, key_name, quoted, spelled, twins
+
+MOST_WAYS = 8
+"""Keys of one action."""
+_STOPPING = ("escape", "ctrl+c")
+"""Keys that stay with the actions that have them."""
+_MOVING = frozenset({"left", "right", "home", "end", "backspace", "delete", "space"})
+_STEPPING = frozenset({"up", "down", "enter", "tab", "shift+tab", "pageup", "pagedown"})
+_CLIPBOARD = frozenset({"ctrl+x", "ctrl+v"})
+_NEEDED: dict[Scope, frozenset[str]] = {
+    "global": _MOVING | _STEPPING | _CLIPBOARD,
+    "prompt": _MOVING | _CLIPBOARD,
+    "editor": _MOVING | _STEPPING | _CLIPBOARD,
+    "files": frozenset({"backspace", "up", "down", "left", "right"}),
+}
+"""Where text is typed: the keys, besides characters, without which nobody can."""
+_TOGETHER: tuple[frozenset[Scope], ...] = (
+    frozenset({"conversation", "review"}),
+    frozenset({"turn", "diff"}),
+    frozenset({"editor", "files"}),
+    *(frozenset[Scope]({"global", scope}) for scope in SCOPES if scope not in ("turn", "diff")),
+)
+"""Scopes whose keys can be meant at the same time."""
+
+
+class Refused(NamedTuple):
+    """A wish that was not granted."""
+
+    path: tuple[str, ...]
+    """Where it stands, below ``keys``."""
+    words: str
+    """What is wrong; what to do."""
+
+
+class _Wish(NamedTuple):
+    row: int
+    keys: tuple[str, ...]
+    path: tuple[str, ...]
+
+
+def remapped(
+    table: Sequence[Key], wishes: Mapping[str, object]
+) -> tuple[tuple[Key, ...], list[Refused]]:
+    """The table with these wishes, and those that are not granted, in the order of the file."""
+    refused: list[Refused] = []
+    granted: list[_Wish] = []
+    for path, value in _flat(wishes, refused):
+        found = _read(table, path, value)
+        if isinstance(found, Refused):
+            refused.append(found)
+        elif any(found.row == other.row for other in granted):
+            refused.append(Refused(path, "was said before; remove one of the two"))
+        else:
+            granted.append(found)
+    while True:
+        put = _put(table, granted)
+        if (clash := _clash(put, granted)) is None:
+            break
+        loser, words = clash
+        granted.remove(loser)
+        refused.append(Refused(loser.path, words))
+    order = [path for path, _ in _flat(wishes, [])]
+    refused.sort(key=lambda one: order.index(one.path) if one.path in order else -1)
+    return put, refused
+
+
+def _flat(
+    wishes: Mapping[str, object], refused: list[Refused]
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Path and value of every wish; what stands in ``[keys]`` itself is meant everywhere."""
+    for first, value in wishes.items():
+        if not isinstance(value, Mapping):
+            yield (first,), value
+        elif first in SCOPES:
+            for name, keys in value.items():
+                yield (first, str(name)), keys
+        else:
+            words = f"is no place for keys{_near(first, SCOPES)}: {', '.join(SCOPES)}"
+            refused.append(Refused((first,), words))
+
+
+def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish | Refused:
+    """A wish by itself."""
+    scope, name = path if len(path) == 2 else ("global", path[0])
+    at = next((i for i, key in enumerate(table) if (key.scope, key.name) == (scope, name)), None)
+    if at is None:
+        return Refused(path, _no_action(table, scope, name))
+    written = [value] if isinstance(value, str) else value
+    if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
+        return Refused(path, 'is neither a key as "ctrl+x" nor a list of keys; "" is none')
+    if len(written) > MOST_WAYS:
+        return Refused(path, f"has more than {MOST_WAYS} keys")
+    row, keys = table[at], list[str]()
+    for one in written:
+        if not one and len(written) == 1:
+            break
+        try:
+            key = spelled(one)
+        except NoSuchKey as error:
+            return Refused(path, f"{quoted(one)} {error}")
+        if words := _not_for(row, key):
+            return Refused(path, f"{quoted(one)} {words}")
+        keys += twins(key)
+    for kept in _STOPPING:
+        if kept in row.keys and kept not in keys:
+            return Refused(path, f"must keep {key_name(kept)} among its keys, as a way out")
+    return _Wish(at, _unique(keys), path)
+
+
+def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
+    elsewhere = [key.scope for key in table if key.name == name]
+    if elsewhere:
+        where = " and ".join(f"[keys.{other}]" for other in elsewhere)
+        return f"is no action of [keys.{scope}]; it belongs to {where}"
+    names = [key.name for key in table if key.scope == scope]
+    near = _near(name, names) or "; docs/keys.md lists them all"
+    return f"is no action of [keys.{scope}]{near}"
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    found = get_close_matches(name, known, 1)
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def _not_for(row: Key, key: str) -> str:
+    """Why this row cannot have this key, whatever the others have."""
+    first, *others = key.split()
+    for press in (first, *others):
+        if press in _STOPPING and (others or press not in row.keys):
+            return f"is not free: {key_name(press)} stops the answer, always"
+    if first == LEADER and not others:
+        return "is the leader key itself; write the key behind it too, as in leader x"
+    if others and (row.action == "app.leader" or set(_STOPPING) & set(row.keys)):
+        return "is more than one key; this must be one"
+    typing = row.scope in _NEEDED
+    if typing and (_types(first) or first in _NEEDED[row.scope]):
+        return f"is needed for typing {_where(row.scope)}; take one with Ctrl or Alt, or an F key"
+    return ""
+
+
+def _types(press: str) -> bool:
+    """True if the key alone types a character."""
+    return "+" not in press and press != LEADER and not _is_named(press)
+
+
+def _is_named(press: str) -> bool:
+    return press in (_MOVING | _STEPPING | {"escape", "insert"}) or bool(
+        re.fullmatch(r"f\d+", press)
+    )
+
+
+def _where(scope: Scope) -> str:
+    title = SCOPE_TITLES[scope]
+    return title[0].lower() + title[1:]
+
+
+def _unique(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(keys))
+
+
+def _put(table: Sequence[Key], wishes: Sequence[_Wish]) -> tuple[Key, ...]:
+    """The table with the wishes; a chord from the leader key begins with its name."""
+    rows = list(table)
+    for wish in wishes:
+        row = rows[wish.row]
+        first = row.scope in ("global", "editor")  # before the keys that every editor has
+        rows[wish.row] = row._replace(keys=wish.keys, priority=row.priority or first)
+    leaders = next((key.keys for key in rows if key.action == "app.leader"), ())
+    for wish in wishes:
+        row = rows[wish.row]
+        rows[wish.row] = row._replace(keys=tuple(_led(key, leaders) for key in row.keys))
+    return tuple(rows)
+
+
+def _led(key: str, leaders: Sequence[str]) -> str:
+    first, blank, rest = key.partition(" ")
+    return f"{LEADER} {rest}" if blank and first in leaders else key
+
+
+class _Claim(NamedTuple):
+    """A key that a row has, by a wish or from the start."""
+
+    presses: tuple[str, ...]
+    row: Key
+    wish: int
+    """Its place among the wishes; -1: none."""
+
+
+def _claims(table: Sequence[Key], wishes: Sequence[_Wish]) -> Iterator[_Claim]:
+    by_row = {wish.row: at for at, wish in enumerate(wishes)}
+    everywhere = {key.name: at for at, key in enumerate(table) if key.scope == "global"}
+    for at, row in enumerate(table):
+        for key in row.keys:
+            yield _Claim(tuple(key.split()), row, by_row.get(at, -1))
+        if row.like:
+            source = everywhere[row.like]
+            for key in table[source].keys:
+                if key not in row.keys:
+                    yield _Claim(tuple(key.split()), row, by_row.get(source, -1))
+
+
+def _clash(table: Sequence[Key], wishes: Sequence[_Wish]) -> tuple[_Wish, str] | None:
+    """A wish that cannot stand beside the others, and why."""
+    begun: dict[str, list[_Claim]] = {}
+    leads = any(key.action == "app.leader" and key.keys for key in table)
+    for claim in _claims(table, wishes):
+        begun.setdefault(claim.presses[0], []).append(claim)
+        if claim.presses[0] == LEADER and not leads and claim.wish >= 0:
+            return wishes[claim.wish], "begins with the leader key, which you have switched off"
+    for claims in begun.values():
+        for at, one in enumerate(claims):
+            for other in claims[:at]:
+                if (one.wish >= 0 or other.wish >= 0) and _in_each_others_way(one, other):
+                    loser, winner = (one, other) if one.wish > other.wish else (other, one)
+                    return wishes[loser.wish], _why(loser, winner)
+    return None
+
+
+def _in_each_others_way(one: _Claim, other: _Claim) -> bool:
+    length = min(len(one.presses), len(other.presses))
+    same = one.presses[:length] == other.presses[:length]
+    return same and one.row is not other.row and _meant_at_once(one.row, other.row)
+
+
+def _meant_at_once(one: Key, other: Key) -> bool:
+    if one.action == other.action and {one.like, other.like} & {one.name, other.name}:
+        return False
+    everywhere = [key.action.startswith("app.") and key.scope == "global" for key in (one, other)]
+    scopes = frozenset({one.scope, other.scope})
+    return any(everywhere) or len(scopes) == 1 or scopes in _TOGETHER
+
+
+def _why(loser: _Claim, winner: _Claim) -> str:
+    lost, won = (key_name(" ".join(claim.presses)) for claim in (loser, winner))
+    there = f'"{winner.row.name}" {_where(winner.row.scope)}'
+    if lost == won:
+        return f"{lost} is the key of {there}; take another one, or give that action another first"
+    if len(loser.presses) > len(winner.presses):
+        return f"{lost} could never be typed, since {won} alone is the key of {there}"
+    return f"{lost} begins {won}, the keys of {there}; take another one"
