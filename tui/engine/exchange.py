@@ -76,6 +76,7 @@ class Exchange:
             events.Incomplete: self._incomplete,
             events.Failed: self._failed,
             events.ErrorEvent: self._failed,
+            events.Unknown: self._served.heard,
         }
 
     def start(self) -> None:
@@ -213,7 +214,7 @@ class Exchange:
         self._record.begun()
         # the bridge's relay says so before it has heard from the endpoint
         self._tries.heard |= self.wire.transport == "websocket"
-        self._served.note(event.response)
+        self._served.note(event.response, now)
 
     def _completed(self, event: events.Completed, now: float) -> None:
         reply = self._taken(event.response, now)
@@ -247,6 +248,7 @@ class Exchange:
         if self.stopped:
             self._end("interrupted")
         else:
+            self._served.refused(event, now)
             self._again(self._tries.failed(event), broken=broken)
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:
@@ -258,7 +260,7 @@ class Exchange:
                 if isinstance(item, dict):
                     reply.done(events.ItemDone(item=item), now)
         if reply is not None:
-            self._served.note(response)
+            self._served.note(response, now)
             self._record.count(response, now)
         if reply is None or not self.pacer.unheard:
             return reply

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from tui.core.wire.limits import Limit
 from tui.engine.intents import Against, Effort, Role
 
 
@@ -129,6 +130,8 @@ class Status(Struct):
     """How the endpoint is spoken to; ``http``: HTTP+SSE through the bridge."""
     retry_s: float | None = None
     """Seconds until the next try, counting down; Esc cancels. None: nothing is being retried."""
+    limits: tuple[Limit, ...] = ()
+    """What the server said last of its rate limits; empty: nothing."""
     asks: list[Ask] = field(default_factory=list)
     unsent: str = ""
     """A prompt that could not be sent (endpoint, key): the prompt box takes it back."""

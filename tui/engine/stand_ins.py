@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tui.core.wire import events
+from tui.core.wire.limits import (
+    CODEX_EVENT,
+    PAUSE,
+    Limit,
+    limits_in,
+    limits_of,
+    limits_of_event,
+)
 from tui.engine.board import Board
 from tui.engine.notices import Status, Trouble
 
@@ -17,7 +26,7 @@ class Served:
         self._endpoint = endpoint
         self._told = ""
 
-    def note(self, response: Mapping[str, object]) -> None:
+    def note(self, response: Mapping[str, object], now: float) -> None:
         """A response began, or ended: what it says of itself."""
         status = self._board.status
         before = (status.served_model, status.served_tier, status.served_endpoint)
@@ -32,7 +41,30 @@ class Served:
             self._tell(status)
         elif place:
             status.served_endpoint = status.fallback_reason = ""
+        limits = limits_in(_text(said.get("duetto_rate_limits")), now)
+        if limits or any(one.name == PAUSE for one in status.limits):
+            self._limit(limits)
         if before != (status.served_model, status.served_tier, status.served_endpoint):
+            self._board.restated()
+
+    def refused(self, event: events.ErrorEvent | events.Failed, now: float) -> None:
+        """A request was refused: for a limit, with a pause that the server asks for, maybe."""
+        if not isinstance(event, events.ErrorEvent):
+            return
+        limits, pause_s = limits_of(event.headers, now), event.retry_after_s
+        if pause_s:
+            limits += (Limit(PAUSE, 0, None, now + pause_s),)
+        if limits:
+            self._limit(limits)
+
+    def heard(self, event: events.Unknown, now: float) -> None:
+        """A vendor's event, which may tell of limits."""
+        if event.type == CODEX_EVENT and (limits := limits_of_event(event.raw, now)):
+            self._limit(limits)
+
+    def _limit(self, limits: tuple[Limit, ...]) -> None:
+        if limits != self._board.status.limits:
+            self._board.status.limits = limits
             self._board.restated()
 
     def _tell(self, status: Status) -> None:
@@ -49,6 +81,7 @@ def forget_served(status: Status) -> None:
     """Somebody else is asked from now on."""
     status.served_model = status.served_tier = ""
     status.served_endpoint = status.fallback_reason = ""
+    status.limits = ()
 
 
 def _text(value: object) -> str:

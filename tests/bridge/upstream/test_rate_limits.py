@@ -53,6 +53,22 @@ def test_pauses(headers: dict[str, str], pause: float | None) -> None:
 
 def test_what_is_left() -> None:
     headers = {"X-RateLimit-Remaining-Tokens": "5", "Content-Type": "x"}
-    assert json.loads(left(headers)) == {"x-ratelimit-remaining-tokens": "5"}
-    assert left({"Content-Type": "x"}) == ""
-    assert left({f"x-ratelimit-{n}": "x" * 100 for n in range(50)}) == ""
+    assert json.loads(left(headers, NOW_S)) == {"x-ratelimit-remaining-tokens": "5"}
+    assert left({"Content-Type": "x"}, NOW_S) == ""
+    assert left({f"x-ratelimit-{n}": "x" * 100 for n in range(50)}, NOW_S) == ""
+
+
+@pytest.mark.parametrize(
+    ("reset", "told"),
+    [
+        ("6m0s", "360"),
+        ("20ms", "0.02"),
+        ("11.4", "11.4"),
+        ("1795000005", "5"),
+        ("2026-11-18T11:06:50Z", "10"),
+        ("soon", "soon"),
+    ],
+)
+def test_when_a_limit_is_lifted_is_told_in_seconds(reset: str, told: str) -> None:
+    name = "anthropic-ratelimit-tokens-reset"
+    assert json.loads(left({name: reset}, NOW_S)) == {name: told}

@@ -122,7 +122,7 @@ class HttpEndpoint:
         if begun.startswith(b"<"):
             words = f"{self._host} answered with a web page: is the url that of an endpoint?"
             raise Refused(400, "not_an_endpoint", words)
-        if limits := left(response.headers):
+        if limits := left(response.headers, time.time()):
             telling.note(duetto_rate_limits=limits)
         named_json = kind == "application/json" or kind.endswith("+json")
         if begun[:1] in (b"{", b"[") or (named_json and not _is_field(begun)):

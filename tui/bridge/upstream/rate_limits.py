@@ -48,9 +48,15 @@ def pause_s(headers: Mapping[str, str], unix_s: float) -> float | None:
     return max(waits, default=None)
 
 
-def left(headers: Mapping[str, str]) -> str:
-    """The limits and what is left of them, as JSON of the headers' names; empty: not said."""
+def left(headers: Mapping[str, str], unix_s: float) -> str:
+    """The limits and what is left of them, as JSON of the headers' names; empty: not said.
+
+    When one is lifted is said in seconds, whatever its provider says: clocks differ.
+    """
     told = {name.lower(): value for name, value in headers.items() if "ratelimit" in name.lower()}
+    for name, value in told.items():
+        if "reset" in name and (wait := _until(value.strip(), unix_s)) is not None:
+            told[name] = format(wait, ".6g")
     text = json.dumps(dict(sorted(told.items())[:_MOST_TOLD])) if told else ""
     return text if len(text) <= _MOST_CHARS else ""
 
