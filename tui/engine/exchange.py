@@ -56,8 +56,7 @@ class Exchange:
         self._owed = False
         """A successor will come by itself, or a steering text will come back."""
         self._cut = ""  # why the last response is incomplete; a successor makes it whole
-        self._ended = False
-        self._rounds = 0
+        self._ended, self._rounds = False, 0
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
         self._tries = Tries(kit.ports.jitter)
