@@ -309,3 +309,15 @@ def test_settings_that_are_too_large_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"#" * (LIMIT_BYTES + 1))
     with pytest.raises(SettingsError, match="larger than 1 MB"):
         load(tmp_path / "config.toml")
+
+
+def test_keys_are_the_users_alone() -> None:
+    found = parse('[keys.global]\nverify = "ctrl+b"\n[keys]\nleader = ["f9"]\n', "FILE")
+    assert found.keys == {"global": {"verify": "ctrl+b"}, "leader": ["f9"]}
+
+
+def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
+    (tmp_path / PROJECT_FILE).parent.mkdir()
+    (tmp_path / PROJECT_FILE).write_text('[keys.global]\naccept = "ctrl+b"\n')
+    with pytest.raises(SettingsError, match=r"line 1: unknown key 'keys'; a workspace may set"):
+        load_project(tmp_path)

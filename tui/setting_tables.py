@@ -185,6 +185,8 @@ class Settings(Strict, frozen=True):
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
+    keys: dict[str, Any] = {}
+    """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""
 
 
 class ProjectEditorSettings(Strict, frozen=True):

@@ -21,6 +21,7 @@ from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.doctor_providers import key_findings, provider_findings
 from tui.cli.finding import Finding, State
 from tui.cli.options import ModelFlags, model_options, settings_for
+from tui.cli.own_keys import own_key_findings
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
@@ -105,6 +106,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield from _folders(paths)
     settings, finding = _configuration(flags, paths)
     yield finding
+    yield from own_key_findings(settings or Settings(), flags.config or paths.config_file)
     yield from _workspace(Path.cwd(), settings or Settings())
     yield from key_findings(settings or Settings(), paths)
     if settings is None:

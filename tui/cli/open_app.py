@@ -21,6 +21,7 @@ import msgspec
 
 from tui.cli.last_words import LastWords
 from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
+from tui.cli.own_keys import trouble_with, use_keys
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
@@ -84,6 +85,7 @@ def open_app(
     own_theme = settings.editor.theme
     settings = with_project(settings, load_project(target.root))
     settings, wrong_theme = with_known_theme(settings, own_theme, target.root)
+    wrong_keys = trouble_with(use_keys(settings, flags.config or paths.config_file))
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.workplace import Workplace
 
@@ -92,8 +94,8 @@ def open_app(
     if beginning is not None:
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)
-    if wrong_theme is not None:
-        composition.session.warn(wrong_theme)
+    for wrong in filter(None, (wrong_theme, wrong_keys)):
+        composition.session.warn(wrong)
     return asyncio.run(_run(composition, workplace, target, beginning))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from tui.cli.options import ModelFlags, settings_for
+from tui.cli.own_keys import trouble_with, use_keys
 from tui.cli.screen import require_screen
 from tui.core.inert_text import PROSE, inert
 from tui.core.wire.recording import Recording, read
@@ -170,6 +171,8 @@ async def _shown(stage: Stage, settings: Settings) -> int:
     from tui.cli.open_app import log_broken, made_app
 
     asyncio.get_running_loop().set_exception_handler(log_broken)
+    if wrong := trouble_with(use_keys(settings, Paths.find().config_file)):
+        stage.session.warn(wrong)
     app = made_app(stage.session, settings, stage.root)
     playing: asyncio.Task[None] | None = None
 
