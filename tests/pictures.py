@@ -1,6 +1,7 @@
 """The README's pictures: ``python -m tests.pictures`` plays an exercise and takes them.
 
-The app is the real one, with its bridge and the rehearsal, in a practice workspace of its own.
+The app is the real one, with its bridge and the rehearsal, in a practice workspace of its own. The
+asciicast of the first minute is made with them (`tests.cast`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
+from tests import cast
 from tests.support.sources import ROOT
 from tui.cli.composition import Composition
 from tui.cli.open_app import options_for
@@ -130,3 +132,4 @@ def _placed(text: re.Match[str]) -> str:
 
 if __name__ == "__main__":
     asyncio.run(main())
+    cast.make(FOLDER / "first-minute.cast")
