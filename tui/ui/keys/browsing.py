@@ -12,6 +12,7 @@ BROWSING: tuple[Key, ...] = (
         "files",
         "Open the file in the other one of two editors",
         "beside",
+        short="open it beside",
     ),
     Key(
         "show_all",
@@ -19,6 +20,7 @@ BROWSING: tuple[Key, ...] = (
         "files",
         "Show what is hidden or ignored too, or no longer",
         "all files",
+        short="hidden files too",
     ),
     Key("leave", ("tab", "shift+tab"), "files", "Back to the editor", "editor"),
 )

@@ -31,6 +31,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "editing",
         priority=True,
         group="Hunks",
+        short="accept the edited hunk",
     ),
     Key(
         "accept",
@@ -41,6 +42,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "pending",
         priority=True,
         group="Hunks",
+        short="accept all hunks",
     ),
     Key(
         "reject",
@@ -51,6 +53,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "pending",
         priority=True,
         group="Hunks",
+        short="reject all hunks",
     ),
     Key(
         "review",
@@ -61,6 +64,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "waiting",
         priority=True,
         group="Hunks",
+        short="next pending hunk",
     ),
     Key(
         "review_turn",
@@ -71,6 +75,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "waiting",
         priority=True,
         group="Hunks",
+        short="review the whole turn",
     ),
     Key(
         "send_failure",
@@ -81,6 +86,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "failed",
         priority=True,
         group="Model and tests",
+        short="send the failed run",
     ),
     Key(
         "queue",
@@ -90,7 +96,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "queue",
         "queued",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="queued messages",
     ),
     Key(
         "next_pane",
@@ -99,7 +106,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "Move between the conversation and the editor; where only one has room: show the other",
         "pane",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="the other pane",
     ),
     Key(
         "card",
@@ -109,6 +117,7 @@ EVERYWHERE: tuple[Key, ...] = (
         " its lines",
         priority=True,
         group="Hunks",
+        short="from lines to card, and back",
     ),
     Key(
         "search",
@@ -116,7 +125,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Search the conversation",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="search the conversation",
     ),
     Key(
         "undo_turn",
@@ -125,6 +135,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "Take the model's last turn back, byte for byte",
         priority=True,
         group="Hunks",
+        short="undo the model's turn",
     ),
     Key(
         "pane('conversation')",
@@ -133,7 +144,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "Show the conversation",
         priority=True,
         called="show_conversation",
-        group="Panes",
+        group="Go to",
+        short="conversation",
     ),
     Key(
         "pane('editor')",
@@ -144,7 +156,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "under",
         priority=True,
         called="show_editor",
-        group="Panes",
+        group="Go to",
+        short="editor",
     ),
     Key(
         "switch",
@@ -154,6 +167,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "fast/deep",
         priority=True,
         group="Model and tests",
+        short="fast ↔ deep model",
     ),
     Key(
         "effort",
@@ -162,6 +176,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "Next reasoning effort of the current model",
         priority=True,
         group="Model and tests",
+        short="next effort",
     ),
     Key(
         "verify",
@@ -172,6 +187,7 @@ EVERYWHERE: tuple[Key, ...] = (
         "idle",
         priority=True,
         group="Model and tests",
+        short="run the tests",
     ),
     Key(
         "open_file",
@@ -197,7 +213,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "files",
         "idle",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="file tree",
     ),
     Key(
         "split",
@@ -206,7 +223,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "Two editors side by side, or one again; what the model writes is followed in the one that"
         " you are not in",
         priority=True,
-        group="Panes",
+        group="Editor",
+        short="two editors, or one",
     ),
     Key(
         "other_side",
@@ -214,7 +232,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Go to the other one of two editors",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="the other editor",
     ),
     Key(
         "follow",
@@ -224,7 +243,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "follow",
         "busy",
         priority=True,
-        group="Panes",
+        group="Editor",
+        short="follow the edit",
     ),
     Key(
         "wrap",
@@ -232,7 +252,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "global",
         "Wrap long lines in the editor, or don't",
         priority=True,
-        group="Panes",
+        group="Editor",
+        short="wrap long lines",
     ),
     Key(
         "app.help",
@@ -241,7 +262,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "Show all keys and commands",
         "help",
         priority=True,
-        group="Panes",
+        group="Go to",
+        short="all keys and commands",
     ),
     Key(
         "app.leader",

@@ -69,6 +69,8 @@ class Key(NamedTuple):
     """What does it behind the leader key; empty: the key that does it with Alt, if one does."""
     group: str = ""
     """Its heading in the list behind the leader key; empty: that of its scope."""
+    short: str = ""
+    """A few words for that list; empty: the sentence, as far as there is room."""
     called: str = ""
     """Its name in ``config.toml``, where the action itself is none."""
 

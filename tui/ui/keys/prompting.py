@@ -17,6 +17,7 @@ PROMPTING: tuple[Key, ...] = (
         "prompt",
         "Add to the answer that streams without stopping it, where the model can; else queue"
         " (Ctrl+T: for terminals that keep Alt+Enter to themselves)",
+        short="steer with the draft",
     ),
     Key("newline", ("shift+enter", "ctrl+j"), "prompt", "New line"),
     Key(
@@ -38,6 +39,7 @@ PROMPTING: tuple[Key, ...] = (
         ("alt+x",),
         "prompt",
         "Show the text behind a label like [pasted 200 lines]; Backspace removes it as one",
+        short="show the folded paste",
     ),
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
@@ -47,6 +49,7 @@ PROMPTING: tuple[Key, ...] = (
         ("alt+up",),
         "prompt",
         "Take the last queued message back into the prompt",
+        short="take back from the queue",
     ),
     Key(
         "edit_queued",

@@ -17,7 +17,7 @@ from tui.ui.keys.key import SCOPE_TITLES, Key, Scope
 from tui.ui.keys.spelling import LEADER
 from tui.ui.rows import clip
 
-_COLUMN = 38
+_COLUMN = 30
 _MOST_COLUMNS = 4
 _GAP = 2
 
@@ -155,5 +155,5 @@ def _row(name: str, words: str, room: int) -> list[Part]:
 
 
 def _words(key: Key) -> str:
-    """The sentence's first part."""
-    return key.help.partition(";")[0].partition(":")[0].partition(" (")[0]
+    """A few words, or the sentence's first part."""
+    return key.short or key.help.partition(";")[0].partition(":")[0].partition(" (")[0]
