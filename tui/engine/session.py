@@ -167,6 +167,12 @@ class Session:
         """Tell the user of something outside the engine: a recording that ended, a wrong theme."""
         self._board.trouble(trouble)
 
+    @property
+    def at_rest(self) -> bool:
+        """Nothing runs that was asked for: no turn, no command, no formatter."""
+        running = self._verification.active or self.formatting.running
+        return not (running or self.status.busy or self.status.retry_s is not None)
+
     def prompt_label(self) -> PromptLabel:
         """What Enter in the prompt does now."""
         return "redirect" if self.status.busy else "send"

@@ -37,6 +37,11 @@ class Verification:
         self._failure: tuple[str, str, RunResult] | None = None
         """Command, output and end of the last run that failed."""
 
+    @property
+    def active(self) -> bool:
+        """True while a command runs, is looked for, or is asked about."""
+        return self._task is not None
+
     def handle(self, intent: Intent) -> bool:
         """Do it, if it is about commands."""
         match intent:

@@ -50,7 +50,7 @@ def run(session: ScriptedSession) -> None:
     [
         (lambda session: None, "half a thought", "A draft in the prompt is not sent."),
         (queue, "", "2 queued prompts are not sent."),
-        (run, "", "A command still runs: sleep [b]5[/b]␛[2J."),
+        (run, "", "A command still runs: sleep [b]5[/b]\\x1b[2J."),
     ],
 )
 async def test_what_would_be_lost_is_asked_about(
