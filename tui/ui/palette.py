@@ -17,6 +17,7 @@ from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import rows, ways
 from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
 from tui.ui.screens.workbench import Workbench
+from tui.ui.theming.wardrobe import wardrobe_of
 
 OVER: tuple[Scope, ...] = ("turn", "diff")
 """Scopes of the review, which lies over the workbench."""
@@ -93,4 +94,4 @@ def _title(key: Key) -> str:
 
 
 def _colour(bench: Workbench, name: str) -> None:
-    bench.app.theme = name
+    wardrobe_of(bench.app).choose(name)

@@ -8,6 +8,7 @@ from tui.ui import theme
 from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_keys import WorkbenchKeys
+from tui.ui.theming.wardrobe import AUTO, wardrobe_of
 
 
 class WorkbenchCommands(WorkbenchKeys):
@@ -62,9 +63,14 @@ class WorkbenchCommands(WorkbenchKeys):
         return ""
 
     def _set_theme(self, name: str) -> str:
-        names = theme.theme_names()
-        wanted = name or names[(names.index(theme.active().name) + 1) % len(names)]
-        if wanted not in names:
-            return f"There is no theme {wanted}; there are {', '.join(names)}."
-        self.app.theme = wanted
+        """Wear a theme and keep it; without a name the list of all is shown."""
+        wardrobe, names = wardrobe_of(self.app), theme.theme_names()
+        if not name:
+            from tui.ui.theming.chooser import ThemeChooser
+
+            self.app.push_screen(ThemeChooser(wardrobe))
+        elif name not in (*names, AUTO):
+            return f"There is no theme {name}; there are {', '.join(names)}, and {AUTO}."
+        else:
+            wardrobe.choose(name)
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui.errors import SettingsError
 from tui.ui import theme
@@ -21,6 +21,12 @@ AUTO = "auto"
 Told = Callable[[], None]
 
 
+def wardrobe_of(app: App[Any]) -> Wardrobe:
+    """The wardrobe of duetto's app; of another one (a test's) a new one."""
+    found = getattr(app, "wardrobe", None)
+    return found if isinstance(found, Wardrobe) else Wardrobe(app, theme.active().name)
+
+
 class Pair(NamedTuple):
     """What ``auto`` chooses from."""
 
@@ -35,7 +41,7 @@ class Pair(NamedTuple):
 class Wardrobe:
     """The app's themes; it belongs to one app."""
 
-    def __init__(self, app: App[int], name: str) -> None:
+    def __init__(self, app: App[Any], name: str) -> None:
         """Puts ``name`` on. Raises SettingsError: there is no such theme."""
         self._app = app
         self.pair = Pair()

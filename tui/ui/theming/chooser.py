@@ -1,0 +1,253 @@
+"""Choose a theme: the app tries on what is lit; Enter keeps it, Esc brings the old one back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from tui.errors import SettingsError
+from tui.ui import theme
+from tui.ui.rows import Piece, clip, make_strip, one_line, spread
+from tui.ui.theming.pairs import least_contrast
+from tui.ui.theming.sample import Sample
+from tui.ui.theming.wardrobe import AUTO, Wardrobe
+from tui.ui.widgets.field import Field
+from tui.ui.widgets.painted import Painted
+
+_SWATCH = ("accent", "fast", "deep", "success", "error")
+_ROOM_FOR_SAMPLE = 72
+"""Cells of the screen from which the sample stands beside the list."""
+
+
+class Entry(NamedTuple):
+    """One row of the list."""
+
+    choice: str
+    title: str
+    kind: str
+    """``dark``, ``light``, or what ``auto`` chooses from."""
+
+    def fits(self, words: str) -> bool:
+        """Whether all these words are in it."""
+        whole = f"{self.choice} {self.title} {self.kind}".casefold()
+        return all(word in whole for word in words.casefold().split())
+
+
+def entries(wardrobe: Wardrobe) -> list[Entry]:
+    """``auto`` and all themes; the dark ones come first."""
+    found = []
+    for name in theme.theme_names():
+        try:
+            palette = theme.cached_theme(name)
+        except SettingsError:
+            continue
+        found.append(Entry(name, one_line(palette.title), "dark" if palette.dark else "light"))
+    found.sort(key=lambda entry: (entry.choice != theme.DEFAULT_THEME, entry.kind, entry.choice))
+    pair = wardrobe.pair
+    return [Entry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
+
+
+class ThemeList(Painted):
+    """The themes, one a row, each with a swatch of its own colours."""
+
+    class Lit(Message):
+        """Another theme is lit."""
+
+    class Chosen(Message):
+        """A theme was clicked."""
+
+    def __init__(self) -> None:
+        super().__init__(id="theme-list")
+        self._entries: Sequence[Entry] = ()
+        self._at = 0
+        self._top = 0
+
+    @property
+    def lit(self) -> Entry | None:
+        """The one that is lit; None: there is none."""
+        return self._entries[self._at] if self._at < len(self._entries) else None
+
+    def show(self, shown: Sequence[Entry], choice: str) -> None:
+        """Show these, one of them lit."""
+        self._entries = shown
+        self._at = next((at for at, one in enumerate(shown) if one.choice == choice), 0)
+        self._top = 0
+        self.step(0)
+
+    def step(self, rows: int) -> None:
+        """Light another one."""
+        self._at = max(min(self._at + rows, len(self._entries) - 1), 0)
+        height = max(self.size.height, 1)
+        most = max(len(self._entries) - height, 0)
+        self._top = max(min(self._top, self._at, most), self._at - height + 1)
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """The lit one stays in sight."""
+        self.step(0)
+
+    def render_line(self, y: int) -> Strip:
+        """Its title, what it is, its colours."""
+        palette, width, index = theme.active(), self.size.width, self._top + y
+        if index >= len(self._entries):
+            return make_strip([], width, palette.style("foreground", "panel"))
+        entry, lit = self._entries[index], index == self._at
+        back = "selection" if lit else "panel"
+        style = palette.style
+        right = [(f"{clip(entry.kind, 16)} ", style("muted", back)), *self._swatch(entry)]
+        room = width - sum(cell_len(text) for text, _ in right) - 4
+        left = [
+            (" ▸ " if lit else "   ", style("accent", back)),
+            (clip(entry.title, max(room, 6)), style("foreground", back, "bold" if lit else "")),
+        ]
+        return make_strip(spread(left, right, width), width, style("foreground", back))
+
+    def _swatch(self, entry: Entry) -> list[Piece]:
+        """Five colours on the theme's own background; none where ``auto`` leaves it open."""
+        if entry.choice == AUTO or self.size.width < 30:
+            return []
+        own = theme.cached_theme(entry.choice)
+        blank = (" ", own.style("", "background"))
+        return [blank, *(("●", own.style(name, "background")) for name in _SWATCH), blank]
+
+    def on_click(self, event: events.Click) -> None:
+        """Try on what is clicked; what is on already is kept."""
+        event.stop()
+        index = self._top + event.y
+        if index < len(self._entries):
+            kept = index == self._at
+            self.step(index - self._at)
+            self.post_message(self.Chosen() if kept else self.Lit())
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The next one."""
+        event.stop()
+        self.step(1)
+        self.post_message(self.Lit())
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The one before."""
+        event.stop()
+        self.step(-1)
+        self.post_message(self.Lit())
+
+
+class ThemeChooser(ModalScreen[None]):
+    """Moving tries on, Enter keeps, Esc restores."""
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "restore", show=False, priority=True),
+        Binding("up", "step(-1)", show=False, priority=True),
+        Binding("down", "step(1)", show=False, priority=True),
+        Binding("pageup", "step(-8)", show=False, priority=True),
+        Binding("pagedown", "step(8)", show=False, priority=True),
+    ]
+
+    def __init__(self, wardrobe: Wardrobe) -> None:
+        """``wardrobe`` dresses the app behind the list."""
+        super().__init__()
+        self._wardrobe = wardrobe
+        self._before = wardrobe.choice
+        self._all = entries(wardrobe)
+        self._list = ThemeList()
+        self._sample = Sample()
+        self._status = Static("", markup=False, id="theme-status")
+
+    def compose(self) -> ComposeResult:
+        """A field, the list with the sample beside it, what can be done."""
+        with Vertical(id="theme-box"):
+            yield Field(placeholder="a few letters of a theme, or: light")
+            with Horizontal(id="theme-both"):
+                yield self._list
+                yield self._sample
+            yield self._status
+
+    def on_mount(self) -> None:
+        """What is worn is lit."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._recolour())
+        self.query_one("#theme-box").border_title = "themes"
+        self._list.show(self._all, self._before)
+        self._tell()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The sample stands beside the list where there is room; else the app itself is one."""
+        self.set_class(event.size.width < _ROOM_FOR_SAMPLE, "-narrow")
+
+    def action_step(self, rows: int) -> None:
+        """Try on another one."""
+        self._list.step(rows)
+        self._try_on()
+
+    def action_restore(self) -> None:
+        """As it was."""
+        if self._wardrobe.choice != self._before:
+            self._wardrobe.try_on(self._before)
+        self.dismiss(None)
+
+    @on(ThemeList.Lit)
+    def _lit(self, event: ThemeList.Lit) -> None:
+        event.stop()
+        self._try_on()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        found = [entry for entry in self._all if entry.fits(event.value)]
+        self._list.show(found, self._wardrobe.choice if event.value else self._before)
+        self._try_on()
+
+    @on(Input.Submitted)
+    @on(ThemeList.Chosen)
+    def _entered(self, event: Message) -> None:
+        event.stop()
+        if (lit := self._list.lit) is not None:
+            self._wardrobe.choose(lit.choice)
+            self.dismiss(None)
+
+    def _try_on(self) -> None:
+        """Wear what is lit; where nothing is, what was worn before."""
+        lit = self._list.lit
+        choice = self._before if lit is None else lit.choice
+        if choice != self._wardrobe.choice:
+            self._wardrobe.try_on(choice)
+        self._tell()
+
+    def _recolour(self) -> None:
+        """Renderers have another palette now."""
+        self._list.refresh()
+        self._sample.refresh()
+
+    def _tell(self) -> None:
+        if self._list.lit is None:
+            self._status.update("no theme has these letters · Esc back")
+            return
+        self.query_one("#theme-box").border_subtitle = "↑↓ try · Enter keeps · Esc back"
+        self._status.update(_said_of(self._list.lit))
+
+
+def _said_of(entry: Entry) -> str:
+    """What is known of a theme, in one line."""
+    if entry.choice == AUTO:
+        return f"follows the terminal's background: {entry.kind.replace(', ', ' or ')}"
+    reading = theme.library.reading(entry.choice)
+    words = [f"contrast of text {least_contrast(reading.palette):.1f}:1 or more"]
+    if reading.source:
+        words.append(f"colours of {reading.source}")
+    if entry.choice in theme.library.own_names():
+        words.append("your own file")
+    if reading.complaints:
+        count = len(reading.complaints)
+        wrong = "1 line" if count == 1 else f"{count} lines"
+        words.append(f"{wrong} of it wrong: duetto theme check {entry.choice}")
+    return one_line(" · ".join(words))
