@@ -149,6 +149,8 @@ class ScreenSettings(Strict, frozen=True):
     ambiguous: Literal["auto", "narrow", "wide"] = "auto"
     """Signs whose width Unicode leaves open: one cell or two."""
     background: Literal["auto", "dark", "light"] = "auto"
+    linear: bool = False
+    """Lines of text instead of a screen, as ``--linear``."""
 
 
 class NotifySettings(Strict, frozen=True):

@@ -45,7 +45,7 @@ HIDDEN = frozenset({DEFAULT})
 _WITH_VALUE = frozenset(
     {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
 )
-_WITHOUT_VALUE = frozenset({"--debug"})
+_WITHOUT_VALUE = frozenset({"--debug", "--linear"})
 _COLLECT_AFTER = (150_000, 20, 100)
 """Python's 700 collects garbage hundreds of times while modules are imported, and finds hardly
 any: that is a tenth of the time to the first paint, which makes 70,000 objects. The app sets its

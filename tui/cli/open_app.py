@@ -11,23 +11,31 @@ import dataclasses
 import logging
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
-import msgspec
 
 from tui.cli.last_words import LastWords
-from tui.cli.options import ModelFlags, model_options, record_option, settings_for, trace_option
+from tui.cli.options import (
+    ModelFlags,
+    is_linear,
+    linear_option,
+    model_options,
+    record_option,
+    settings_for,
+    trace_option,
+)
 from tui.cli.own_keys import trouble_with, use_keys
+from tui.cli.own_themes import Dress, dressed
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
 from tui.cli.terminal_choices import facts_for, tell_ends
 from tui.errors import EXIT_FAILED, EXIT_OK
-from tui.settings import PROJECT_FILE, Paths, Settings, load_project, with_project
+from tui.settings import Paths, Settings, load_project, with_project
 
 if TYPE_CHECKING:
     from tui.cli.composition import Composition
@@ -37,6 +45,8 @@ if TYPE_CHECKING:
     from tui.ui.app import DuettoApp
 
 log = logging.getLogger("tui.cli")
+FIRST_RUN = "first-run.json"
+"""In the state folder: that there was a first run, and what was chosen."""
 
 
 class Beginning(Protocol):
@@ -51,18 +61,40 @@ class Beginning(Protocol):
 
 @click.command("open")
 @click.argument("path", nargs=-1, metavar="[PATH ...] [+LINE]")
+@linear_option
 @record_option
 @trace_option
 @model_options
 def open_command(
-    path: Sequence[str], record: Path | None, trace: Path | None, flags: ModelFlags
+    path: Sequence[str], linear: bool, record: Path | None, trace: Path | None, flags: ModelFlags
 ) -> int:
     """Open the app on a folder, or on files (path:line:col works too); new ones are made on saving.
 
     Without PATH the current folder is opened; where no model is configured the built-in rehearsal
     answers, in its practice workspace.
     """
-    return open_app([path] if isinstance(path, str) else path, flags, record, trace)
+    arguments = [path] if isinstance(path, str) else path
+    if is_linear(linear, flags):
+        from tui.cli.open_linear import open_linear
+
+        return open_linear(arguments, flags, record, trace)
+    if not arguments and record is None and trace is None and is_first(flags, Paths.find()):
+        from tui.cli.first_run import open_first
+
+        return open_first(flags)
+    return open_app(arguments, flags, record, trace)
+
+
+def is_first(flags: ModelFlags, paths: Paths) -> bool:
+    """Whether duetto was never started here: no settings, and nothing that a first run left.
+
+    Where that cannot be remembered it is no first run: it would be one at every start.
+    """
+    if dataclasses.replace(flags, debug=False) != ModelFlags():
+        return False
+    state = paths.state_dir
+    known = os.path.lexists(paths.config_file) or os.path.lexists(state / FIRST_RUN)
+    return not known and state.is_dir() and os.access(state, os.W_OK | os.X_OK)
 
 
 def open_app(
@@ -81,11 +113,11 @@ def open_app(
     paths = Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
-    target = target_of(arguments) or _home_of(models, paths)
-    own_theme = settings.editor.theme
-    settings = with_project(settings, load_project(target.root))
-    settings, wrong_theme = with_known_theme(settings, own_theme, target.root)
-    wrong_keys = trouble_with(use_keys(settings, flags.config or paths.config_file))
+    target = target_of(arguments) or home_of(models, paths)
+    config, project = flags.config or paths.config_file, load_project(target.root)
+    dress = dressed(settings.editor, project, target.root, paths, config)
+    settings = with_project(settings, project)
+    wrong_keys = trouble_with(use_keys(settings, config))
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.workplace import Workplace
 
@@ -94,12 +126,13 @@ def open_app(
     if beginning is not None:
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)
-    for wrong in filter(None, (wrong_theme, wrong_keys)):
+    for wrong in filter(None, (*dress.troubles, wrong_keys)):
         composition.session.warn(wrong)
-    return asyncio.run(_run(composition, workplace, target, beginning))
+    opened = partial(made_app, composition.session, workplace.settings, target.root, dress)
+    return asyncio.run(_run(composition, workplace, target, opened, beginning))
 
 
-def _home_of(models: ResolvedModels, paths: Paths) -> Target:
+def home_of(models: ResolvedModels, paths: Paths) -> Target:
     """What is opened when nothing is named: the exercises, or with a real model this folder.
 
     Raises UsageError: this folder cannot be read.
@@ -110,30 +143,6 @@ def _home_of(models: ResolvedModels, paths: Paths) -> Target:
 
         here = Target(ensure(paths.data_dir))
     return here
-
-
-def with_known_theme(
-    settings: Settings, own_theme: str, root: Path
-) -> tuple[Settings, Trouble | None]:
-    """The settings without a theme of the workspace's that this duetto does not have.
-
-    A cloned repository must not keep anybody from opening it; a theme of one's own that does not
-    exist is an error. Returns what is to be said of it too.
-    """
-    chosen = settings.editor.theme
-    if not chosen or chosen == own_theme:
-        return settings, None
-    from tui.engine.notices import Trouble
-    from tui.ui.theme import theme_names
-
-    names = theme_names()
-    if chosen in names:
-        return settings, None
-    editor = msgspec.structs.replace(settings.editor, theme=own_theme)
-    words = f"{root / PROJECT_FILE} asks for {chosen!r}"
-    step = f"there are {', '.join(names)}"
-    trouble = Trouble("There is no such theme", words, step, severity="warning")
-    return msgspec.structs.replace(settings, editor=editor), trouble
 
 
 def options_for(workplace: Workplace) -> Options:
@@ -164,20 +173,21 @@ async def _run(
     composition: Composition,
     workplace: Workplace,
     target: Target,
+    opened: Callable[[], DuettoApp],
     beginning: Beginning | None = None,
 ) -> int:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(log_broken)
     # nothing is there yet that Ctrl+C could harm, and a task that it cancels fails in odd ways
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    app = made_app(composition.session, workplace.settings, target.root)
+    app = opened()
     app.stamp = workplace.stamp
     app.copy_here = composition.copy_here
     if beginning is not None:
         app.on_begun = partial(beginning.begin, app)
     if workplace.tracer is not None:
         workplace.tracer.watch()
-    _open_files(composition.session, target)
+    open_files(composition.session, target)
     last_words = LastWords(app.unsaved, composition.rescue)
     app.on_forced_end = last_words.keep
     try:
@@ -191,7 +201,7 @@ async def _run(
     return code if isinstance(code, int) else EXIT_OK
 
 
-def _open_files(session: Session, target: Target) -> None:
+def open_files(session: Session, target: Target) -> None:
     """A tab each; the first file is the active one."""
     from tui.engine.intents import OpenFile
 
@@ -200,10 +210,9 @@ def _open_files(session: Session, target: Target) -> None:
         session.submit(OpenFile(place.path, place.line, place.col, aside, place.new))
 
 
-def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
+def made_app(session: Session, settings: Settings, root: Path, dress: Dress) -> DuettoApp:
     """The app over a session."""
     from tui.ui.app import DuettoApp
-    from tui.ui.theme import DEFAULT_THEME
 
     class App(DuettoApp):
         """The app with a last handler: what breaks is logged, and said in one sentence."""
@@ -217,14 +226,16 @@ def made_app(session: Session, settings: Settings, root: Path) -> DuettoApp:
             name, where = type(error).__name__, Paths.find().log_file
             self.panic(f"duetto: internal error ({name}); files are as last saved; see {where}")
 
+    facts = facts_for(settings.screen, os.environ)
     app = App(
         session,
-        theme_name=settings.editor.theme or DEFAULT_THEME,
+        theme_name=dress.name(facts.dark),
         workspace=str(root),
         follow=settings.editor.follow,
         branch=git_branch(root),
     )
-    app.draw_on(facts_for(settings.screen, os.environ))
+    dress.put_on(app, facts.dark)
+    app.draw_on(facts)
     tell_ends(app, settings.notify, session, root)
     app.bench.editor.set_wrap(settings.editor.wrap)
     if less_motion(settings.editor.reduced_motion, os.environ):

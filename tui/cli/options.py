@@ -66,6 +66,24 @@ def trace_option(command: C) -> C:
     )(command)
 
 
+def linear_option(command: C) -> C:
+    """Add ``--linear``; the command gets it as ``linear``, and asks `is_linear`."""
+    return click.option(
+        "--linear",
+        is_flag=True,
+        envvar="DUETTO_LINEAR",
+        help="Lines of text instead of a screen, for screen readers, pipes and dumb terminals.",
+    )(command)
+
+
+def is_linear(flag: bool, flags: ModelFlags) -> bool:
+    """Whether the linear mode is wanted: by flag, environment or settings.
+
+    Raises SettingsError.
+    """
+    return flag or settings_for(flags, Paths.find()).screen.linear
+
+
 def model_options(command: Callable[..., R]) -> Callable[..., R]:
     """Add the shared options; the command gets them as one argument, ``flags``."""
 

@@ -10,13 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
 
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.exercises import fingerprint, workspace_files
 from tui.bridge.rehearsal.script import load_scripts
-from tui.cli.options import ModelFlags, model_options, record_option, trace_option
+from tui.cli.options import (
+    ModelFlags,
+    is_linear,
+    linear_option,
+    model_options,
+    record_option,
+    trace_option,
+)
 from tui.cli.screen import require_screen
 from tui.errors import UsageError
 from tui.settings import Paths
@@ -133,31 +141,49 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
         target.write_bytes(content)
 
 
+class Choices(TypedDict):
+    """The options of the command."""
+
+    new: bool
+    guide: bool
+    linear: bool
+    record: Path | None
+    trace: Path | None
+
+
 @click.command("practice")
 @click.option("--new", is_flag=True, help="Start over; the old workspace is kept beside it.")
 @click.option("--guide", is_flag=True, help="With the guide: the basics by doing, in a minute.")
+@linear_option
 @record_option
 @trace_option
 @model_options
-def practice_command(
-    new: bool, guide: bool, record: Path | None, trace: Path | None, flags: ModelFlags
-) -> int:
+def practice_command(flags: ModelFlags, **choices: Unpack[Choices]) -> int:
     """Open the practice workspace: a small package with exercises, made once in your data folder.
 
     The rehearsal model plays the exercises unless another one is configured; with the guide it
     always does, unless one is named here.
     """
-    from tui.cli.open_app import open_app
-
-    require_screen()
+    record, trace = choices["record"], choices["trace"]
+    linear = is_linear(choices["linear"], flags)
+    if linear and choices["guide"]:
+        raise UsageError("the guide needs the screen; in the linear mode /help reads the commands")
+    if not linear:
+        require_screen()
     data_dir = Paths.find().data_dir
-    if new:
+    if choices["new"]:
         root, kept = start_over(data_dir, datetime.now())
         if kept is not None:
             click.echo(f"Your old workspace is kept in {kept}")
     else:
         root = ensure(data_dir)
-    if guide:
+    if linear:
+        from tui.cli.open_linear import open_linear
+
+        return open_linear([str(root)], flags, record, trace)
+    from tui.cli.open_app import open_app
+
+    if choices["guide"]:
         from tui.cli.guided import guided, rehearsed
 
         lesson = guided(data_dir, datetime.now())

@@ -1,0 +1,147 @@
+"""``duetto --linear``: the session as lines of text, for screen readers, pipes, dumb terminals.
+
+The main thread reads lines and writes them (`tui.linear.console` says why); the session lives in
+the event loop of a second one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tui.cli.composition import Composition, tracer_for
+from tui.cli.last_words import LastWords
+from tui.cli.open_app import home_of, log_broken, open_files, options_for
+from tui.cli.options import ModelFlags, settings_for
+from tui.cli.resolution import resolve
+from tui.cli.target import Target, target_of
+from tui.cli.workplace import Workplace
+from tui.core.inert_text import inert
+from tui.core.unsaved import Unsaved
+from tui.engine.notices import Status
+from tui.errors import EXIT_FAILED
+from tui.linear.completion import Completion
+from tui.linear.conductor import Conductor
+from tui.linear.console import Console, Listener
+from tui.linear.line_sources import LineSource, source_of
+from tui.settings import Paths, load_project, with_project
+
+
+def open_linear(
+    arguments: Sequence[str],
+    flags: ModelFlags,
+    record: Path | None = None,
+    trace: Path | None = None,
+) -> int:
+    """Converse in lines of text about what the arguments name; returns the exit code.
+
+    Raises UsageError, SettingsError or EndpointError before anything is said.
+    """
+    paths = Paths.find()
+    settings = settings_for(flags, paths)
+    models = resolve(settings, flags)
+    target = target_of(arguments) or home_of(models, paths)
+    settings = with_project(settings, load_project(target.root))
+    workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
+    composition = Composition(workplace, options_for(workplace), record=record)
+    completion = Completion(composition.session)
+    return Linear(composition, target, source_of(completion.found)).run()
+
+
+class Linear:
+    """Two threads: this one hears and speaks, the other one has the session."""
+
+    def __init__(self, composition: Composition, target: Target, source: LineSource) -> None:
+        self._composition = composition
+        self._target = target
+        self._console = Console(source, sys.stdout.fileno())
+        self._conductor = Conductor(composition.session, self._console, live=source.shows)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._begun = threading.Event()
+        self._code = EXIT_FAILED
+        self._error: BaseException | None = None
+        self._last_words = LastWords(self._unsaved, composition.rescue)
+
+    def run(self) -> int:
+        """Until the user leaves. Raises what broke in the session's thread."""
+        conductor, call = self._conductor, self._call
+        listener = Listener(
+            line=lambda text, taken: call(self._hear, text, taken),
+            interrupted=lambda cleared: call(conductor.interrupted, cleared),
+            ended=lambda: call(conductor.ended),
+            killed=lambda code: call(conductor.end, code),
+        )
+        thread = threading.Thread(target=self._session, name="session")
+        thread.start()
+        self._begun.wait()
+        try:
+            self._console.serve(listener)
+        finally:
+            call(conductor.end, EXIT_FAILED)
+            thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._code
+
+    def _session(self) -> None:
+        """The second thread."""
+        try:
+            self._code = asyncio.run(self._main())
+        except BaseException as error:  # told by the main thread, which has the last handler
+            self._error = error
+        finally:
+            self._begun.set()
+            self._console.close()
+
+    async def _main(self) -> int:
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(log_broken)
+        session = self._composition.session
+        self._begun.set()
+        open_files(session, self._target)
+        try:
+            return await self._conductor.run(opening(session.status, self._target.root))
+        finally:
+            # whoever reads lines has to stop first: what stands in one is kept, too
+            self._console.close()
+            self._last_words.keep()
+            self._last_words.say()
+            await self._composition.close()
+
+    def _hear(self, text: str, taken: Callable[[], None]) -> None:
+        try:
+            self._conductor.line(text)
+        finally:
+            taken()
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        """In the session's thread, as soon as it can; nothing, if that has ended."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        try:
+            self._loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:  # it was closed just now
+            return
+
+    def _unsaved(self) -> Unsaved:
+        """What would be lost; nothing if the user left it behind."""
+        if self._conductor.left:
+            return Unsaved()
+        draft = "\n".join(filter(str.strip, (self._conductor.draft, self._console.left_over)))
+        return self._composition.session.unsaved(draft)
+
+
+def opening(status: Status, root: Path) -> list[str]:
+    """Where the user is, who answers, and how to begin."""
+    lines = [f"duetto, linear mode, in {inert(str(root))}."]
+    models = [f"{role} is {inert(name or 'none')}" for role, name in status.models.items()]
+    lines.append(f"{', '.join(models)}; {status.role} answers.")
+    if status.rehearsal:
+        lines.append("This is a rehearsal: scripted answers at real speeds, no model.")
+    if status.suggestion:
+        lines.append(f"Try: {inert(status.suggestion)}")
+    lines.append("Type what you want and press Enter; /help reads all commands, /quit leaves.")
+    return lines

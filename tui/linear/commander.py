@@ -1,0 +1,218 @@
+"""What the commands of the linear mode do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tui.core.edits.hunk import Decision
+from tui.core.inert_text import inert
+from tui.engine import intents
+from tui.engine.leaving import unsaved_paths
+from tui.engine.session import Session
+from tui.engine.slash import asked, auto_words, diff_asked, model_words, unknown_command
+from tui.linear.commands import LINEAR
+from tui.linear.picking import Picked, picked, waiting
+from tui.linear.recital import Recital, Voice
+from tui.linear.words import brief, counted, hunk_line
+
+
+class Commander:
+    """Runs one command; what it has to say goes through the voice."""
+
+    def __init__(self, session: Session, voice: Voice) -> None:
+        self._session = session
+        self._voice = voice
+        self.recital = Recital(session, voice)
+        self._own: dict[str, Callable[[str], Iterable[str]]] = {
+            "accept": self._accept,
+            "reject": self._reject,
+            "place": self._place,
+            "queued": self._queued,
+            "save": self._save,
+            "pace": self._pace,
+        }
+
+    def run(self, name: str, argument: str) -> None:
+        """Run a command by its name, without the slash."""
+        if not any(command.name == name for command in LINEAR):
+            self._voice.say([unknown_command(name, LINEAR)])
+        elif name == "more":
+            self._voice.say(self._voice.pages.more())
+        elif name in self.recital.readings:
+            self._voice.page(self.recital.readings[name](argument))
+        elif name in self._own:
+            self._voice.say(self._own[name](argument))
+        elif not self._plain(name, argument):
+            self._asked(name, argument)
+
+    def _plain(self, name: str, argument: str) -> bool:
+        """Commands of one line; False: it is none of these."""
+        voice, submit = self._voice, self._session.submit
+        match name:
+            case "stop":
+                self.stop()
+            case "quit":
+                voice.leave()
+            case "undecide":
+                submit(intents.UndoDecision())
+            case "fix":
+                submit(intents.SendFailure())
+            case "redirect" if argument:
+                voice.prompt(argument)
+            case "queue" if argument:
+                self._queue(intents.Queue(argument))
+            case "open" if argument:
+                submit(intents.OpenFile(argument.removeprefix("@"), aside=False))
+                voice.say([f"{argument.removeprefix('@')} goes with your next prompt."])
+            case "close" if argument:
+                submit(intents.CloseFile(argument.removeprefix("@")))
+            case "again":
+                self._again()
+            case "redirect" | "queue" | "open" | "close":
+                command = next(one for one in LINEAR if one.name == name)
+                voice.say([f"It needs something more: /{name} {command.argument}."])
+            case _:
+                return False
+        return True
+
+    def stop(self) -> bool:
+        """Stop what runs; False if nothing does."""
+        session = self._session
+        if session.status.busy or session.status.retry_s is not None:
+            session.submit(intents.Interrupt())
+            self._voice.say(["Stopping."])
+        elif session.status.running:
+            session.submit(intents.StopCommand())
+        else:
+            self._voice.say(["Nothing runs."])
+            return False
+        return True
+
+    def _asked(self, name: str, argument: str) -> None:
+        """Commands that ask the engine for one thing."""
+        session, say = self._session, self._voice.say
+        status = session.status
+        if name == "diff":
+            self.recital.diff(*diff_asked(argument))
+            return
+        intent = asked(name, argument, status)
+        if isinstance(intent, str):
+            say([intent])
+        elif isinstance(intent, intents.Steer):
+            self._queue(intent)
+        elif intent is None:
+            say(model_words(status).split("\n"))
+        else:
+            session.submit(intent)
+            say(_done(intent, status.role))
+
+    def _queue(self, intent: intents.Queue | intents.Steer) -> None:
+        before = len(self._session.status.queued)
+        self._session.submit(intent)
+        queued = self._session.status.queued
+        if len(queued) > before:
+            at = next(i for i, text in enumerate(queued, 1) if text == intent.text)
+            self._voice.say([f"Queued as number {at}."])
+        elif isinstance(intent, intents.Steer):
+            self._voice.say(["Added to the answer."])
+
+    def _again(self) -> None:
+        text = self._voice.again()
+        if text:
+            self._voice.say([f"Sending again: {brief(text)}"])
+            self._voice.prompt(text)
+        else:
+            self._voice.say(["Nothing was sent yet."])
+
+    def _accept(self, argument: str) -> Iterable[str]:
+        chosen = picked(argument, self._session.workspace)
+        if isinstance(chosen, str):
+            return [chosen]
+        if chosen.rest:
+            return [f"What is meant by {inert(chosen.rest)!r}? Say numbers, a file, or all."]
+        self._session.submit(intents.Accept(tuple(hunk.id for hunk in chosen.hunks)))
+        return self._decided(chosen, Decision.ACCEPTED)
+
+    def _reject(self, argument: str) -> Iterable[str]:
+        chosen = picked(argument, self._session.workspace)
+        if isinstance(chosen, str):
+            return [chosen]
+        ids = tuple(hunk.id for hunk in chosen.hunks)
+        self._session.submit(intents.Reject(ids, chosen.rest))
+        return self._decided(chosen, Decision.REJECTED)
+
+    def _decided(self, chosen: Picked, decision: Decision) -> list[str]:
+        """Which of them are decided now, and where that stands."""
+        session = self._session
+        done = [hunk for hunk in chosen.hunks if hunk.decision is decision]
+        lines = []
+        if done:
+            numbers = ", ".join(str(hunk.id) for hunk in done)
+            which = "hunk" if len(done) == 1 else "hunks"
+            lines.append(f"{decision.value.capitalize()} {which} {numbers}.")
+            unsaved = set(unsaved_paths(session))
+            for path in dict.fromkeys(hunk.path for hunk in done):
+                if path in unsaved:
+                    lines.append(f"{inert(path)} is not saved: /save writes it.")
+        left = len(waiting(session.workspace))
+        lines.append(f"{counted(left, 'hunk')} left." if left else "No hunk waits any more.")
+        return lines
+
+    def _place(self, argument: str) -> Iterable[str]:
+        words = argument.split()
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            return ["Say the hunk and the place: /place HUNK PLACE; /review reads both."]
+        number, place = int(words[0]), int(words[1])
+        roster = self._session.workspace.roster
+        hunk = roster.by_id(number) if number in roster else None
+        if hunk is None or not hunk.placeable:
+            return [f"Hunk {number} does not wait for a place."]
+        if not 1 <= place <= len(hunk.candidates):
+            return [f"Hunk {number} has places 1 to {len(hunk.candidates)}."]
+        self._session.submit(intents.Place(number, hunk.candidates[place - 1]))
+        return [hunk_line(hunk, path=True)]
+
+    def _queued(self, argument: str) -> Iterable[str]:
+        queued = self._session.status.queued
+        word, _, number = argument.partition(" ")
+        if word == "drop" and number.isdecimal() and 1 <= int(number) <= len(queued):
+            text = queued[int(number) - 1]
+            self._session.submit(intents.Unqueue(int(number) - 1))
+            return [f"Taken out: {brief(text)}"]
+        if argument:
+            return ["/queued lists, /queued drop NUMBER takes one out."]
+        return [f"{at}. {brief(text)}" for at, text in enumerate(queued, 1)] or [
+            "Nothing is queued."
+        ]
+
+    def _save(self, argument: str) -> Iterable[str]:
+        path = argument.removeprefix("@")
+        paths = [path] if path else unsaved_paths(self._session)
+        for one in paths:
+            if one not in self._session.workspace.buffers:
+                return [f"{inert(one)} is not open."]
+            self._session.submit(intents.SaveFile(one))
+        left = set(unsaved_paths(self._session))
+        saved = [f"{inert(one)} is saved." for one in paths if one not in left]
+        return saved or ([] if paths else ["Everything is saved."])
+
+    def _pace(self, argument: str) -> Iterable[str]:
+        pace = self._voice.pace
+        if argument not in ("", "lines", "whole"):
+            return ["/pace lines: as they come; /pace whole: at the end."]
+        pace.whole = argument == "whole" if argument else not pace.whole
+        return ["Answers are read whole, at their end." if pace.whole else "Answers come by lines."]
+
+
+def _done(intent: intents.Intent, role: str) -> list[str]:
+    """What was done, where nothing else says it."""
+    match intent:
+        case intents.SetEffort(effort):
+            return [f"Effort of {role}: {effort}."]
+        case intents.SetTier(tier):
+            return [f"Tier of {role}: {tier or 'the own choice of the server'}."]
+        case intents.Throttle(tokens_s):
+            return [f"Throttled to {tokens_s:,.0f} tokens per second." if tokens_s else "No limit."]
+        case intents.SetAutoAccept(on):
+            return [auto_words(on)]
+    return []

@@ -1,0 +1,309 @@
+"""The linear mode itself: lines in, lines out, over the session that the screen has, too.
+
+It runs in an event loop; `Console` is its ear and its mouth. What comes is gathered for a moment,
+so that a voice that reads it aloud gets whole sentences and few pieces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+from tui.core.inert_text import PROSE, inert
+from tui.engine import intents
+from tui.engine.leaving import reasons_to_stay, unsaved_paths
+from tui.engine.session import Session
+from tui.engine.slash import split_command
+from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
+from tui.linear.block_tellers import Pace
+from tui.linear.commander import Commander
+from tui.linear.commands import AT_ONCE
+from tui.linear.entry import Entry
+from tui.linear.pages import MOST_LINES, Pages
+from tui.linear.recital import Voice
+from tui.linear.teller import Teller
+from tui.linear.words import brief, counted, state_words
+
+BATCH_S = 0.7
+"""Between two pieces of an answer, where somebody listens."""
+_FRAME_S = 0.02
+_QUIT_WINDOW_S = 2.0
+Mode = Literal["ready", "more", "busy"]
+"""What the next line is: a new one, more of the same, or one said into a running answer."""
+_CHOICES = ("Save, then leave", "Leave", "Stay")
+
+
+class Mouth(Protocol):
+    """Where lines go; may be called from the event loop at any time."""
+
+    def say(self, text: str) -> None:
+        """Whole lines, safe to show."""
+
+    def mode(self, mode: Mode, stoppable: bool) -> None:
+        """What the next line will be, and whether Ctrl+C has something to stop."""
+
+    @property
+    def holding(self) -> bool:
+        """True while lines wait, since the user is typing."""
+
+
+class Conductor:
+    """Takes lines, and says what comes of them."""
+
+    def __init__(self, session: Session, mouth: Mouth, *, live: bool) -> None:
+        """``live``: somebody types; else commands come from a file, one after the other."""
+        self._session = session
+        self._mouth = mouth
+        self._live = live
+        pace = Pace(outputs=not live)
+        self._teller = Teller(session, pace)
+        pages = Pages(MOST_LINES if live else None)
+        voice = Voice(self._say, self._send, self._ask_to_leave, self._to_repeat, pages, pace)
+        self._commander = Commander(session, voice)
+        self._entry = Entry()
+        self._lines: deque[str] = deque()
+        """Lines that wait their turn."""
+        self._ended = False
+        """No line will come any more."""
+        self._asking = False
+        """The user is asked whether to leave."""
+        self._unsent = ""
+        self._last = ""
+        """The prompt that was sent last."""
+        self._woken = asyncio.Event()
+        self._due: list[str] = []
+        """Lines that are not said yet."""
+        self._spoke_s = 0.0
+        self._quit_until_s = 0.0
+        self._code: int | None = None
+        self._failed = EXIT_OK
+        self.left = False
+        """The user left on purpose: what is not saved is not kept."""
+        session.keeping.draft = lambda: self.draft
+
+    @property
+    def draft(self) -> str:
+        """What was typed and not sent."""
+        parts = [self._unsent, self._entry.draft, *self._lines]
+        return "\n".join(filter(str.strip, parts))
+
+    async def run(self, opening: Iterable[str]) -> int:
+        """Until the user leaves; returns the exit code."""
+        self._say(opening)
+        self._session.on_wake = self._woken.set
+        self._woken.set()
+        await self._session.run()
+        while self._code is None:
+            await self._wait()
+            self._frame()
+        self._speak(urgent=True)
+        return self._code
+
+    # what the console tells, in the event loop
+
+    def line(self, text: str) -> None:
+        """A line was entered."""
+        self._quit_until_s = 0.0
+        self._lines.append(text)
+        self._frame()
+
+    def interrupted(self, cleared: bool) -> None:
+        """Ctrl+C; ``cleared``: it took back what was typed in the line."""
+        if self._session.status.stopping:
+            return
+        if not self._session.at_rest:
+            self._commander.stop()
+        elif self._entry.goes_on:
+            self._entry.take()
+            self._say(["Dropped what you had begun."])
+        elif cleared:
+            self._say(["Line dropped; the up arrow brings it back."])
+        elif self._session.now() < self._quit_until_s:
+            self._leave(EXIT_OK if self._live else EXIT_INTERRUPTED, on_purpose=False)
+        else:
+            self._quit_until_s = self._session.now() + _QUIT_WINDOW_S
+            self._say(["Ctrl+C again leaves duetto."])
+        self._frame()
+
+    def ended(self) -> None:
+        """No more lines: Ctrl+D, or the end of the file."""
+        self._ended = not self._live
+        if self._live and self._asking:
+            self._leave(EXIT_OK, on_purpose=False)
+        elif self._live:
+            self._ask_to_leave()
+        self._frame()
+
+    def end(self, code: int) -> None:
+        """By force."""
+        self._leave(code, on_purpose=False)
+        self._woken.set()
+
+    # inside
+
+    async def _wait(self) -> None:
+        """For something to do."""
+        timeout = None
+        if self._due or self._mouth.holding:
+            timeout = BATCH_S
+        elif not self._session.at_rest:
+            timeout = 1.0
+        try:
+            await asyncio.wait_for(self._woken.wait(), timeout)
+        except TimeoutError:
+            return
+        await asyncio.sleep(_FRAME_S)
+        self._woken.clear()
+
+    def _frame(self) -> None:
+        """Take up what changed, then the lines whose turn it is."""
+        self._take()
+        while self._lines and self._code is None and self._is_due(self._lines[0]):
+            self._entered(self._lines.popleft())
+            self._take()
+        quiet = self._session.at_rest or bool(self._session.status.asks)
+        if self._ended and not self._lines and self._is_resting():
+            self._finish()
+        self._speak(urgent=quiet)
+        mode: Mode = "more" if self._entry.goes_on else "ready" if quiet else "busy"
+        self._mouth.mode(mode, not self._session.at_rest)
+        if self._code is not None:
+            self._woken.set()
+
+    def _take(self) -> None:
+        notices = self._session.drain()
+        status = self._session.status
+        for trouble in notices.troubles:
+            if trouble.unreachable:
+                self._failed = EXIT_UNREACHABLE
+        self._due += self._teller.news(notices) or self._teller.still()
+        if status.outcome == "completed":
+            self._failed = EXIT_OK
+        elif status.outcome == "failed":
+            self._failed = self._failed or EXIT_FAILED
+        if status.unsent and status.unsent != self._unsent:
+            self._due.append(f"Not sent: {brief(status.unsent)}. /again sends it.")
+        self._unsent = status.unsent or self._unsent
+        if notices.diff is not None:
+            path, against = notices.diff
+            self._commander.recital.diff(against, path)
+
+    def _speak(self, *, urgent: bool) -> None:
+        """Say what is due, at once or when the last piece was heard."""
+        now = self._session.now()
+        if not self._due or (self._live and not urgent and now - self._spoke_s < BATCH_S):
+            return
+        text = "\n".join(inert(line, PROSE) for line in self._due)
+        self._due = []
+        self._spoke_s = now
+        self._mouth.say(text + "\n")
+
+    def _say(self, lines: Iterable[str]) -> None:
+        """An answer to the user: it does not wait."""
+        self._due += lines
+        self._speak(urgent=True)
+
+    def _is_resting(self) -> bool:
+        return self._session.at_rest and not self._commander.recital.working
+
+    def _is_due(self, line: str) -> bool:
+        """Whether a line is taken now; from a file only when what was before it is done."""
+        if self._live or self._is_resting() or self._session.status.asks:
+            return True
+        parts = split_command(line)
+        return parts is not None and parts[0] in AT_ONCE
+
+    def _entered(self, line: str) -> None:
+        """One line."""
+        text = self._entry.feed(line)
+        if text is None:
+            return
+        if self._asking:
+            self._answer_leaving(text.strip())
+        elif not text.strip():
+            self._nothing()
+        elif text.strip().isdecimal():
+            self._number(int(text.strip()[:6]))
+        elif (parts := split_command(text)) is not None and "\n" not in text:
+            self._commander.run(*parts)
+        elif text.startswith("!"):
+            self._session.submit(intents.RunCommand(text[1:].strip()))
+        else:
+            self._send(text)
+
+    def _nothing(self) -> None:
+        """Enter alone: say where it is; an open question is said again."""
+        if not self._live:
+            return
+        if self._session.status.asks:
+            self._teller.ask_again()
+            return
+        view = self._session.meter.view(self._session.now())
+        self._say([state_words(self._session.status, view)])
+
+    def _number(self, number: int) -> None:
+        """An answer to the oldest question."""
+        asks = self._session.status.asks
+        if not asks:
+            words = "No question is open. With a word to it, it goes to the model."
+            self._say([words])
+        elif not 1 <= number <= len(asks[0].choices):
+            self._say([f"There are choices 1 to {len(asks[0].choices)}."])
+        else:
+            choice = asks[0].choices[number - 1]
+            self._say([f"Chosen: {choice}"])
+            self._session.submit(intents.Answer(asks[0].id, choice))
+
+    def _send(self, text: str) -> None:
+        """To the model, now; what streams is stopped first."""
+        self._unsent, self._last = "", text
+        if self._live:
+            self._teller.echoed(text)
+        if self._session.status.busy:
+            self._say([f"Redirecting {self._session.status.role}."])
+        self._session.submit(intents.Prompt(text))
+
+    def _to_repeat(self) -> str:
+        return self._unsent or self._last
+
+    def _ask_to_leave(self) -> None:
+        """Leave; ask first when something would be left behind."""
+        reasons = reasons_to_stay(self._session, self.draft)
+        if not self._live:
+            self._say(reasons)
+            self._leave(self._failed, on_purpose=False)
+        elif not reasons:
+            self._leave(EXIT_OK, on_purpose=True)
+        else:
+            self._asking = True
+            choices = [f"{number}. {words}" for number, words in enumerate(_CHOICES, 1)]
+            self._say(["Question: leave duetto?", *reasons, *choices, "Type 1, 2 or 3."])
+
+    def _answer_leaving(self, answer: str) -> None:
+        self._asking = False
+        if answer == "1":
+            for path in unsaved_paths(self._session):
+                self._session.submit(intents.SaveFile(path))
+            if left := unsaved_paths(self._session):
+                self._say([f"Staying: {counted(len(left), 'file')} could not be saved."])
+                return
+        if answer in ("1", "2"):
+            self._leave(EXIT_OK, on_purpose=True)
+            return
+        self._say(["Staying."])
+        if answer not in ("", "3"):
+            self._lines.appendleft(answer)
+
+    def _finish(self) -> None:
+        """A file of commands has come to its end."""
+        if draft := self._entry.take():
+            self._entered(draft)
+            return
+        self._say(reasons_to_stay(self._session, self._unsent))
+        self._leave(self._failed, on_purpose=False)
+
+    def _leave(self, code: int, *, on_purpose: bool) -> None:
+        if self._code is None:
+            self._code, self.left = code, on_purpose

@@ -1,0 +1,224 @@
+"""Standard input and output of the linear mode, in the main thread.
+
+The main thread waits for lines (readline edits them where there is a terminal); the event loop
+runs in another one. What is to be said is written by the main thread, too, which a signal wakes:
+so nothing is ever written into the middle of a line that is being typed. While something stands
+in the line, what comes waits until it is entered or taken back.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from tui.linear.conductor import Mode
+from tui.linear.line_sources import LineSource, NotText
+
+PROMPTS: dict[Mode, str] = {"ready": "> ", "more": "... ", "busy": ""}
+_WAKING = getattr(signal, "SIGUSR1", None)
+_ENDING = tuple(
+    number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+)
+
+
+_PAUSE_S = 0.1
+_Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
+
+
+class _Again(BaseException):
+    """The line is read anew: another prompt, or it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told, from the main thread; each returns at once."""
+
+    line: Callable[[str, Callable[[], None]], None]
+    """A line, and what to call when it was taken up."""
+    interrupted: Callable[[bool], None]
+    ended: Callable[[], None]
+    killed: Callable[[int], None]
+
+
+class Console:
+    """Ear and mouth; `serve` is called in the main thread, all else from any."""
+
+    def __init__(self, source: LineSource, output: int) -> None:
+        """``output`` is the file descriptor to write to. Called in the main thread."""
+        self._source = source
+        self._output = output
+        self._waiting: deque[str] = deque()
+        self._mode: Mode = "busy"
+        self._stoppable = False
+        self._shown: Mode = "busy"
+        """Whose prompt stands in the line."""
+        self._reading = False
+        self._over = False
+        self._bell = threading.Event()
+        self._main = threading.main_thread().ident
+        self.left_over = ""
+        """What stood in the line when it was over."""
+        if _WAKING is not None:
+            # from now on, and to the end of the process: what wakes must never end it
+            signal.signal(_WAKING, self._woken)
+        self._listener: Listener | None = None
+
+    @property
+    def holding(self) -> bool:
+        """True while lines wait, or another prompt is due, since the user is typing."""
+        return bool(self._waiting) or self._shown != self._mode
+
+    def say(self, text: str) -> None:
+        """Whole lines."""
+        self._waiting.append(text)
+        self._ring()
+
+    def mode(self, mode: Mode, stoppable: bool) -> None:
+        """What the next line will be."""
+        self._mode, self._stoppable = mode, stoppable
+        if self.holding:
+            self._ring()
+
+    def close(self) -> None:
+        """It is over: `serve` returns."""
+        self._over = True
+        self._bell.set()
+        self._ring()
+
+    def serve(self, listener: Listener) -> None:
+        """Read lines and write what is said until `close`. Raises BrokenPipeError."""
+        self._listener = listener
+        before = self._catch()
+        try:
+            while not self._over:
+                self._write()
+                if self._source.ended:
+                    self._bell.wait(_PAUSE_S)
+                else:
+                    self._read()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        self._write()
+
+    # inside: main thread only
+
+    def _read(self) -> None:
+        """One line, or a reason to begin anew."""
+        listener = self._listener
+        assert listener is not None
+        self._shown = self._mode
+        try:
+            self._reading = True
+            try:
+                if self._over or self._waiting:
+                    return
+                if not self._source.edits:
+                    self._prompt()
+                line = self._source.read(PROMPTS[self._shown])
+            finally:
+                self._reading = False
+        except _Again:
+            return
+        except EOFError:
+            listener.ended()
+            return
+        except NotText as why:
+            self._waiting.append(f"Warning: {why}.\n")
+            return
+        taken = threading.Event()
+        listener.line(line, taken.set)
+        while not taken.wait(_PAUSE_S) and not self._over:
+            self._write()
+
+    def _ring(self) -> None:
+        """Have the main thread look."""
+        if _WAKING is not None and self._main is not None:
+            with suppress(ProcessLookupError):
+                signal.pthread_kill(self._main, _WAKING)
+
+    def _woken(self, number: int, frame: FrameType | None) -> None:
+        """In the main thread, between two keys."""
+        if not self._reading:
+            return
+        if self._over:
+            self.left_over = self._source.typed
+            raise _Again
+        if self._source.typed or not self.holding:
+            return
+        self._write("\n" if self._source.shows and PROMPTS[self._shown] else "")
+        if not self._source.edits:
+            # no line may get lost that was read just now
+            self._shown = self._mode
+            self._prompt()
+        elif self._shown == self._mode:
+            self._prompt()
+        else:
+            raise _Again
+
+    def _prompt(self) -> None:
+        if self._source.shows:
+            self._put(PROMPTS[self._shown])
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl+C: what runs is stopped; else what stands in the line is dropped."""
+        listener = self._listener
+        if listener is None or self._over:
+            return
+        if self._source.shows and not self._source.edits:
+            self._put("\n")  # behind the terminal's own ^C
+        drop = self._reading and not self._stoppable and bool(self._source.typed)
+        if drop:
+            self._source.drop()
+            self._put("\n")
+        listener.interrupted(drop)
+        if drop:
+            raise _Again
+
+    def _killed(self, number: int, frame: FrameType | None) -> None:
+        """The end by force: what stands in the line is kept with the rest."""
+        if self._listener is not None:
+            self._listener.killed(128 + number)
+
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        """Back from the shell: the terminal is as the shell left it."""
+        if self._reading and self._source.edits:
+            self._source.keep()
+            self._put("\n")
+            raise _Again
+
+    def _catch(self) -> dict[int, _Handler]:
+        handlers: dict[int, _Handler] = {
+            signal.SIGINT: self._interrupted,
+            **dict.fromkeys(_ENDING, self._killed),
+        }
+        if hasattr(signal, "SIGCONT"):
+            handlers[signal.SIGCONT] = self._continued
+        return {number: signal.signal(number, handler) for number, handler in handlers.items()}
+
+    def _write(self, lead: str = "") -> None:
+        """All that waits, on a line of its own."""
+        if lead and not self._waiting:
+            self._put(lead)
+        while self._waiting:
+            self._put(lead + self._waiting.popleft())
+            lead = ""
+
+    def _put(self, text: str) -> None:
+        """Past Python's buffer: a signal may come in the middle of it. Raises BrokenPipeError."""
+        data = text.encode("utf-8", "backslashreplace")
+        try:
+            while data:
+                data = data[os.write(self._output, data) :]
+        except BrokenPipeError:
+            raise
+        except OSError:
+            if not self._over:  # else the terminal is gone, and nobody reads the last words
+                raise

@@ -1,0 +1,182 @@
+"""Where lines come from: a terminal with readline, one without, or a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+MOST_BYTES = 8 * 1024 * 1024
+"""A line that is longer is none."""
+_CHUNK = 65_536
+
+
+class NotText(Exception):
+    """A line that cannot be taken, in words."""
+
+
+class LineSource(Protocol):
+    """One line at a time."""
+
+    shows: bool
+    """Prompts are shown, since somebody types."""
+    edits: bool
+    """The line is edited here, not by the terminal."""
+    ended: bool
+
+    @property
+    def typed(self) -> str:
+        """What stands in the line now, as far as that can be known."""
+
+    def read(self, prompt: str) -> str:
+        """The next line, without its end; who edits it writes the prompt, too.
+
+        Raises EOFError or NotText.
+        """
+
+    def drop(self) -> None:
+        """What stands in the line goes into the history."""
+
+    def keep(self) -> None:
+        """What stands in the line will stand in the next one."""
+
+
+class PlainLines:
+    """Whatever gives lines: a pipe, a file, a terminal that edits its lines itself."""
+
+    edits = False
+
+    def __init__(self, descriptor: int, *, shows: bool) -> None:
+        self.shows = shows
+        self.ended = False
+        self._descriptor = descriptor
+        self._data = bytearray()
+        self._looked = 0
+
+    @property
+    def typed(self) -> str:
+        """Not known before the line is entered."""
+        return ""
+
+    def read(self, prompt: str) -> str:
+        """The next line. Raises EOFError or NotText."""
+        while (end := self._data.find(b"\n", self._looked)) < 0:
+            self._looked = len(self._data)
+            chunk = os.read(self._descriptor, _CHUNK)
+            self._data += chunk
+            if len(self._data) > MOST_BYTES:
+                self._data.clear()
+                raise NotText(f"a line of more than {MOST_BYTES >> 20} MB was left out")
+            if not chunk:
+                if not self._data:
+                    # a terminal may go on after Ctrl+D, a pipe does not
+                    self.ended = not self.shows
+                    raise EOFError
+                end = len(self._data)
+                self._data += b"\n"
+                break
+        line = bytes(self._data[:end])
+        del self._data[: end + 1]
+        self._looked = 0
+        return _decoded(line)
+
+    def drop(self) -> None:
+        """Nothing is known of it."""
+
+    def keep(self) -> None:
+        """Nothing is known of it."""
+
+
+class EditedLines:
+    """A terminal with readline: history, the user's own keys, completion, pasted lines."""
+
+    shows = True
+    edits = True
+    ended = False
+
+    def __init__(self, complete: Callable[[str, str], Sequence[str]]) -> None:
+        """``complete`` gives what a word could become, given the line up to it."""
+        import readline
+
+        self._readline = readline
+        self._complete = complete
+        self._found: Sequence[str] = ()
+        self._kept = ""
+        readline.set_completer_delims(" \t\n")
+        readline.set_completer(self._completion)
+        readline.set_startup_hook(self._begin)
+        readline.set_auto_history(False)
+        readline.parse_and_bind("tab: complete")
+        # a question in the middle of a list would stand in the way of a voice
+        readline.parse_and_bind("set completion-query-items 0")
+        readline.parse_and_bind("set page-completions off")
+
+    @property
+    def typed(self) -> str:
+        """What stands in the line."""
+        return self._readline.get_line_buffer()
+
+    def read(self, prompt: str) -> str:
+        """The next line. Raises EOFError or NotText."""
+        try:
+            line = input(prompt)
+        except EOFError:
+            os.write(1, b"\n")
+            raise
+        except UnicodeDecodeError as error:
+            raise NotText("that line was not UTF-8 and was left out") from error
+        try:
+            line.encode()
+        except UnicodeEncodeError as error:
+            raise NotText("that line was not UTF-8 and was left out") from error
+        self._remember(line)
+        return line
+
+    def drop(self) -> None:
+        """What stands in the line goes into the history."""
+        self._remember(self.typed)
+
+    def keep(self) -> None:
+        """What stands in the line will stand in the next one."""
+        self._kept = self.typed
+
+    def _remember(self, line: str) -> None:
+        length = self._readline.get_current_history_length()
+        last = self._readline.get_history_item(length) if length else None
+        if line.strip() and line != last:
+            self._readline.add_history(line)
+
+    def _begin(self) -> None:
+        kept, self._kept = self._kept, ""
+        if kept:
+            self._readline.insert_text(kept)
+
+    def _completion(self, word: str, state: int) -> str | None:
+        if state == 0:
+            line = self._readline.get_line_buffer()[: self._readline.get_begidx()]
+            self._found = self._complete(line, word)
+        return self._found[state] if state < len(self._found) else None
+
+
+def source_of(complete: Callable[[str, str], Sequence[str]]) -> LineSource:
+    """What fits this process's standard input."""
+    stdin, stdout = sys.stdin, sys.stdout
+    if not stdin.isatty():
+        return PlainLines(stdin.fileno(), shows=False)
+    if stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        try:
+            return EditedLines(complete)
+        except ImportError:
+            pass
+    return PlainLines(stdin.fileno(), shows=stdout.isatty())
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        text = line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotText(f"a line was not UTF-8 (byte {error.start + 1}) and was left out") from error
+    if "\0" in text:
+        raise NotText("a line held a NUL character and was left out")
+    return text

@@ -1,0 +1,105 @@
+"""The model's words as lines that are heard one by one: a sentence each, code as it is.
+
+A line is given out when it is whole, so whatever reads the lines aloud is never cut off and never
+has to go back. How the text came in pieces makes no difference to the lines.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LEAST_CHARS = 40
+"""A sentence that is shorter waits for the next one."""
+_MOST_CHARS = 400
+"""Of a line without the end of a sentence."""
+_END = re.compile(r"(?<=[^\s\d.][.!?])[\"')\]*_`]*\s+(?=[\"'(\[`*_]*[A-Z0-9])")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*$")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*$")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+
+
+class Speech:
+    """Takes text as it comes, gives whole lines."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        """What came of the line that is not whole yet."""
+        self._fence = ""
+        """The marks that opened the code; empty: this is prose."""
+        self._gap = False
+        """An empty line is due before the next one."""
+        self._begun = False
+
+    def take(self, text: str) -> list[str]:
+        """The lines that became whole."""
+        *whole, self._line = (self._line + text.replace("\r", "")).split("\n")
+        found: list[str] = []
+        for line in whole:
+            found += self._whole(line)
+        if not self._fence:
+            found += self._sentences()
+        return found
+
+    def rest(self) -> list[str]:
+        """What is left at the end; the next text begins anew."""
+        line, self._line = self._line, ""
+        found = self._whole(line) if line.strip() else []
+        if self._fence:
+            found.append("End of code.")
+        self._fence, self._gap, self._begun = "", False, False
+        return found
+
+    def _whole(self, line: str) -> list[str]:
+        """A line that is whole."""
+        fence = _FENCE.match(line)
+        if self._fence:
+            if fence and fence[1].startswith(self._fence) and not fence[2]:
+                self._fence = ""
+                return ["End of code."]
+            return [line]
+        if fence:
+            self._fence = fence[1]
+            return self._said([f"Code, {fence[2]}:" if fence[2] else "Code:"])
+        if not line.strip():
+            self._gap = self._begun
+            return []
+        if heading := _HEADING.match(line):
+            return self._said([f"Heading {len(heading[1])}: {_plain(heading[2])}"])
+        return self._said([_plain(piece) for piece in pieces(line)])
+
+    def _sentences(self) -> list[str]:
+        """The whole sentences at the beginning of the line that is still coming."""
+        if self._line.lstrip()[:1] in ("#", "`", "~", ""):
+            return []
+        *whole, self._line = pieces(self._line)
+        return self._said([_plain(piece) for piece in whole])
+
+    def _said(self, lines: list[str]) -> list[str]:
+        """These lines of prose, set apart from the paragraph before."""
+        if not lines:
+            return []
+        gap, self._gap, self._begun = self._gap, False, True
+        return ["", *lines] if gap else lines
+
+
+def pieces(line: str) -> list[str]:
+    """A line of prose as sentences; the last piece is what may go on."""
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(line):
+        if end.end() - start >= _LEAST_CHARS:
+            found.append(line[start : end.end()].rstrip())
+            start = end.end()
+    rest = line[start:]
+    while len(rest) > _MOST_CHARS:
+        blank = rest.rfind(" ", 1, _MOST_CHARS)
+        if blank <= 0:
+            break
+        found.append(rest[:blank].rstrip())
+        rest = rest[blank + 1 :]
+    return [*found, rest]
+
+
+def _plain(text: str) -> str:
+    """Without the asterisks of bold type, which are nothing but noise when read aloud."""
+    return _BOLD.sub(r"\1", text) if "**" in text else text
