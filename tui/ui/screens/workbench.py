@@ -79,7 +79,7 @@ class Workbench(WorkbenchCommands):
             turn_map=TurnMap(session, id="turn-map"),
             id="panes",
         )
-        self._status = StatusLine(session, id="status")
+        self.status_line = StatusLine(session, name, branch, id="status")
         self._keys = KeysLine(id="keys")
         self._was_busy = False
         self._given_back = ""
@@ -94,7 +94,7 @@ class Workbench(WorkbenchCommands):
         with Vertical(id="whole"):
             yield self._header
             yield self.panes
-            yield self._status
+            yield self.status_line
             yield self._keys
 
     def on_mount(self) -> None:
@@ -115,7 +115,7 @@ class Workbench(WorkbenchCommands):
             self.prompt_box.sync()
             self._after_turn()
         if notices.status or notices.meter:
-            self._status.sync(only_meter=not notices.status)
+            self.status_line.sync(only_meter=not notices.status)
         if notices.status or notices.hunks:
             self.update_keys()
         if notices.hunks:
@@ -136,7 +136,7 @@ class Workbench(WorkbenchCommands):
 
     def recolour(self) -> None:
         """The theme changed: lines were made with colours, they are made anew."""
-        bars = (self._header, self._status, self._keys)
+        bars = (self._header, self.status_line, self._keys)
         for part in (*bars, self.transcript, self.prompt_box, self.panes.turn_map):
             part.recolour()
         self.refresh(layout=True)

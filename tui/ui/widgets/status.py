@@ -1,127 +1,94 @@
-"""The status line: the meter, how the last turn or test run ended, and the connection."""
+"""The status line: the meter, how the last turn or test run ended, and the connection.
+
+What stands in it is a template (docs/meter.md), the user's or the one that duetto has.
+"""
 
 from __future__ import annotations
 
-import math
-
-from rich.cells import cell_len
-from rich.style import Style
+from datetime import datetime
 
 from tui.engine.session import Session
-from tui.ui import theme
-from tui.ui.rows import Piece, clip, one_line
-from tui.ui.widgets.bar import Bar, Group, fitting
-from tui.ui.widgets.meter import context_group, cost_groups, meter_groups
+from tui.ui.rows import Piece
+from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.line_fields import FIELDS, default_template
+from tui.ui.widgets.line_layout import laid_out
+from tui.ui.widgets.line_template import Template
+from tui.ui.widgets.standing import Scene
 
-_VERDICTS = {
-    "passed": ("✓ tests passed", "success"),
-    "failed": ("✗ tests failed", "error"),
-    "timeout": ("✗ tests timed out", "error"),
-    "error": ("✗ tests could not run", "error"),
-}
-_GAP = 2
 _TICK_S, _CALM_TICK_S = 0.1, 1.0
 """How often seconds and rate are looked at while a turn runs; for who is disturbed by motion."""
-_ROOM_FOR_KEYS = 60
-"""Width from which the countdown says what ends it; the row of keys says it too."""
+_SLOW_TICK_S = 1.0
+"""How often what follows the time is looked at while no turn runs."""
 
 
 class StatusLine(Bar):
-    """Reads session.meter and session.status; nothing is kept here."""
+    """Reads session.meter and session.status; of its own it keeps the template only."""
 
     BACK = "panel"
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:
+    def __init__(
+        self, session: Session, workspace: str = "", branch: str = "", *, id: str | None = None
+    ) -> None:
+        """``workspace`` is the folder's name; ``branch`` is empty where there is no git."""
         super().__init__(id=id)
         self._session = session
+        self._workspace, self._branch = workspace, branch
+        self._template = default_template()
         self._reached: set[str] = set()
         """Endpoints that a connection stood to: the next one is a reconnection."""
 
+    def follow(self, template: Template) -> None:
+        """Show what this template says from now on."""
+        self._template = template
+        if self.is_attached:
+            self._pace()
+            self.update_bar()
+
     def on_mount(self) -> None:
-        """The clock runs only while a turn does."""
+        """The clock runs only while a turn does, or while something follows the time."""
         tick_s = _CALM_TICK_S if self.app.animation_level == "none" else _TICK_S
         self._timer = self.set_interval(tick_s, self.update_bar, pause=True)
+        self._slow_timer = self.set_interval(_SLOW_TICK_S, self._look, pause=True)
+        self._pace()
 
     def sync(self, *, only_meter: bool = False) -> None:
         """Take up what changed; while a turn runs the clock paints the meter, not the frame."""
-        if self._session.status.busy:
-            self._timer.resume()
-            if only_meter:
-                return
-        else:
-            self._timer.pause()
-        self.update_bar()
+        self._pace()
+        if not (self._session.status.busy and only_meter):
+            self.update_bar()
 
     def pieces(self, width: int) -> list[Piece]:
-        """Left the meter, right verdict and connection."""
+        """What the template says, as far as there is room."""
         session = self._session
-        view = session.meter.view(session.now())
-        right = [piece for group in self._right(width) for piece in [*group, ("  ", _faint())]]
-        used = sum(cell_len(text) for text, _ in right)
-        groups = [*self._news(width), *meter_groups(view, width)]
-        groups += [context_group(view), *cost_groups(view)]
-        left: list[Piece] = [(" ", _faint())]
-        for index, group in enumerate(fitting(groups, width - used - 3, _GAP)):
-            left += [*([(" " * _GAP, _faint())] if index else []), *group]
-        gap = width - used - sum(cell_len(text) for text, _ in left)
-        return [*left, (" " * max(gap, 0), _faint()), *right]
-
-    def _news(self, width: int) -> list[Group]:
-        """What ended, in words."""
-        palette, status = theme.active(), self._session.status
-        groups: list[Group] = []
-        if status.stopping:
-            groups.append((0, [("stopping…", palette.style("warning"))]))
-        elif status.stopped and not status.busy:
-            words = clip(one_line(status.stopped), max(width // 2, 20))
-            groups.append((0, [(f"■ {words}", palette.style("warning"))]))
-        return groups
-
-    def _right(self, width: int) -> list[list[Piece]]:
-        palette, status = theme.active(), self._session.status
-        found: list[list[Piece]] = []
-        if status.running:
-            words = clip(one_line(status.running), 24)
-            found.append([(f"$ {words} …", palette.style("warning"))])
-        elif status.verdict in _VERDICTS:
-            words, colour = _VERDICTS[status.verdict]
-            found.append([(words, palette.style(colour, more="bold"))])
-        if status.throttle:
-            found.append([(f"throttled {status.throttle:,.0f}/s", palette.style("warning"))])
-        if status.served_endpoint and width >= 60:
-            stand_in = clip(one_line(status.served_model or status.served_endpoint), 24)
-            found.append([(f"↪ {stand_in}", palette.style("warning"))])
-        elif status.served_model and width >= 130:
-            served = clip(one_line(status.served_model), 24)
-            tier = f" {one_line(status.served_tier)}" if status.served_tier else ""
-            found.append([(served + tier, palette.style("muted"))])
-        found.append(self._connection(width))
-        return found
-
-    def _connection(self, width: int) -> list[Piece]:
-        palette, status = theme.active(), self._session.status
-        if status.retry_s is not None:
-            wait = f"◌ again in {math.ceil(max(status.retry_s, 0))} s"
-            way_out = " · Esc cancels" if width >= _ROOM_FOR_KEYS else ""
-            return [
-                (wait, palette.style("warning", more="bold")),
-                (way_out, palette.style("muted")),
-            ]
-        http = status.transport == "http"
-        over: list[Piece] = [(" http", palette.style("warning"))] if http else []
+        status, now = session.status, session.now()
         if status.connection == "ready":
             self._reached.add(status.endpoint)
-            trip = "" if status.round_trip_ms is None else f" {status.round_trip_ms:.0f} ms"
-            dot = palette.style("meter-online")
-            return [("●", dot), *over, (trip, palette.style("muted"))]
-        if status.connection == "connecting" or (status.connection == "lost" and status.busy):
-            again = "re" if status.endpoint in self._reached else ""
-            return [(f"◌ {again}connecting", palette.style("warning")), *over]
-        if status.connection == "offline" and status.endpoint in self._reached:
-            return [("○ idle", palette.style("muted")), *over]  # typing opens it again
-        words = "connection lost" if status.connection == "lost" else "offline"
-        return [(f"○ {words}", palette.style("meter-offline"))]
+        clock = datetime.now().strftime("%H:%M") if "clock" in self._template.names() else ""
+        scene = Scene(
+            status,
+            session.meter.view(now),
+            now,
+            self._workspace,
+            self._branch,
+            clock,
+            status.endpoint in self._reached,
+        )
+        return laid_out(self._template, scene, width)
 
+    def _look(self) -> None:
+        """What follows the time, once more; the last time it is over."""
+        self.update_bar()
+        self._pace()
 
-def _faint() -> Style:
-    return theme.active().style("faint")
+    def _pace(self) -> None:
+        """How often it is looked at now."""
+        busy = self._session.status.busy
+        (self._timer.resume if busy else self._timer.pause)()
+        (self._slow_timer.resume if self._counts() and not busy else self._slow_timer.pause)()
+
+    def _counts(self) -> bool:
+        """True if something in it goes on while nothing happens."""
+        names = {name for name in self._template.names() if name and FIELDS[name].follows_time}
+        now, limits = self._session.now(), self._session.status.limits
+        limited = any(one.until_s is not None and one.until_s > now for one in limits)
+        return "clock" in names or ("limits" in names and limited)

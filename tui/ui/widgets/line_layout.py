@@ -1,0 +1,130 @@
+"""A line of figures in so many cells: what is shown, and in which of its forms.
+
+The weightiest figures are taken first, each in its shortest form, as long as they fit; what is
+left of the room makes them longer, the weightiest first again. So the same line serves from 40
+to 250 columns, and the right half stands at the right edge whatever the left one does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from tui.ui import theme
+from tui.ui.rows import Piece
+from tui.ui.widgets.line_fields import FIELDS
+from tui.ui.widgets.line_template import Chunk, Figure, Optional, Part, Template, Text
+from tui.ui.widgets.meter import Form, Forms
+from tui.ui.widgets.standing import Scene
+
+_EDGE = 1
+"""Blanks at both ends."""
+_BETWEEN = 2
+"""Blanks that part left from right, at least."""
+_OWN_WORDS = 99
+"""The weight of words without a figure: they go first."""
+
+
+class _Made(NamedTuple):
+    """A chunk with something to say."""
+
+    weight: int
+    gap: int
+    right: bool
+    forms: Forms
+    cells: tuple[int, ...]
+    """Of each form, the gap left out."""
+
+
+def laid_out(template: Template, scene: Scene, width: int) -> list[Piece]:
+    """The pieces of the line, together ``width`` cells."""
+    made = [*_made(template.left, scene, right=False), *_made(template.right, scene, right=True)]
+    chosen = _chosen(made, width - 2 * _EDGE)
+    blank = theme.active().style("faint")
+    halves: tuple[Form, Form] = ([], [])
+    for index, form in sorted(chosen.items()):
+        one = made[index]
+        half = halves[one.right]
+        if half and one.gap:
+            half.append((" " * one.gap, blank))
+        half += one.forms[form]
+    left, right = halves
+    used = sum(cell_len(text) for text, _ in (*left, *right))
+    edge = (" " * _EDGE, blank)
+    return [edge, *left, (" " * max(width - used - 2 * _EDGE, 0), blank), *right, edge]
+
+
+def _chosen(made: list[_Made], room: int) -> dict[int, int]:
+    """Which chunks are shown, and which form of each."""
+    order = sorted(range(len(made)), key=lambda at: made[at].weight)
+    chosen: dict[int, int] = {}
+    for index in order:
+        chosen[index] = len(made[index].forms) - 1
+        if _used(made, chosen) > room:
+            del chosen[index]
+            break  # else a lesser one would come and go as the figures change their widths
+    left = room - _used(made, chosen)
+    for index in (one for one in order if one in chosen):
+        cells = made[index].cells
+        for form, wanted in enumerate(cells):
+            if wanted - cells[-1] <= left:
+                chosen[index] = form
+                left -= wanted - cells[-1]
+                break
+    return chosen
+
+
+def _used(made: list[_Made], chosen: dict[int, int]) -> int:
+    """The cells of these forms side by side."""
+    used, begun = 0, {False: False, True: False}
+    for index in sorted(chosen):
+        one = made[index]
+        used += one.cells[chosen[index]] + (one.gap if begun[one.right] else 0)
+        begun[one.right] = True
+    return used + (_BETWEEN if all(begun.values()) else 0)
+
+
+def _made(chunks: tuple[Chunk, ...], scene: Scene, *, right: bool) -> list[_Made]:
+    found = []
+    for chunk in chunks:
+        forms = [form for form in _forms(chunk.parts, scene) if form]
+        if forms:
+            weights = [_weight(one) for one in chunk.figures()]
+            cells = tuple(sum(cell_len(text) for text, _ in form) for form in forms)
+            weight = min(weights, default=_OWN_WORDS)
+            found.append(_Made(weight, chunk.gap, right, forms, cells))
+    return found
+
+
+def _weight(figure: Figure) -> int:
+    if figure.kept:
+        return -1
+    return FIELDS[figure.name].weight if figure.name else _OWN_WORDS
+
+
+def _forms(parts: tuple[Part, ...], scene: Scene) -> Forms:
+    """Parts side by side: all in their longest form, and so on down to the shortest."""
+    each = [_part_forms(part, scene) for part in parts]
+    levels = max((len(forms) for forms in each), default=0)
+    return [
+        [piece for forms in each if forms for piece in forms[min(level, len(forms) - 1)]]
+        for level in range(levels)
+    ]
+
+
+def _part_forms(part: Part, scene: Scene) -> Forms:
+    if isinstance(part, Text):
+        return [[(part.text, theme.active().style("faint"))]]
+    if isinstance(part, Optional):
+        return _forms(part.parts, scene) if _says(part, scene) else []
+    return FIELDS[part.name].forms(scene, part.option) if part.name else []
+
+
+def _says(part: Optional, scene: Scene) -> bool:
+    """True if a figure in the brackets has something to say."""
+    return any(
+        _says(one, scene) if isinstance(one, Optional) else bool(_part_forms(one, scene))
+        for one in part.parts
+        if not isinstance(one, Text)
+    )

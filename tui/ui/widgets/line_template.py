@@ -1,0 +1,214 @@
+"""The status line's template: what stands in it, in which order, and what goes first.
+
+``{rate} tok/s  [ttft {ttft}]{fill}{connection}``: a name in braces is a figure, brackets go when
+all figures in them are empty, two blanks part what goes together, ``{fill}`` parts left from
+right. ``{{``, ``}}``, ``[[`` and ``]]`` are the characters themselves. What is wrong is told, with
+the line, and the rest is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from tui.ui.rows import pictures
+
+FILL = "fill"
+MOST_CHARS = 1000
+_TOKEN = re.compile(
+    r"(?P<twice>\{\{|\}\}|\[\[|\]\])"
+    r"|\{(?P<field>[^{}\[\]\n]*)\}"
+    r"|(?P<sign>[\[\]{}])"
+    r"|(?P<gap>[ \t]*\n\s*|[ \t]{2,})"
+    r"|(?P<text>[^{}\[\]\n \t]+|[ \t])"
+)
+_GAP = 2
+
+
+class Text(NamedTuple):
+    """The user's own words."""
+
+    text: str
+
+
+class Figure(NamedTuple):
+    """A field: its name, and what it is asked for."""
+
+    name: str
+    """Empty: there is no such field, it is never anything."""
+    option: str = ""
+    kept: bool = False
+    """``{name!}``: it is the last to go."""
+    line: int = 0
+    """Of the template, from 0."""
+
+
+class Optional(NamedTuple):
+    """What stands in brackets."""
+
+    parts: tuple[Part, ...]
+
+
+Part = Text | Figure | Optional
+
+
+class Chunk(NamedTuple):
+    """What goes together, or not at all."""
+
+    gap: int
+    """Blanks before it."""
+    parts: tuple[Part, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """All fields in it."""
+        yield from _figures(self.parts)
+
+
+class Template(NamedTuple):
+    """A line in two halves."""
+
+    left: tuple[Chunk, ...] = ()
+    right: tuple[Chunk, ...] = ()
+
+    def names(self) -> set[str]:
+        """The fields that it has."""
+        return {one.name for chunk in (*self.left, *self.right) for one in chunk.figures()}
+
+
+class Complaint(NamedTuple):
+    """What is wrong in a template."""
+
+    line: int
+    """Of the template, from 0."""
+    words: str
+
+
+def parsed(
+    text: str, known: Collection[str], default: Template
+) -> tuple[Template, list[Complaint]]:
+    """The template of a text, and what is wrong with it.
+
+    A half of which nothing is left that could be shown is as in ``default``.
+    """
+    if len(text) > MOST_CHARS:
+        words = f"is longer than {MOST_CHARS} characters; the line is as it comes with duetto"
+        return default, [Complaint(0, words)]
+    reading = _Reading(known)
+    reading.take(text)
+    left, right = (tuple(half) for half in reading.halves)
+    if reading.complaints:
+        left = left if _says(left) else default.left
+        right = right if _says(right) or not reading.filled else default.right
+    elif not left and not right:
+        return default, [Complaint(0, "is empty; leave it out for the line that duetto has")]
+    return Template(left, right), reading.complaints
+
+
+def _says(chunks: Collection[Chunk]) -> bool:
+    return any(one.name for chunk in chunks for one in chunk.figures())
+
+
+class _Reading:
+    """Reads one template."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        self.halves: tuple[list[Chunk], list[Chunk]] = ([], [])
+        self.complaints: list[Complaint] = []
+        self.filled = False
+        self._known = known
+        self._line = 0
+        self._gap = 0
+        self._open: list[list[Part]] = [[]]
+        """The parts of this chunk, and of each bracket that is open in it."""
+
+    def take(self, text: str) -> None:
+        """All of it."""
+        for token in _TOKEN.finditer(text):
+            if (twice := token["twice"]) is not None:
+                self._say(twice[0])
+            elif (name := token["field"]) is not None:
+                self._field(name)
+            elif (sign := token["sign"]) is not None:
+                self._sign(sign)
+            elif (gap := token["gap"]) is not None:
+                self._part(gap)
+                self._line += gap.count("\n")
+            else:
+                self._say(token["text"])
+        while len(self._open) > 1:
+            self._complain("a [ has no ]")
+            self._sign("]")
+        self._end()
+
+    def _say(self, text: str) -> None:
+        parts = self._open[-1]
+        if parts and isinstance(parts[-1], Text):
+            parts[-1] = Text(parts[-1].text + pictures(text))
+        else:
+            parts.append(Text(pictures(text)))
+
+    def _field(self, written: str) -> None:
+        name, _, option = written.strip().partition(":")
+        kept = name.endswith("!")
+        name = name.removesuffix("!").strip()
+        if name == FILL:
+            if self.filled or len(self._open) > 1:
+                where = "stands within [ ]" if len(self._open) > 1 else "stands there twice"
+                self._complain(f"{{{FILL}}} {where}; one of them parts left from right")
+                return
+            self._end()
+            self.filled = True
+        elif name in self._known:
+            self._open[-1].append(Figure(name, option.strip(), kept, self._line))
+        else:
+            near = get_close_matches(name, self._known, 1, 0.5)
+            hint = f"did you mean {{{near[0]}}}?" if near else "docs/meter.md has all of them"
+            self._complain(f"there is no field {{{pictures(name)[:40]}}}; {hint}")
+            self._open[-1].append(Figure(""))
+
+    def _sign(self, sign: str) -> None:
+        if sign == "[":
+            if len(self._open) == 1:
+                self._end()
+            self._open.append([])
+        elif sign == "]" and len(self._open) > 1:
+            parts = tuple(self._open.pop())
+            if not any(True for _ in _figures(parts)):
+                if any(parts):
+                    self._complain("between [ and ] is no field: it is always shown")
+                self._open[-1].extend(parts)
+            else:
+                self._open[-1].append(Optional(parts))
+            if len(self._open) == 1:
+                self._end()
+        else:
+            self._complain(f"a {sign} stands alone; write {sign}{sign} for the character")
+            self._say(sign)
+
+    def _part(self, gap: str) -> None:
+        """Two blanks or more, or a new line: another chunk begins."""
+        if len(self._open) > 1:
+            self._say(" " if "\n" in gap else gap)
+        else:
+            self._end()
+            self._gap = _GAP if "\n" in gap else len(gap.expandtabs(_GAP))
+
+    def _end(self) -> None:
+        parts = tuple(self._open[0])
+        self._open[0] = []
+        if any(not isinstance(part, Text) or part.text.strip() for part in parts):
+            self.halves[self.filled].append(Chunk(self._gap, parts))
+            self._gap = 0
+
+    def _complain(self, words: str) -> None:
+        self.complaints.append(Complaint(self._line, words))
+
+
+def _figures(parts: tuple[Part, ...]) -> Iterator[Figure]:
+    for part in parts:
+        if isinstance(part, Figure):
+            yield part
+        elif isinstance(part, Optional):
+            yield from _figures(part.parts)

@@ -1,0 +1,266 @@
+"""What else the status line says: who answers, over what, how it ended, what is waited for.
+
+As in `meter` each has its forms, the longest first; what nobody told is not said.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from tui.core.meter import MeterView
+from tui.core.wire.limits import PAUSE, Limit, tightest
+from tui.engine.notices import Status
+from tui.ui import theme
+from tui.ui.conversation.views import ROLE_GLYPHS
+from tui.ui.keymap import shown
+from tui.ui.rows import clip, clip_left, one_line
+from tui.ui.widgets.meter import Form, Forms
+
+_VERDICTS = {
+    "passed": ("✓", "passed", "success"),
+    "failed": ("✗", "failed", "error"),
+    "timeout": ("✗", "timed out", "error"),
+    "error": ("✗", "could not run", "error"),
+}
+_SCARCE = 0.1
+"""The share of a limit below which it is said how much is left."""
+_UNSAID_TIERS = frozenset({"", "auto"})
+_NAME = 24
+
+
+class Scene(NamedTuple):
+    """All that a line is made of."""
+
+    status: Status
+    view: MeterView
+    now: float
+    """Monotonic seconds."""
+    workspace: str = ""
+    branch: str = ""
+    clock: str = ""
+    """``14:05``."""
+    reached: bool = False
+    """A connection to the endpoint stood before."""
+
+
+def news(scene: Scene) -> Forms:
+    """That it stops, or where it was stopped."""
+    status, warning = scene.status, theme.active().style("warning")
+    if status.stopping:
+        return [[("stopping…", warning)]]
+    if not status.stopped or status.busy:
+        return []
+    words = one_line(status.stopped)
+    return [
+        [(f"■ {words}", warning)],
+        [(f"■ {clip(words, 20)}", warning)],
+        [("■ stopped", warning)],
+    ]
+
+
+def running(scene: Scene) -> Forms:
+    """The command that runs."""
+    if not scene.status.running:
+        return []
+    words, warning = one_line(scene.status.running), theme.active().style("warning")
+    return [[(f"$ {clip(words, cells)} …", warning)] for cells in (_NAME, 10)]
+
+
+def verdict(scene: Scene) -> Forms:
+    """How the last tests ended; nothing while a command runs."""
+    found = _VERDICTS.get(scene.status.verdict)
+    if found is None or scene.status.running:
+        return []
+    sign, words, colour = found
+    style = theme.active().style(colour, more="bold")
+    return [[(f"{sign} tests {words}", style)], [(f"{sign} {words}", style)]]
+
+
+def throttle(scene: Scene) -> Forms:
+    """That the model is slowed down, and to what."""
+    if not scene.status.throttle:
+        return []
+    warning, words = theme.active().style("warning"), f"{scene.status.throttle:,.0f}/s"
+    return [[(f"throttled {words}", warning)], [(f"≤ {words}", warning)]]
+
+
+def role(scene: Scene) -> Forms:
+    """``fast`` or ``deep``."""
+    name = scene.status.role
+    style = theme.active().style(name, more="bold")
+    return [[(f"{ROLE_GLYPHS[name]} {name}", style)], [(name, style)]]
+
+
+def model(scene: Scene) -> Forms:
+    """The model that is asked."""
+    return _plain(scene.status.models.get(scene.status.role, ""))
+
+
+def effort(scene: Scene) -> Forms:
+    """The effort that is asked for."""
+    return _plain(scene.status.efforts.get(scene.status.role) or "")
+
+
+def endpoint(scene: Scene) -> Forms:
+    """The endpoint's name."""
+    return _plain(scene.status.endpoint)
+
+
+def served(scene: Scene) -> Forms:
+    """Who answered, once that was told: ``asked → served`` where they differ."""
+    status, style = scene.status, theme.active().style
+    asked = one_line(status.models.get(status.role, ""))
+    name = one_line(status.served_model or status.served_endpoint)
+    if not name:
+        return []
+    if not differs(status):
+        return [[(clip(name, _NAME), style("muted"))]]
+    warning = style("warning")
+    short: Form = [(f"↪ {clip(name, _NAME)}", warning)]
+    place = one_line(status.served_endpoint)
+    on = f" on {clip(place, 16)}" if place and status.served_model else ""
+    if not asked:
+        return [short]
+    whole = [(clip(asked, _NAME), style("muted")), (f" → {clip(name, _NAME)}{on}", warning)]
+    return [whole, [(f"↪ {clip(name, _NAME)}{on}", warning)], short]
+
+
+def differs(status: Status) -> bool:
+    """True if somebody else answered than was asked: a dated name of the same model is the same."""
+    asked, name = status.models.get(status.role, ""), status.served_model
+    same = not name or not asked or _bare(name).startswith(_bare(asked))
+    return bool(status.served_endpoint) or not same
+
+
+def tier(scene: Scene) -> Forms:
+    """The service tier, once that was told: ``asked → served`` where they differ."""
+    status, style = scene.status, theme.active().style
+    asked, got = one_line(status.tiers.get(status.role, "")), one_line(status.served_tier)
+    if got.casefold() in _UNSAID_TIERS:
+        return []
+    if asked.casefold() in _UNSAID_TIERS or asked.casefold() == got.casefold():
+        return [[(clip(got, 12), style("muted"))]]
+    whole = [(clip(asked, 12), style("muted")), (f" → {clip(got, 12)}", style("warning"))]
+    return [whole, [(f"↪ {clip(got, 12)}", style("warning"))]]
+
+
+def limits(scene: Scene, option: str) -> Forms:
+    """The limit that is felt first, if little is left, and when it is lifted; ``all``: always."""
+    status, now = scene.status, scene.now
+    if status.retry_s is not None:
+        return []
+    pauses = [one for one in status.limits if one.name == PAUSE and (one.until_s or 0) > now]
+    if pauses:
+        left = wait((pauses[0].until_s or now) - now)
+        error = theme.active().style("error", more="bold")
+        return [[(f"the server asks to wait {left}", error)], [(f"wait {left}", error)]]
+    found = tightest(status.limits, now)
+    if found is None or ((found.share or 0.0) > _SCARCE and option != "all"):
+        return []
+    return _limit(found, now)
+
+
+def _limit(found: Limit, now: float) -> Forms:
+    share = found.share or 0.0
+    colour = "error" if not found.remaining else "warning" if share <= _SCARCE else "muted"
+    style = theme.active().style(colour)
+    name = clip(one_line(found.name), _NAME) or "requests"
+    left = "" if found.until_s is None else wait(found.until_s - now)
+    after = f", {left}" if left else ""
+    if name.startswith("%"):
+        words = f"{found.remaining:.0f}{name} left"
+    elif not found.remaining:
+        words, after = f"no {name} left", f" for {left}" if left else ""
+    else:
+        whole = f" of {_count(found.most)}" if found.most else ""
+        words = f"{_count(found.remaining)}{whole} {name} left"
+    short = f"{share:.0%} left" if found.remaining else "limit reached"
+    return [[(f"{words}{after}", style)], [(f"{short}{after}", style)], [(short, style)]]
+
+
+def connection(scene: Scene) -> Forms:
+    """How it stands with the server: in words, with its round trip, or when it is tried again."""
+    status, style = scene.status, theme.active().style
+    if status.retry_s is not None:
+        left, lit = f"{math.ceil(max(status.retry_s, 0))} s", style("warning", more="bold")
+        again: Form = [(f"◌ again in {left}", lit)]
+        way_out = f" · {shown('stop')} cancels"
+        return [[*again, (way_out, style("muted"))], again, [(f"◌ {left}", lit)]]
+    over: Form = [(" http", style("warning"))] if status.transport == "http" else []
+    if status.connection == "ready":
+        trip = " ready" if status.round_trip_ms is None else f" {status.round_trip_ms:.0f} ms"
+        dot = ("●", style("meter-online"))
+        return [[dot, *over, (trip, style("muted"))], [dot]]
+    if status.connection == "connecting" or (status.connection == "lost" and status.busy):
+        again_said = "re" if scene.reached else ""
+        return [[(f"◌ {again_said}connecting", style("warning")), *over]]
+    if status.connection == "offline" and scene.reached:
+        return [[("○ idle", style("muted")), *over]]  # typing opens it again
+    if status.connection == "lost":
+        offline = style("meter-offline")
+        return [[("○ connection lost", offline)], [("○ lost", offline)]]
+    return [[("○ offline", style("meter-offline"))]]
+
+
+def transport(scene: Scene) -> Forms:
+    """What the endpoint is spoken to over."""
+    http = scene.status.transport == "http"
+    return _plain("HTTP" if http else "WebSocket", "warning" if http else "muted")
+
+
+def trip(scene: Scene) -> Forms:
+    """The round trip, where it was measured."""
+    trip_ms = scene.status.round_trip_ms
+    return [] if trip_ms is None else _plain(f"{trip_ms:.0f} ms")
+
+
+def queue(scene: Scene) -> Forms:
+    """How many prompts wait."""
+    count = len(scene.status.queued)
+    return _plain(f"{count} queued", "foreground") if count else []
+
+
+def path(scene: Scene) -> Forms:
+    """The file that is shown, as far as there is room."""
+    whole = one_line(scene.status.active_path)
+    cut = [clip_left(whole, cells) for cells in (60, _NAME, 12)]
+    return [form for words in dict.fromkeys(cut) for form in _plain(words, "foreground")]
+
+
+def workspace(scene: Scene) -> Forms:
+    """The folder's name."""
+    return _plain(scene.workspace, "foreground")
+
+
+def branch(scene: Scene) -> Forms:
+    """The git branch at the start."""
+    return _plain(scene.branch)
+
+
+def clock(scene: Scene) -> Forms:
+    """Hours and minutes."""
+    return _plain(scene.clock)
+
+
+def wait(seconds: float) -> str:
+    """``42 s``, ``12 min``, ``3 h``: a countdown that changes no more often than it must."""
+    left = math.ceil(max(seconds, 0.0))
+    if left < 120:
+        return f"{left} s"
+    return f"{math.ceil(left / 60)} min" if left < 7200 else f"{left / 3600:.1f} h"
+
+
+def _plain(words: str, colour: str = "muted") -> Forms:
+    found = one_line(words)
+    style = theme.active().style(colour)
+    return [[(clip(found, cells), style)] for cells in (_NAME, 12)] if found else []
+
+
+def _bare(name: str) -> str:
+    """Without the maker's name before it, as some endpoints have it."""
+    return name.rpartition("/")[2].casefold()
+
+
+def _count(number: float | None) -> str:
+    return f"{number or 0:,.0f}"
