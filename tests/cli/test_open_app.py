@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.sources import ROOT
 from tests.support.terminal import Terminal
-from tui.cli.open_app import git_branch, options_for, with_known_theme
+from tui.cli.open_app import git_branch, options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure, offered_prompts
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
-from tui.settings import EditorSettings, Paths, Settings
+from tui.settings import Paths, Settings
 
 CRASH = """
 from tui.ui.screens.workbench import Workbench
@@ -71,20 +71,6 @@ def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
     assert git_branch(tmp_path / "tree") == "01234567"
-
-
-def test_a_theme_that_a_repository_asks_for_in_vain_only_warns(tmp_path: Path) -> None:
-    own = Settings(editor=EditorSettings(theme="ember"))
-    asked = Settings(editor=EditorSettings(theme="neon"))
-    settings, trouble = with_known_theme(asked, own.editor.theme, tmp_path)
-    assert settings == own
-    assert trouble is not None
-    assert trouble.severity == "warning"
-    assert "'neon'" in trouble.why
-    assert "dusk" in trouble.next_step
-    known = Settings(editor=EditorSettings(theme="paper"))
-    assert with_known_theme(known, "", tmp_path) == (known, None)
-    assert with_known_theme(asked, "neon", tmp_path) == (asked, None), "one's own is an error"
 
 
 def test_it_opens_on_a_repository_with_an_unknown_theme(

@@ -40,7 +40,6 @@ from tui.settings import Paths, Settings, load_project, with_project
 if TYPE_CHECKING:
     from tui.cli.composition import Composition
     from tui.cli.workplace import Workplace
-    from tui.engine.notices import Trouble
     from tui.engine.session import Options, Session
     from tui.ui.app import DuettoApp
 

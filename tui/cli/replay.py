@@ -13,12 +13,13 @@ import click
 
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.own_keys import trouble_with, use_keys
+from tui.cli.own_themes import dressed
 from tui.cli.screen import require_screen
 from tui.core.inert_text import PROSE, inert
 from tui.core.wire.recording import Recording, read
 from tui.engine.notices import Trouble
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
-from tui.settings import Paths, Settings
+from tui.settings import Paths, ProjectSettings, Settings
 
 if TYPE_CHECKING:
     from tui.cli.replay_stage import Stage
@@ -171,9 +172,12 @@ async def _shown(stage: Stage, settings: Settings) -> int:
     from tui.cli.open_app import log_broken, made_app
 
     asyncio.get_running_loop().set_exception_handler(log_broken)
-    if wrong := trouble_with(use_keys(settings, Paths.find().config_file)):
+    paths = Paths.find()
+    dress = dressed(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
+    wrong_keys = trouble_with(use_keys(settings, paths.config_file))
+    for wrong in filter(None, (*dress.troubles, wrong_keys)):
         stage.session.warn(wrong)
-    app = made_app(stage.session, settings, stage.root)
+    app = made_app(stage.session, settings, stage.root, dress)
     playing: asyncio.Task[None] | None = None
 
     async def play() -> None:

@@ -1,0 +1,130 @@
+"""Which theme the app starts in, and what is said where something is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tui.cli.own_themes import Dress, dressed
+from tui.setting_tables import ProjectEditorSettings
+from tui.settings import EditorSettings, Paths, ProjectSettings
+from tui.ui import theme
+
+
+@pytest.fixture(autouse=True)
+def _no_folder_stays() -> Iterator[None]:
+    yield
+    theme.own_folder(None)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    paths = Paths(tmp_path / "config.toml", tmp_path / "data", tmp_path / "state")
+    paths.themes_dir.mkdir()
+    return paths
+
+
+def dress(paths: Paths, project: str | None = None, **editor: str) -> Dress:
+    lines = "".join(f'{key} = "{value}"\n' for key, value in editor.items())
+    paths.config_file.write_text(f"[editor]\n{lines}")
+    asked = ProjectSettings(editor=ProjectEditorSettings(theme=project))
+    root = paths.data_dir / "repo"
+    return dressed(EditorSettings(**editor), asked, root, paths, paths.config_file)
+
+
+def test_without_a_setting_the_theme_follows_the_terminal(paths: Paths) -> None:
+    found = dress(paths)
+    assert found.choice == "auto"
+    assert [found.name(dark) for dark in (None, True, False)] == ["dusk", "dusk", "paper"]
+    assert found.troubles == ()
+
+
+def test_the_pair_can_be_chosen(paths: Paths) -> None:
+    found = dress(paths, theme="auto", theme_light="solarized-light", theme_dark="nord")
+    assert [found.name(dark) for dark in (True, False)] == ["nord", "solarized-light"]
+
+
+def test_a_named_theme_does_not_follow(paths: Paths) -> None:
+    assert dress(paths, theme="ember").name(False) == "ember"
+
+
+def test_what_a_repository_asks_for_in_vain_is_only_told(paths: Paths) -> None:
+    found = dress(paths, "neon", theme="ember")
+    assert found.choice == "ember"
+    (trouble,) = found.troubles
+    assert trouble.severity == "warning"
+    assert "'neon'" in trouble.why
+    assert ".duetto/config.toml" in trouble.why
+    assert dress(paths, "paper", theme="ember").choice == "paper"
+
+
+def test_an_unknown_theme_of_ones_own_is_told_with_its_line_and_the_nearest(paths: Paths) -> None:
+    """It was an error that kept duetto from opening; a deleted theme file is no reason for that."""
+    found = dress(paths, theme="embr")
+    assert found.choice == "auto"
+    (trouble,) = found.troubles
+    assert f"{paths.config_file} line 2" in trouble.why
+    assert "did you mean 'ember'" in trouble.why
+    found = dress(paths, theme_light="papr")
+    assert found.name(False) == "paper"
+    assert "line 2" in found.troubles[0].why
+
+
+def test_mistakes_in_the_users_file_are_told_and_the_rest_is_worn(paths: Paths) -> None:
+    (paths.themes_dir / "mine.toml").write_text('base = "nord"\n[palette]\naccent = "rde"\n')
+    found = dress(paths, theme="mine")
+    assert found.choice == "mine"
+    (trouble,) = found.troubles
+    assert "mine.toml line 3: accent must look like #a1b2c3, not 'rde'" in trouble.why
+    assert "duetto theme check mine" in trouble.next_step
+
+
+def test_a_file_that_is_no_text_is_told(paths: Paths) -> None:
+    (paths.themes_dir / "mine.toml").write_bytes(b"\xff\xfe\x00")
+    found = dress(paths, theme="mine")
+    assert found.choice == "auto"
+    assert "not UTF-8" in found.troubles[0].why
+
+
+def test_a_choice_is_kept_and_the_settings_file_is_not_written(paths: Paths) -> None:
+    before = dress(paths, theme="ember")
+    text = paths.config_file.read_text()
+    before.keep("nord")
+    assert paths.config_file.read_text() == text
+    assert dress(paths, theme="ember").choice == "nord"
+    assert paths.state_dir.stat().st_mode & 0o777 == 0o700
+
+
+def test_who_writes_another_theme_into_the_settings_decides_anew(paths: Paths) -> None:
+    dress(paths, theme="ember").keep("nord")
+    assert dress(paths, theme="paper").choice == "paper"
+    dress(paths, theme="paper").keep("paper")
+    assert dress(paths, theme="paper").choice == "paper"
+
+
+def test_a_choice_in_a_workspace_with_a_theme_of_its_own_holds_there(paths: Paths) -> None:
+    dress(paths, theme="ember").keep("nord")
+    assert dress(paths, "paper", theme="ember").choice == "paper"
+    dress(paths, "paper", theme="ember").keep("gruvbox-dark")
+    assert dress(paths, "paper", theme="ember").choice == "gruvbox-dark"
+    assert dress(paths, theme="ember").choice == "nord"
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", '{"": 3}', '{"": ["ember", 4]}', "\xff" * 9])
+def test_a_broken_record_of_the_choice_is_none(paths: Paths, text: str) -> None:
+    paths.make_state_dir()
+    (paths.state_dir / "theme.json").write_text(text)
+    found = dress(paths, theme="ember")
+    assert found.choice == "ember"
+    found.keep("nord")
+    assert dress(paths, theme="ember").choice == "nord"
+
+
+def test_a_chosen_theme_that_is_gone_is_not_asked_for(paths: Paths) -> None:
+    (paths.themes_dir / "mine.toml").write_text('base = "nord"\n')
+    dress(paths, theme="ember").keep("mine")
+    assert dress(paths, theme="ember").choice == "mine"
+    (paths.themes_dir / "mine.toml").unlink()
+    assert dress(paths, theme="ember").choice == "ember"
