@@ -1,48 +1,89 @@
-"""The parts of README.md that are made from code: ``python -m tests.readme`` writes them."""
+"""The parts of README.md and docs/keys.md that are made from code: ``python -m tests.readme``."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tests.support.sources import ROOT
-from tui.ui.keymap import key_name, rows
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
+from tui.ui.keymap import key_name, leader_keys, row_of, rows, ways
+from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
 
 README = ROOT / "README.md"
-ONE_ROW: tuple[Scope, ...] = ("turn", "diff")
-KEYS = re.compile(r"(?<=<!-- keys: )(?P<intro>[^\n]*-->\n).*?(?=<!-- end of keys -->)", re.S)
+ALL_KEYS = ROOT / "docs" / "keys.md"
+FIRST: tuple[tuple[Scope, str], ...] = (
+    ("prompt", "send"),
+    ("prompt", "complete"),
+    ("prompt", "steer"),
+    ("prompt", "newline"),
+    ("global", "interrupt"),
+    ("global", "review"),
+    ("review", "accept_hunk"),
+    ("review", "reject_hunk"),
+    ("global", "accept"),
+    ("global", "reject"),
+    ("global", "review_turn"),
+    ("global", "undo_turn"),
+    ("global", "switch"),
+    ("global", "verify"),
+    ("global", "next_pane"),
+    ("global", "open_file"),
+    ("global", "save"),
+    ("global", "leader"),
+    ("global", "palette"),
+    ("global", "help"),
+)
+"""What README.md shows: enough for the first day."""
+PART = re.compile(
+    r"<!-- (?P<name>keys|all keys): (?P<intro>[^\n]*-->\n).*?(?=<!-- end of keys -->)", re.S
+)
 
 
-def keys_table() -> str:
-    """The keymap as a table, one row an action; a screen of its own has one row for all."""
-    lines = ["| | Keys | |", "|---|---|---|"]
-    for scope in SCOPES:
-        title = SCOPE_TITLES[scope]
-        if scope in ONE_ROW:
-            lines.append(f"| {title} | F1 lists them | {_in_one_row(scope)} |")
-            continue
-        for key in rows(scope):
-            keys = ", ".join(f"`{key_name(name)}`" for name in key.keys)
-            lines.append(f"| {title} | {keys} | {key.help.replace('|', '/')} |")
-            title = ""
+def first_keys() -> str:
+    """The keys of the first day, as a table."""
+    lines = ["| Keys | |", "|---|---|"]
+    for scope, action in FIRST:
+        key = row_of(action, scope)
+        assert key is not None, action
+        where = "" if scope in ("global", "prompt") else f" ({_lower(SCOPE_TITLES[scope])})"
+        lines.append(f"| {_keys(key)} | {_cell(key.help)}{where} |")
     return "\n".join(lines) + "\n"
 
 
-def _in_one_row(scope: Scope) -> str:
-    """Keys and what they do, of all actions that have a word of their own."""
-    said = [f"`{key_name(key.keys[0])}` {_short(key.help)}" for key in rows(scope)]
-    return "; ".join(said)
+def all_keys() -> str:
+    """The whole keymap, a table for each scope."""
+    lines: list[str] = []
+    leader = key_name(leader_keys()[0])
+    for scope in SCOPES:
+        lines += ["", f"### {SCOPE_TITLES[scope]}: `[keys.{scope}]`", ""]
+        lines += [f"| Action | Keys | Behind {leader} | |", "|---|---|---|---|"]
+        for key in rows(scope):
+            led = [name.split(" ", 1)[1] for name in ways(key) if name.startswith(f"{leader} ")]
+            behind = ", ".join(f"`{name}`" for name in led)
+            lines.append(f"| {key.name} | {_keys(key)} | {behind} | {_cell(key.help)} |")
+    return "\n".join(lines) + "\n\n"
 
 
-def _short(words: str) -> str:
-    """Up to the first semicolon, without a capital."""
-    first = words.partition(";")[0].replace("|", "/")
-    return first[0].lower() + first[1:]
+def _keys(key: Key) -> str:
+    return ", ".join(f"`{key_name(name)}`" for name in key.keys)
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "/")
+
+
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]
 
 
 def with_keys(text: str) -> str:
-    """README's text with the table as the keymap has it now."""
-    return KEYS.sub(lambda found: found["intro"] + keys_table(), text)
+    """A text with its table of keys as the keymap has it now."""
+
+    def made(found: re.Match[str]) -> str:
+        begun = f"<!-- {found['name']}: {found['intro']}"
+        return begun + (first_keys() if found["name"] == "keys" else all_keys())
+
+    return PART.sub(made, text)
 
 
 def shell_block(text: str, marker: str) -> str:
@@ -53,5 +94,11 @@ def shell_block(text: str, marker: str) -> str:
     return found[1]
 
 
+def write(file: Path) -> None:
+    """Bring one file up to date."""
+    file.write_text(with_keys(file.read_text()))
+
+
 if __name__ == "__main__":
-    README.write_text(with_keys(README.read_text()))
+    write(README)
+    write(ALL_KEYS)

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme import README, shell_block, with_keys
+from tests.readme import ALL_KEYS, README, shell_block, with_keys
 from tests.support.sources import ROOT
 from tui import settings
 from tui.cli.main import COMMANDS
+from tui.ui.keymap import SHIPPED
+from tui.ui.keys.remapping import remapped
 from tui.ui.theme import theme_names
 
 TEXT = README.read_text()
@@ -25,6 +27,15 @@ def test_it_is_short() -> None:
 
 def test_the_keys_are_those_of_the_keymap() -> None:
     assert with_keys(TEXT) == TEXT, "run: python -m tests.readme"
+
+
+def test_all_keys_are_in_the_docs_and_the_examples_there_hold() -> None:
+    text = ALL_KEYS.read_text()
+    assert with_keys(text) == text, "run: python -m tests.readme"
+    for file in (ALL_KEYS, ROOT / "docs" / "settings.md"):
+        for block in re.findall(r"```toml\n(.*?)```", file.read_text(), re.S):
+            keys = settings.parse(block, file.name).keys
+            assert remapped(SHIPPED, keys)[1] == [], file.name
 
 
 def test_ci_runs_the_readmes_test_command(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from tui.ui.keys.spelling import key_name as spelled_name
 if TYPE_CHECKING:
     from tui.ui.keys.remapping import Refused
 
-_SHIPPED: tuple[Key, ...] = (
+SHIPPED: tuple[Key, ...] = (
     *EVERYWHERE,
     *PROMPTING,
     *CONVERSATION,
@@ -36,6 +36,7 @@ _SHIPPED: tuple[Key, ...] = (
     *EDITING,
     *BROWSING,
 )
+"""The rows as they are written: some take keys from others, see `KEYMAP`."""
 _NAMED = re.compile(r"\{(\w+)\}")
 
 
@@ -54,7 +55,7 @@ def _resolved(table: Sequence[Key]) -> tuple[Key, ...]:
     return tuple(map(whole, table))
 
 
-KEYMAP: tuple[Key, ...] = _resolved(_SHIPPED)
+KEYMAP: tuple[Key, ...] = _resolved(SHIPPED)
 """The table as it is shipped. Rows of scope ``editor`` belong to the editor's widgets."""
 
 
@@ -96,11 +97,11 @@ _now = _Now()
 def use(wishes: Mapping[str, object]) -> list[Refused]:
     """Have these keys from now on (``[keys]`` of the settings); what is not granted is returned."""
     refused: list[Refused] = []
-    table: Sequence[Key] = _SHIPPED
+    table: Sequence[Key] = SHIPPED
     if wishes:
         from tui.ui.keys.remapping import remapped  # few have keys of their own
 
-        table, refused = remapped(_SHIPPED, wishes)
+        table, refused = remapped(SHIPPED, wishes)
     _now.table = _resolved(table)
     _now.fill()
     if _now.made:

@@ -72,7 +72,8 @@ CONVERSATION: tuple[Key, ...] = (
         "edit_hunk",
         ("e",),
         "review",
-        "Edit the hunk's text in the editor, then Alt+Y accepts it; copy the text of a dropped one",
+        "Edit the hunk's text in the editor, then {accept_edited} accepts it; copy the text"
+        " of a dropped one",
     ),
     Key(
         "next_candidate(-1)",

@@ -33,7 +33,8 @@ REVIEWING: tuple[Key, ...] = (
         "edit_hunk",
         ("e",),
         "turn",
-        "Edit the hunk in the editor, then Alt+Y accepts it; copy the text of one that was dropped",
+        "Edit the hunk in the editor, then {accept_edited} accepts it; copy the text of"
+        " one that was dropped",
     ),
     Key("which_hunks", ("t",), "turn", "The hunks of the last turn, or all that are pending"),
     Key("step(1)", ("n",), "diff", "Next hunk", "next", called="next_hunk"),

@@ -172,6 +172,8 @@ def _press(word: str) -> str:
 
 def _last(rest: str, word: str) -> str:
     """The key itself, without Ctrl, Alt and Shift."""
+    if not rest.isprintable():
+        raise NoSuchKey("holds a character that cannot be seen; no key types it")
     if len(rest) == 1 and rest not in _LAST_OF:
         return character_key(rest)
     name = rest.lower().replace("-", "_")
@@ -180,7 +182,7 @@ def _last(rest: str, word: str) -> str:
         return name
     if len(name) > 1 and (character := _character(name)) is not None:
         return character_key(character)
-    if rest.isprintable() and not rest.isascii() and len(rest) < 4:
+    if not rest.isascii() and len(rest) < 4:
         raise NoSuchKey("is more than one character; a key types one")
     if name.rstrip("+_") in _MODIFIER_OF:
         raise NoSuchKey("needs a key behind it, as Ctrl+X has")
