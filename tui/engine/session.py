@@ -209,7 +209,8 @@ class Session:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
         self._supervisor.start(self._pair.dial(), "connecting")
         if self._ports.watch is not None:
-            self._supervisor.start(self._watch(), "watching files")
+            changed = self.folders.telling(self._saving.outside)
+            self._supervisor.start(_watch(self._board, self._ports, changed), "watching files")
         if self._ports.journal is not None:
             looking = _look_back(self._board, self._ports, self._saving, ask=self.options.ask)
             self._supervisor.start(looking, "looking for unfinished writes")
@@ -238,16 +239,6 @@ class Session:
             case _:
                 raise TypeError(f"not an intent: {intent!r}")
 
-    async def _watch(self) -> None:
-        if self._ports.watch is None:
-            return
-        try:
-            await self._ports.watch(self.folders.telling(self._saving.outside))
-        except DuettoError as error:
-            step = "what others change is noticed when you save"
-            trouble = Trouble("Files are not watched", str(error), step, severity="warning")
-            self._board.trouble(trouble)
-
     def _kit(self) -> Kit:
         ports, board, desk = self._ports, self._board, self._desk
         conversation = self.options.conversation or uuid.uuid4().hex
@@ -262,6 +253,17 @@ def _workspace(files: Files, options: Options) -> Workspace:
     workspace.ledger.first = options.ambiguous == "first"
     workspace.ledger.names = files.listing
     return workspace
+
+
+async def _watch(board: Board, ports: Ports, changed: Callable[[set[str]], None]) -> None:
+    """Tell of the files that others change."""
+    if ports.watch is None:
+        return
+    try:
+        await ports.watch(changed)
+    except DuettoError as error:
+        step = "what others change is noticed when you save"
+        board.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
 
 
 async def _look_back(board: Board, ports: Ports, saving: Saving, *, ask: bool) -> None:
