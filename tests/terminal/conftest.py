@@ -13,13 +13,17 @@ import pytest
 
 from tests.support.sources import ROOT
 from tests.support.terminal import Terminal
+from tui.cli.open_app import FIRST_RUN
 
 DUETTO = (sys.executable, "-m", "tui.cli")
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """What duetto sees: no keys, no settings but those in its home."""
+    """What duetto sees: no keys, no settings but those in its home; it is not the first start."""
+    state = tmp_path / "home" / "state"
+    state.mkdir(mode=0o700, parents=True)
+    (state / FIRST_RUN).write_text("{}\n")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("DUETTO_", "OPENAI_"))}
     return kept | {"DUETTO_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
 

@@ -62,7 +62,7 @@ def test_typing_over_the_answer_goes_on_too(start: Callable[..., Terminal]) -> N
 
 def test_a_model_of_ones_own_is_not_asked(start: Callable[..., Terminal], tmp_path: Path) -> None:
     home = tmp_path / "home"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     (home / "config.toml").write_text(
         '[endpoints.own]\nurl = "wss://127.0.0.1:9/v1/responses"\nkey_env = ""\n'
         '[models.fast]\nname = "their-model"\nendpoint = "own"\n'

@@ -1,0 +1,148 @@
+"""What is written on each page of the first run: rows of styled text, as wide as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from tui.ui import theme
+from tui.ui.first_run.chooser import Chooser
+from tui.ui.first_run.port import Found, State
+from tui.ui.rows import Piece, clip, inert, one_line, wrap
+
+Row = list[Piece]
+_SIGNS: dict[State, tuple[str, str]] = {
+    "looking": ("…", "muted"),
+    "found": ("●", "success"),
+    "nothing": ("○", "faint"),
+    "odd": ("▲", "warning"),
+}
+"""Of each state: sign and colour; the words beside it say the same."""
+_ORDER: dict[State, int] = {"found": 0, "looking": 1, "odd": 2, "nothing": 3}
+_LEAST_TALL = 18
+"""Rows: in fewer the findings are told in one sentence."""
+NOTHING_SENT = "Nothing of it is used before you say so."
+
+
+class Room(NamedTuple):
+    """How much there is to write on."""
+
+    width: int
+    height: int
+
+
+def heading(words: str) -> list[Row]:
+    """The name, and what this page is for."""
+    style = theme.active().style
+    return [[("duetto", style("accent", more="bold")), (f"  {words}", style("muted"))], []]
+
+
+def findings(found: Sequence[Found], room: Room) -> list[Row]:
+    """What was looked for: a row each, or a sentence where there is no room."""
+    style = theme.active().style
+    if room.height < _LEAST_TALL:
+        there = [one_line(one.name) for one in found if one.state in ("found", "odd")]
+        looking = any(one.state == "looking" for one in found)
+        words = "looking around…" if looking else "found nothing that could be connected"
+        words = f"found: {', '.join(there)}" if there else words
+        return [*_paragraph(words, room.width, "muted")[:2], []]
+    found = _together(found)
+    column = max((cell_len(one_line(one.name)) for one in found), default=0)
+    column = min(column, max(room.width // 2 - 4, 8)) + 2
+    rows: list[Row] = [[("On this machine", style("foreground", more="bold"))]]
+    for one in found:
+        sign, colour = _SIGNS[one.state]
+        name = clip(one_line(one.name), column - 2)
+        lines = wrap([(one_line(one.words), style("muted"))], max(room.width - column - 4, 8))
+        blank = " " * (column - cell_len(name))
+        front = "faint" if one.state == "nothing" else "foreground"
+        rows.append([(f"  {sign} ", style(colour)), (f"{name}{blank}", style(front)), *lines[0]])
+        rows += [[(" " * (column + 4), style("muted")), *line] for line in lines[1:]]
+    return [*rows, *_paragraph(f"  {NOTHING_SENT}", room.width, "faint"), []]
+
+
+def _together(found: Sequence[Found]) -> list[Found]:
+    """What is there first; those of whom the same is to be said share a row."""
+    absent: dict[str, list[str]] = {}
+    for one in found:
+        if one.state == "nothing":
+            absent.setdefault(one.words, []).append(one.name)
+    there = sorted(
+        (one for one in found if one.state != "nothing"), key=lambda one: _ORDER[one.state]
+    )
+    return [*there, *(Found(", ".join(who), words, "nothing") for words, who in absent.items())]
+
+
+def choices(chooser: Chooser, room: Room) -> list[Row]:
+    """The rows to choose from, the lit one marked."""
+    rows: list[Row] = []
+    style = theme.active().style
+    if chooser.filtered:
+        typed = chooser.typed or "type to filter"
+        rows.append(
+            [("  ", style("muted")), (typed, style("accent" if chooser.typed else "faint"))]
+        )
+    window = chooser.window(room.height)
+    lines = [_choice(chooser, index, room.width) for index in window]
+    if sum(map(len, lines)) > room.height:
+        lines = [line[:1] for line in lines]  # what is below them is left out
+    rows += [row for line in lines for row in line]
+    if not chooser.shown:
+        rows.append([("  none of them has that in its name", style("warning"))])
+    hidden = len(chooser.shown) - len(window)
+    if hidden:
+        rows.append([(f"    {hidden} more", style("faint"))])
+    return rows
+
+
+def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
+    """One row to choose; its words go below where they do not fit beside it."""
+    style = theme.active().style
+    item, lit = chooser.shown[index], index == chooser.at
+    number = "" if chooser.filtered else f"{index + 1}  "
+    mark = "▸ " if lit else "  "
+    title = clip(f"{number}{one_line(item.title)}", width - 2)
+    back = "selection" if lit else ""
+    row: Row = [
+        (mark, style("accent", back)),
+        (title, style("foreground", back, "bold" if lit else "")),
+    ]
+    words, used = one_line(item.words), 2 + cell_len(title)
+    if not words:
+        return [row]
+    if used + 3 + cell_len(words) <= width:
+        gap = max(34 - used, 3) if 34 + cell_len(words) <= width else 3
+        return [[*row, (" " * gap, style("muted", back)), (words, style("muted", back))]]
+    below = wrap([(words, style("muted"))], max(width - 5, 8))
+    return [row, *([("     ", style("muted")), *line] for line in below)]
+
+
+def settings(text: str, room: Room) -> list[Row]:
+    """The text of a settings file, as it will be written."""
+    style = theme.active().style
+    rows: list[Row] = []
+    for line in inert(text).splitlines():
+        colour = "muted" if line.startswith("#") else "foreground"
+        colour = "accent" if line.startswith("[") else colour
+        rows += wrap([(f"  {line}", style(colour))], room.width)
+    return [*rows, []]
+
+
+def words(text: str, room: Room, colour: str = "foreground") -> list[Row]:
+    """A paragraph, and an empty row."""
+    return [*_paragraph(text, room.width, colour), []]
+
+
+def footing(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
+    """The keys of the page."""
+    style = theme.active().style
+    pieces: list[Piece] = []
+    for key, word in keys:
+        pieces += [(key, style("accent")), (f" {word}   ", style("muted"))]
+    return [[], *wrap(pieces, room.width)]
+
+
+def _paragraph(text: str, width: int, colour: str) -> list[Row]:
+    return wrap([(text, theme.active().style(colour))], width)
