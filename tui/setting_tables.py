@@ -165,6 +165,15 @@ class NotifySettings(Strict, frozen=True):
     """The beginning of the prompt stands in the notification."""
 
 
+class MeterSettings(Strict, frozen=True):
+    """``[meter]``: the status line, and the ghost in the editor's gutter."""
+
+    line: Any = ""
+    """A template (docs/meter.md); what is wrong in it is told, and the rest is shown."""
+    gutter_ghost: Literal["linger", "turn", "off"] = "linger"
+    """How long it is there: until it has written all, until the turn ends, not at all."""
+
+
 class RehearsalSettings(Strict, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
@@ -186,6 +195,7 @@ class Settings(Strict, frozen=True):
     editor: EditorSettings = EditorSettings()
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()
+    meter: MeterSettings = MeterSettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
     keys: dict[str, Any] = {}
     """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""

@@ -27,6 +27,7 @@ from tui.setting_tables import SCHEMA as SCHEMA
 from tui.setting_tables import EditorSettings as EditorSettings
 from tui.setting_tables import EndpointSettings as EndpointSettings
 from tui.setting_tables import FormatSettings as FormatSettings
+from tui.setting_tables import MeterSettings as MeterSettings
 from tui.setting_tables import ModelSettings as ModelSettings
 from tui.setting_tables import ModelsSettings as ModelsSettings
 from tui.setting_tables import NotifySettings as NotifySettings

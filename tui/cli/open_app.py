@@ -29,6 +29,7 @@ from tui.cli.options import (
     trace_option,
 )
 from tui.cli.own_keys import trouble_with, use_keys
+from tui.cli.own_line import line_complaints, trouble_with_line, use_line
 from tui.cli.own_themes import Dress, dressed
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
@@ -125,7 +126,8 @@ def open_app(
     if beginning is not None:
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)
-    for wrong in filter(None, (*dress.troubles, wrong_keys)):
+    wrong_line = trouble_with_line(line_complaints(settings, config))
+    for wrong in filter(None, (*dress.troubles, wrong_keys, wrong_line)):
         composition.session.warn(wrong)
     opened = partial(made_app, composition.session, workplace.settings, target.root, dress)
     return asyncio.run(_run(composition, workplace, target, opened, beginning))
@@ -237,6 +239,7 @@ def made_app(session: Session, settings: Settings, root: Path, dress: Dress) -> 
     app.draw_on(facts)
     tell_ends(app, settings.notify, session, root)
     app.bench.editor.set_wrap(settings.editor.wrap)
+    use_line(app.bench, settings.meter)
     if less_motion(settings.editor.reduced_motion, os.environ):
         app.reduce_motion()
     return app

@@ -22,6 +22,9 @@ DEFAULT = (
 )
 
 
+_STANDS_OUT = 4
+
+
 class Field(NamedTuple):
     """One figure."""
 
@@ -32,6 +35,12 @@ class Field(NamedTuple):
     """What can be asked for behind a colon; ``cells`` is a number."""
     follows_time: bool = False
     """It changes while nothing else does."""
+    stands_out: Callable[[Scene], bool] = lambda scene: False
+    """What it says now is no matter of course: it goes late."""
+
+    def weight_in(self, scene: Scene) -> int:
+        """Its weight for what it says now."""
+        return _STANDS_OUT if self.stands_out(scene) else self.weight
 
 
 def _metered(forms: Callable[[MeterView], Forms]) -> Callable[[Scene, str], Forms]:
@@ -56,14 +65,14 @@ FIELDS: dict[str, Field] = {
     "ghost": Field(7, _metered(meter.ghost)),
     "ttft": Field(8, _metered(meter.ttft)),
     "throttle": Field(9, _said(standing.throttle)),
-    "served": Field(9, _said(standing.served)),
+    "served": Field(16, _said(standing.served), stands_out=standing.other_model),
     "seconds": Field(10, _metered(meter.seconds)),
     "reasoning": Field(11, _metered(meter.reasoning)),
     "cost": Field(12, _metered(meter.cost)),
     "spark": Field(13, lambda scene, option: meter.spark(scene.view, option), ("cells",)),
     "context": Field(14, _metered(meter.context)),
     "session_cost": Field(15, _metered(meter.session_cost)),
-    "tier": Field(16, _said(standing.tier)),
+    "tier": Field(17, _said(standing.tier), stands_out=standing.other_tier),
     "role": Field(10, _said(standing.role)),
     "model": Field(11, _said(standing.model)),
     "effort": Field(16, _said(standing.effort)),

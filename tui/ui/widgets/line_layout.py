@@ -90,17 +90,17 @@ def _made(chunks: tuple[Chunk, ...], scene: Scene, *, right: bool) -> list[_Made
     for chunk in chunks:
         forms = [form for form in _forms(chunk.parts, scene) if form]
         if forms:
-            weights = [_weight(one) for one in chunk.figures()]
+            weights = [_weight(one, scene) for one in chunk.figures()]
             cells = tuple(sum(cell_len(text) for text, _ in form) for form in forms)
             weight = min(weights, default=_OWN_WORDS)
             found.append(_Made(weight, chunk.gap, right, forms, cells))
     return found
 
 
-def _weight(figure: Figure) -> int:
+def _weight(figure: Figure, scene: Scene) -> int:
     if figure.kept:
         return -1
-    return FIELDS[figure.name].weight if figure.name else _OWN_WORDS
+    return FIELDS[figure.name].weight_in(scene) if figure.name else _OWN_WORDS
 
 
 def _forms(parts: tuple[Part, ...], scene: Scene) -> Forms:

@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"|(?P<text>[^{}\[\]\n \t]+|[ \t])"
 )
 _GAP = 2
+_NESTED = 2
+"""With so many lists of parts open a bracket stands within another one."""
 
 
 class Text(NamedTuple):
@@ -127,7 +129,11 @@ class _Reading:
         """All of it."""
         for token in _TOKEN.finditer(text):
             if (twice := token["twice"]) is not None:
-                self._say(twice[0])
+                if twice == "]]" and len(self._open) > _NESTED:
+                    self._sign("]")
+                    self._sign("]")
+                else:
+                    self._say(twice[0])
             elif (name := token["field"]) is not None:
                 self._field(name)
             elif (sign := token["sign"]) is not None:

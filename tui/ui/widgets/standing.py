@@ -114,7 +114,7 @@ def served(scene: Scene) -> Forms:
     name = one_line(status.served_model or status.served_endpoint)
     if not name:
         return []
-    if not differs(status):
+    if not other_model(scene):
         return [[(clip(name, _NAME), style("muted"))]]
     warning = style("warning")
     short: Form = [(f"↪ {clip(name, _NAME)}", warning)]
@@ -126,8 +126,9 @@ def served(scene: Scene) -> Forms:
     return [whole, [(f"↪ {clip(name, _NAME)}{on}", warning)], short]
 
 
-def differs(status: Status) -> bool:
+def other_model(scene: Scene) -> bool:
     """True if somebody else answered than was asked: a dated name of the same model is the same."""
+    status = scene.status
     asked, name = status.models.get(status.role, ""), status.served_model
     same = not name or not asked or _bare(name).startswith(_bare(asked))
     return bool(status.served_endpoint) or not same
@@ -136,13 +137,21 @@ def differs(status: Status) -> bool:
 def tier(scene: Scene) -> Forms:
     """The service tier, once that was told: ``asked → served`` where they differ."""
     status, style = scene.status, theme.active().style
-    asked, got = one_line(status.tiers.get(status.role, "")), one_line(status.served_tier)
+    got = one_line(status.served_tier)
     if got.casefold() in _UNSAID_TIERS:
         return []
-    if asked.casefold() in _UNSAID_TIERS or asked.casefold() == got.casefold():
+    if not other_tier(scene):
         return [[(clip(got, 12), style("muted"))]]
+    asked = one_line(status.tiers.get(status.role, ""))
     whole = [(clip(asked, 12), style("muted")), (f" → {clip(got, 12)}", style("warning"))]
     return [whole, [(f"↪ {clip(got, 12)}", style("warning"))]]
+
+
+def other_tier(scene: Scene) -> bool:
+    """True if another tier was served than was asked for."""
+    status = scene.status
+    asked, got = status.tiers.get(status.role, "").casefold(), status.served_tier.casefold()
+    return asked not in _UNSAID_TIERS and got not in _UNSAID_TIERS and asked != got
 
 
 def limits(scene: Scene, option: str) -> Forms:
@@ -185,7 +194,7 @@ def connection(scene: Scene) -> Forms:
     if status.retry_s is not None:
         left, lit = f"{math.ceil(max(status.retry_s, 0))} s", style("warning", more="bold")
         again: Form = [(f"◌ again in {left}", lit)]
-        way_out = f" · {shown('stop')} cancels"
+        way_out = f" · {shown('interrupt')} cancels"
         return [[*again, (way_out, style("muted"))], again, [(f"◌ {left}", lit)]]
     over: Form = [(" http", style("warning"))] if status.transport == "http" else []
     if status.connection == "ready":

@@ -1,0 +1,76 @@
+"""The user's own status line: ``[meter]`` of ``config.toml`` goes into the screen at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui import toml_lines, toml_tables
+from tui.cli.finding import Finding
+from tui.settings import MeterSettings, Settings
+
+if TYPE_CHECKING:
+    from tui.engine.notices import Trouble
+    from tui.ui.screens.workbench import Workbench
+
+_MOST_SAID = 3
+"""Complaints that are told at the start; ``duetto doctor`` lists them all."""
+_QUOTES = ('"""', "'''")
+_STEP = "docs/meter.md names all fields"
+
+
+def use_line(bench: Workbench, settings: MeterSettings) -> None:
+    """Have this status line, and this ghost in the gutter."""
+    if settings.line != "":
+        from tui.ui.widgets.line_fields import template_of
+
+        text = settings.line
+        bench.status_line.follow(template_of(text if isinstance(text, str) else "")[0])
+    for side in bench.editor.sides:
+        side.editor.slow_pen.mode = settings.gutter_ghost
+
+
+def line_complaints(settings: Settings, file: Path) -> list[str]:
+    """What is wrong with the template: ``FILE line N: meter.line WORDS``."""
+    written = settings.meter.line
+    if written == "":
+        return []
+    from tui.ui.widgets.line_fields import template_of
+    from tui.ui.widgets.line_template import Complaint
+
+    if isinstance(written, str):
+        found = template_of(written)[1]
+    else:
+        found = [Complaint(0, 'is not text; write it in quotes: line = "{rate} tok/s"')]
+    if not found:
+        return []
+    text = toml_tables.read(file, required=False) or ""
+    first = toml_lines.line_of(text, ("meter", "line"))
+    rows = text.splitlines()
+    if len(rows) >= first and rows[first - 1].rstrip().endswith(_QUOTES):
+        first += 1  # the text begins in the next line
+    return [f"{file} line {first + one.line}: meter.line: {one.words}" for one in found]
+
+
+def trouble_with_line(complaints: list[str]) -> Trouble | None:
+    """What is said of them at the start; None if there are none."""
+    if not complaints:
+        return None
+    from tui.engine.notices import Trouble
+
+    more = len(complaints) - _MOST_SAID
+    why = "\n".join(complaints[:_MOST_SAID]) + (f"\nand {more} more" if more > 0 else "")
+    what = "A part of your status line is not used"
+    return Trouble(what, why, f"the rest is shown; {_STEP}", severity="warning")
+
+
+def own_line_findings(settings: Settings, file: Path) -> Iterator[Finding]:
+    """What ``duetto doctor`` says of it; nothing where there is none."""
+    if settings.meter.line == "":
+        return
+    complaints = line_complaints(settings, file)
+    for complaint in complaints:
+        yield Finding("status line", "fix", complaint, _STEP)
+    if not complaints:
+        yield Finding("status line", "ok", "a template of your own")
