@@ -27,12 +27,12 @@ Piece = tuple[str, Style]
 class Target(NamedTuple):
     """What Enter, a click or a review key on a row acts upon."""
 
-    kind: Literal["hunk", "place", "fold"]
+    kind: Literal["hunk", "place", "fold", "file", "code", "message", "card"]
     key: int = 0
-    """The hunk's id, or the index of the block to unfold."""
+    """The hunk's id, or the index of the block; ``file`` is one file of a hunk card."""
     path: str = ""
     line: int = 0
-    """0-based."""
+    """0-based; of ``code``: the character of the block's text at which its fence begins."""
     col: int = 0
 
 
@@ -245,6 +245,11 @@ class Row:
     def waits(self) -> bool:
         """It was painted, but some of its colours are still to be made."""
         return self._waits
+
+    @property
+    def text(self) -> str:
+        """What is said on it, without its margin; no colours are made for that."""
+        return "".join(text for text, _ in self._line.pieces)
 
     @property
     def strip(self) -> Strip:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +35,11 @@ def text_of(line: Line) -> str:
         ("[a](http://x.y)", ["a (http://x.y)"]),
         ("![cat](cat.png)", ["[image: cat]"]),
         ("hard  \nbreak", ["hard", "break"]),
+        ("- [ ] to do\n- [x] done", ["[ ] to do", "[✓] done"]),
+        ("9. a\n10. b", [" 9. a", "10. b"]),
+        ("<http://x.y/ä>", ["http://x.y/ä"]),
+        ("<me@x.y>", ["me@x.y"]),
+        ("> - a\n>   > deep", ["▎ • a", "▎", "▎   ▎ deep"]),
     ],
 )
 def test_what_is_shown(source: str, rows: list[str]) -> None:
@@ -48,6 +55,46 @@ def test_emphasis_is_a_style() -> None:
 def test_tables_are_aligned_by_cells() -> None:
     rows = plain("| a | b |\n|---|---|\n| 日本 | x |\n| y | z |")
     assert rows == ["a    │ b", "─────┼──", "日本 │ x", "y    │ z"]
+
+
+def test_columns_are_aligned_as_the_table_says() -> None:
+    rows = plain("| l | right | mid |\n|:--|--:|:-:|\n| a | 1 | x |\n| b | 22 | y |")
+    assert rows == ["l │ right │ mid", "──┼───────┼────", "a │     1 │  x", "b │    22 │  y"]
+
+
+def test_columns_give_way_without_cutting_words() -> None:
+    source = "| what | why it is so |\n|---|---|\n| lock | guards every mutation of it |\n| b | c |"
+    assert plain(source, 24) == [
+        "what │ why it is so",
+        "─────┼──────────────────",
+        "lock │ guards every",
+        "     │ mutation of it",
+        "─────┼──────────────────",
+        "b    │ c",
+    ]
+
+
+def test_a_table_that_is_too_wide_has_one_field_a_row() -> None:
+    head = "|" + "|".join(f"name{n}" for n in range(9)) + "|"
+    values = "|" + "|".join(f"value{n}" for n in range(9)) + "|"
+    rows = plain(f"{head}\n|{'---|' * 9}\n{values}\n{values}", 40)
+    assert rows[0] == "name0  value0"
+    assert rows[9] == "─" * 40
+    assert len(rows) == 19, "nothing is left out"
+
+
+def test_a_cell_of_any_size_costs_little() -> None:
+    word = "x" * 100_000
+    start = time.process_time()
+    plain(f"| a | b |\n|---|---|\n| {word} | {word} |")
+    assert time.process_time() - start < 3
+
+
+def test_what_is_nested_deep_is_not_left_out() -> None:
+    nested = "".join("  " * depth + f"- item{depth}\n" for depth in range(30))
+    assert "item29" in "".join(plain(nested, 80))
+    for depth in (25, 200, 2000):
+        assert "deep text" in "".join(plain(">" * depth + " deep text", 80)).replace("\n", "")
 
 
 def test_wide_tables_shrink() -> None:
@@ -71,3 +118,15 @@ def test_any_text_fits_the_width(source: str, width: int) -> None:
         text = "".join(text for text, _ in line.pieces)
         assert "\x1b" not in text
         assert "\n" not in text
+
+
+BLOCKS = st.sampled_from(
+    ["> ", "- ", "1. ", "  ", "10. ", "```\n", "word ", "日本 ", "`x`", "\n", "|a|b|\n|-|-|\n"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(BLOCKS, max_size=40).map("".join), st.integers(8, 60))
+def test_no_row_is_wider_than_the_pane_however_it_is_nested(source: str, width: int) -> None:
+    for line in markdown_lines(source, width):
+        assert cell_len(text_of(line)) <= width

@@ -103,3 +103,40 @@ def test_an_endless_block_is_settled_piece_by_piece(text: str) -> None:
     shown = "".join(rows_of(stream)).replace(" ", "").replace("•", "")
     assert shown == text.replace(" ", "").replace("-", "").replace("\n", "")
     assert "" not in rows_of(stream)
+
+
+def test_a_long_table_stays_a_table() -> None:
+    text = "| name | what it does |\n|---|--:|\n" + "| lock | guards it |\n" * 200 + "\nafter\n"
+    for size in (97, 5000):
+        stream = MarkdownStream(40)
+        for at in range(0, len(text), size):
+            stream.feed(text[at : at + size])
+        stream.finish()
+        rows = rows_of(stream)
+        assert rows[0] == "name │ what it does"
+        assert rows.count("lock │    guards it") == 200
+        assert len(rows) == 204, "one head, one rule, an empty row and what is behind it"
+
+
+def test_a_long_list_keeps_its_nesting() -> None:
+    item = "- an item of some words\n  - one within it\n    1. and one in that\n"
+    for size in (97, 5000):
+        stream, text = MarkdownStream(40), item * 80
+        for at in range(0, len(text), size):
+            stream.feed(text[at : at + size])
+        stream.finish()
+        rows = rows_of(stream)
+        assert (
+            rows == ["• an item of some words", "  • one within it", "    1. and one in that"] * 80
+        )
+
+
+def test_a_fence_knows_where_it_begins() -> None:
+    text = "x" * 5000 + " word\n\n1. a\n\n   ```sh\n   ls\n   ```\n\n```\ncode\n```\n"
+    for size in (1, 13, 9000):
+        stream = MarkdownStream(40)
+        for at in range(0, len(text), size):
+            stream.feed(text[at : at + size])
+        stream.finish()
+        found = sorted({line.target.line for line in stream.rows if line.target is not None})
+        assert [text[at:].splitlines()[0].strip() for at in found] == ["```sh", "```"]

@@ -293,6 +293,6 @@ async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
             app.bench.sync(Notices(transcript_from=0))
             pages = [page for view in rows.views for page in view.pages]
             assert rows.total == sum(page.height for page in pages)
-            assert len(rows._pages) == len(pages)
+            assert len(rows.pages) == len(pages)
             assert [view.first for view in rows.views] == sorted(v.first for v in rows.views)
             app.bench.transcript.go_to(chance.randrange(rows.total + 1))

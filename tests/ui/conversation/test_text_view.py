@@ -60,7 +60,7 @@ async def test_a_long_answer_that_is_first_looked_at_has_pages() -> None:
         rows = pane.rows
         assert len(rows.views[0].pages) == 1
         first = rows.views[1].first
-        pane.go_to(rows._pages.start(first) - 5)
+        pane.go_to(rows.pages.start(first) - 5)
         await settled(session, pilot)
         assert len(rows.views[0].pages) > 8
         assert_counted(rows)
@@ -77,8 +77,8 @@ def assert_counted(rows: Layout) -> None:
     for view in rows.views:
         assert view.first == at
         for page in view.pages:
-            assert rows._pages[at] is page
-            assert rows._pages.start(at) == total
+            assert rows.pages[at] is page
+            assert rows.pages.start(at) == total
             total += page.height
             at += 1
-    assert (len(rows._pages), rows.total) == (at, total)
+    assert (len(rows.pages), rows.total) == (at, total)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.engine.intents import (
     Accept,
@@ -41,6 +43,21 @@ class HunkPane(TranscriptPane):
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
         return bool(_waiting(self._session))
+
+    def return_to(self, path: str, line: int) -> bool:
+        """Select the hunk that wrote a line (0-based), else stay at what was selected last.
+
+        False if no card wrote it.
+        """
+        hunk = newest_at(self._session.workspace.roster.hunks, path, line)
+        stops = self.rows.stops_of_hunks({hunk.id}, [hunk.call_id]) if hunk is not None else []
+        if stops:
+            self._select(stops[0])
+        elif self.marked is not None:
+            self.show_row(self.rows.chosen)
+        if not stops:
+            self.notify("No card wrote this line; this is where you were.", markup=False)
+        return bool(stops)
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
@@ -159,6 +176,17 @@ class HunkPane(TranscriptPane):
         self.scene.focus = Focus(hunk_id, self._candidate, self._opened, self._has_keys)
         self.rows.refocus()
         self.refresh()
+
+
+def newest_at(hunks: Sequence[Hunk], path: str, line: int) -> Hunk | None:
+    """The hunk that wrote this line last, or took lines out of it; None: none did."""
+    for hunk in reversed(hunks):
+        if hunk.path != path or hunk.start is None or hunk.decision is Decision.REJECTED:
+            continue
+        end = hunk.end.line if hunk.end is not None else hunk.start.line
+        if hunk.start.line <= line < max(end, hunk.start.line + 1):
+            return hunk
+    return None
 
 
 def _hunk(session: Session, hunk_id: int) -> Hunk | None:

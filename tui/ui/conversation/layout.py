@@ -63,8 +63,9 @@ class Layout:
         self.scene = scene
         self.views: list[BlockView] = []
         self._session = session
-        self._pages = Pages()
-        self._pages.anchors = {_TOP: 0, _CHOSEN: 0}
+        self.pages = Pages()
+        """All rows, by number."""
+        self.pages.anchors = {_TOP: 0, _CHOSEN: 0}
         self._cards_of: dict[str, int] = {}
         """Call id -> index of its card."""
         self._patches: list[int] = []
@@ -83,25 +84,25 @@ class Layout:
     @property
     def total(self) -> int:
         """Number of rows; what was never in sight is guessed."""
-        return self._pages.total
+        return self.pages.total
 
     @property
     def top(self) -> int:
         """The row at the upper edge; it moves with its row when rows come above it."""
-        return self._pages.anchors[_TOP]
+        return self.pages.anchors[_TOP]
 
     @top.setter
     def top(self, row: int) -> None:
-        self._pages.anchors[_TOP] = row
+        self.pages.anchors[_TOP] = row
 
     @property
     def chosen(self) -> int:
         """The row of the stop that is selected; moves like `top`."""
-        return self._pages.anchors[_CHOSEN]
+        return self.pages.anchors[_CHOSEN]
 
     @chosen.setter
     def chosen(self, row: int) -> None:
-        self._pages.anchors[_CHOSEN] = row
+        self.pages.anchors[_CHOSEN] = row
 
     @property
     def behind(self) -> int | None:
@@ -110,7 +111,7 @@ class Layout:
 
     def row(self, number: int) -> Row | None:
         """The row of this number; None outside."""
-        return self._pages.row(number) if self.views else self._welcome_row(number)
+        return self.pages.row(number) if self.views else self._welcome_row(number)
 
     def _welcome_row(self, number: int) -> Row | None:
         """Rows of an empty conversation."""
@@ -128,11 +129,11 @@ class Layout:
     def settle(self, height: int, *, end: bool) -> None:
         """Make the rows of a window; ``end``: it shows the last rows, else it begins at `top`."""
         if not end:
-            self._pages.settle(self.top, height)
+            self.pages.settle(self.top, height)
         elif self.views:
-            self._pages.settle_end(height)
+            self.pages.settle_end(height)
         if end or self.top > self.total - height:
-            self._pages.settle_end(height)
+            self.pages.settle_end(height)
             self.top = max(self.total - height, 0)
 
     def sync(self, notices: Notices, height: int = 0) -> int | None:
@@ -180,7 +181,7 @@ class Layout:
 
     def stops(self, start: int = 0, *, back: bool = False) -> Iterator[Stop]:
         """The rows on which Enter does something, from a row on; ``back``: upwards, before it."""
-        pages, here = self._pages, start
+        pages, here = self.pages, start
         if not self.views:
             return
         index = pages[pages.at(max(start, 0))].view.index
@@ -221,14 +222,14 @@ class Layout:
         found: list[Stop] = []
         for index in sorted({self._cards_of[call] for call in calls if call in self._cards_of}):
             at = self.views[index].first
-            self._pages.settle(self._pages.start(at), 1)
+            self.pages.settle(self.pages.start(at), 1)
             stops = self._stops_of(at)
             found += [s for s in stops if s.target.kind == "hunk" and s.target.key in ids]
         return found
 
     def _stops_of(self, at: int) -> list[Stop]:
         """The stops of one page: the first row of each target."""
-        page, start = self._pages[at], self._pages.start(at)
+        page, start = self.pages[at], self.pages.start(at)
         found: list[Stop] = []
         before: Target | None = None
         for offset, row in enumerate(page.rows or ()):
@@ -248,9 +249,9 @@ class Layout:
         if len(view.pages) < pages:
             self._recount()
         else:
-            self._pages.resized(view.first + last, before)
-            self._pages.take_in(view.first + last)
-        return self._pages.start(view.first) + changed
+            self.pages.resized(view.first + last, before)
+            self.pages.take_in(view.first + last)
+        return self.pages.start(view.first) + changed
 
     def _recount(self) -> None:
         """Pages came or went in the middle."""
@@ -258,12 +259,12 @@ class Layout:
         for view in self.views:
             view.first = len(pages)
             pages += view.pages
-        self._pages.replace(pages)
+        self.pages.replace(pages)
 
     def _clear(self) -> None:
         self.scene.behind.clear()
         self.views.clear()
-        self._pages.clear()
+        self.pages.clear()
         self._patches.clear()
         self._stopping.clear()
         self._cards_of.clear()
@@ -275,13 +276,13 @@ class Layout:
         first = self.total if len(blocks) > len(self.views) else None
         for index in range(len(self.views), len(blocks)):
             view = self._view(blocks[index], index, blocks)
-            view.first = len(self._pages)
+            view.first = len(self.pages)
             if len(blocks) - index <= _MOST_MADE:
                 view.sync()
             self.views.append(view)
             self._note_stops(view)
             for page in view.pages:
-                self._pages.add(page)
+                self.pages.add(page)
             if isinstance(view, PatchView):
                 self._patches.append(index)
                 self._cards_of[view.block.call_id] = index
@@ -294,7 +295,7 @@ class Layout:
 
     def _cards(self, height: int) -> list[int]:
         """Indexes of the cards to look at."""
-        views, pages = self.views, self._pages
+        views, pages = self.views, self.pages
         self._open = {index for index in self._open if views[index].block.state == "open"}
         seen: list[int] = []
         if height and views:

@@ -5,16 +5,26 @@ Raw HTML stays text, links are shown and not active, images are their alternativ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
 
 from tui.ui import theme
 from tui.ui.conversation.fences import code_lines, led
-from tui.ui.rows import Line, Piece, flat, inert, wrap
+from tui.ui.conversation.tables import (
+    Cell,
+    Table,
+    TableHead,
+    column_widths,
+    open_head,
+    table_lines,
+)
+from tui.ui.rows import Line, Piece, Target, flat, inert, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -22,89 +32,195 @@ if TYPE_CHECKING:
 
 _DEEPEST = 12
 """Nesting of lists and quotes beyond which no further indent is made."""
+_NARROW, _NARROWEST = 8, 4
+"""Cells that text has at least beside an indent, and where there is room for none."""
+_MOST_NESTED = 100
+"""Levels that the parser goes down; it leaves out what is deeper, so that is shown as written."""
+_FLAT = frozenset({"paragraph", "heading", "fence", "code_block", "hr", "table"})
+"""Blocks in which nothing is nested."""
+_HEADINGS = {"h1": "bold underline", "h2": "bold"}
+"""Those below are bold, too."""
+_BREAK = re.compile(r"\r\n?|\n")
+_TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
 
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    found = MarkdownIt("commonmark", {"html": False, "maxNesting": _MOST_NESTED})
+    return found.enable(["table", "strikethrough"])
 
 
-def markdown_lines(source: str, width: int) -> list[Line]:
-    """Render a Markdown text to rows of at most ``width`` cells."""
+class Piecework(NamedTuple):
+    """Where a piece of Markdown stands in the whole text."""
+
+    width: int
+    at: int = 0
+    """The character of the whole text with which the piece begins."""
+    head: TableHead | None = None
+    """The piece begins with more rows of this table."""
+    source: str = ""
+
+
+def markdown_lines(
+    source: str, width: int, at: int = 0, head: TableHead | None = None
+) -> list[Line]:
+    """Render a Markdown text to rows of at most ``width`` cells.
+
+    ``at`` and ``head`` are of a piece of a text, see `Piecework`.
+    """
+    if head is not None:
+        source, at = head.source + source, at - len(head.source)
+    work = Piecework(max(width, 8), at, head, source)
+    lines: list[Line] = []
+    nodes = _parsed(source)
+    if nodes is None:
+        rows = wrap([(flat(inert(source)), theme.active().style("foreground"))], work.width)
+        return [Line(row) for row in rows]
+    for number, node in enumerate(nodes):
+        first = head is not None and number == 0 and node.type == "table"
+        found = table_lines(_table(node), work.width, head) if first else _block(node, work, 0)
+        if lines and found:
+            lines.append(Line([]))
+        lines += found if node.type in _FLAT else _fitting(found, work.width)
+    return lines
+
+
+def _fitting(lines: Iterable[Line], width: int) -> Iterator[Line]:
+    """Rows that are too wide, as many indents left no room, are wrapped once more."""
+    for line in lines:
+        pieces = line.pieces
+        if isinstance(pieces, list) and sum(cell_len(text) for text, _ in pieces) > width:
+            yield from (line._replace(pieces=row) for row in wrap(pieces, width))
+        else:
+            yield line
+
+
+def table_head(source: str, width: int) -> TableHead | None:
+    """The head of the table with which a text ends; None: it does not end with one."""
+    lines = open_head(source)
+    if not lines:
+        return None
+    tables = [node for node in _parsed(source) or () if node.type == "table"]
+    if not tables:
+        return None
+    return TableHead(lines, column_widths(_table(tables[-1]), max(width, 8)))
+
+
+def _parsed(source: str) -> Sequence[SyntaxTreeNode] | None:
+    """The blocks of a text; None where they are nested so deep that some would be left out."""
     from markdown_it.tree import SyntaxTreeNode
 
-    root = SyntaxTreeNode(_parser().parse(source))
-    return _blocks(root.children, max(width, 8), 0)
+    tokens = _parser().parse(source)
+    if any(token.level >= _MOST_NESTED - 2 for token in tokens):
+        return None
+    return SyntaxTreeNode(tokens).children
 
 
-def _blocks(nodes: Iterable[SyntaxTreeNode], width: int, depth: int) -> list[Line]:
+def _blocks(nodes: Iterable[SyntaxTreeNode], work: Piecework, depth: int) -> list[Line]:
     """Blocks one under the other, with an empty row between them."""
     lines: list[Line] = []
     for node in nodes:
-        found = _block(node, width, depth)
+        found = _block(node, work, depth)
         if lines and found:
             lines.append(Line([]))
         lines += found
     return lines
 
 
-def _block(node: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
+def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
     palette = theme.active()
-    kind = node.type
-    if kind in ("fence", "code_block"):
-        language = node.info.split()[0] if kind == "fence" and node.info.strip() else ""
-        return code_lines(node.content, language, width)
+    kind, width = node.type, work.width
+    if kind == "fence":
+        language = node.info.split()[0] if node.info.strip() else ""
+        target = Target("code", line=_offset(node, work))
+        found = code_lines(node.content, language, width)
+        return [line._replace(target=target) for line in found]
+    if kind == "code_block":
+        return code_lines(node.content, "", width)
     if kind == "hr":
         return [Line([("─" * width, palette.style("line"))])]
     if kind in ("bullet_list", "ordered_list"):
-        return _list(node, width, depth)
+        return _list(node, work, depth)
     if kind == "blockquote":
+        if depth >= _DEEPEST or width - 2 < _NARROW:
+            return _blocks(node.children, work, depth + 1)
         bar = ("▎ ", palette.style("faint"))
-        inner = _blocks(node.children, max(width - 2, 8), depth + 1)
-        return [Line(led(bar, line.pieces), line.back) for line in inner]
+        inner = _blocks(node.children, _narrower(work, 2), depth + 1)
+        return [line._replace(pieces=led(bar, line.pieces)) for line in inner]
     if kind == "table":
-        return _table(node, width)
+        return table_lines(_table(node), width)
     if kind == "heading":
-        style = palette.style("syntax-heading", more="bold")
-        return [Line(row) for row in wrap(_inline(node, style), width)]
+        more = _HEADINGS.get(node.tag, "bold")
+        return [Line(row) for row in wrap(_inline(node, _heading(more)), width)]
     if node.children:
         return [Line(row) for row in wrap(_inline(node, palette.style("foreground")), width)]
     return [Line([(flat(inert(node.content)), palette.style("foreground"))])]
 
 
-def _list(node: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
-    style = theme.active().style("accent")
+def _heading(more: str) -> Style:
+    return theme.active().style("syntax-heading", more=more)
+
+
+def _narrower(work: Piecework, cells: int) -> Piecework:
+    return work._replace(width=max(work.width - cells, _NARROWEST))
+
+
+def _offset(node: SyntaxTreeNode, work: Piecework) -> int:
+    """The character of the whole text with which the line begins on which a block begins."""
+    line = node.map[0] if node.map else 0
+    if not line:
+        return work.at
+    ends = (found.end() for found in _BREAK.finditer(work.source))
+    return work.at + next(islice(ends, line - 1, None), 0)
+
+
+def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
     ordered = node.type == "ordered_list"
     number = int(node.attrs.get("start", 1)) if ordered else 0
+    widest = len(f"{number + len(node.children) - 1}. ")
     loose = any(
         not child.hidden
         for item in node.children
         for child in item.children
         if child.type == "paragraph"
     )
+    style = theme.active().style("accent")
     lines: list[Line] = []
     for item in node.children:
-        bullet = f"{number}. " if ordered else "• "
+        bullet = f"{number}. ".rjust(widest) if ordered else _box(item) or "• "
         number += 1
-        indent = len(bullet) if depth < _DEEPEST else 0
-        inner = _item(item, max(width - indent, 8), depth)
+        roomy = depth < _DEEPEST and work.width - len(bullet) >= _NARROW
+        indent = len(bullet) if roomy else 0
+        inner = _item(item, _narrower(work, len(bullet)), depth)
         if loose and lines:
             lines.append(Line([]))
         for index, line in enumerate(inner or [Line([])]):
             lead = (bullet if index == 0 else " " * indent, style)
-            lines.append(Line(led(lead, line.pieces), line.back))
+            lines.append(line._replace(pieces=led(lead, line.pieces)))
     return lines
 
 
-def _item(item: SyntaxTreeNode, width: int, depth: int) -> list[Line]:
+def _box(item: SyntaxTreeNode) -> str:
+    """The box of a task; empty: the item is none. The text loses the signs that said it."""
+    first = item.children[0] if item.children else None
+    inline = first.children[0] if first is not None and first.type == "paragraph" else None
+    text = inline.children[0] if inline is not None and inline.children else None
+    found = _TASK.match(text.content) if text is not None and text.type == "text" else None
+    if found is None or text is None or text.token is None:
+        return ""
+    text.token.content = text.content[found.end() :]
+    return "[ ] " if found[1] == " " else "[✓] "
+
+
+def _item(item: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
     """The blocks of a list item; nested lists stand close to their text."""
     lines: list[Line] = []
     for child in item.children:
         if lines and not child.type.endswith("_list") and child.type != "fence":
             lines.append(Line([]))
-        lines += _block(child, width, depth + 1)
+        lines += _block(child, work, depth + 1)
     return lines
 
 
@@ -134,51 +250,21 @@ def _inline(node: SyntaxTreeNode, style: Style) -> list[Piece]:
     shown = "".join(text for text, _ in pieces)
     address = inert(str(node.attrs.get("href", "")))
     link = [(text, piece_style + Style(underline=True)) for text, piece_style in pieces]
-    if address in ("", shown):
+    if address.removeprefix("mailto:") in ("", shown) or node.info == "auto":
         return link
     return [*link, (f" ({address})", palette.style("muted"))]
 
 
-def _table(node: SyntaxTreeNode, width: int) -> list[Line]:
+def _table(node: SyntaxTreeNode) -> Table:
+    """The cells of a table, the head in bold."""
     palette = theme.active()
-    rows: list[list[list[Piece]]] = []
+    rows: list[list[Cell]] = []
     for part in node.children:
         style = palette.style("foreground", more="bold" if part.type == "thead" else "")
         rows += [[_inline(cell, style) for cell in row.children] for row in part.children]
-    columns = max(len(row) for row in rows)
-    widths = _column_widths(rows, columns, width - 3 * (columns - 1))
-    rule = palette.style("line")
-    lines: list[Line] = []
-    for number, row in enumerate(rows):
-        lines += _table_row(row, widths, rule)
-        if number == 0:
-            lines.append(Line([("─┼─".join("─" * cells for cells in widths), rule)]))
-    return lines
+    head = node.children[0].children[0].children
+    return Table(rows, [_alignment(cell) for cell in head])
 
 
-def _table_row(row: list[list[Piece]], widths: list[int], rule: Style) -> list[Line]:
-    """One row of a table: as many lines as its tallest cell."""
-    wrapped = [wrap(cell, cells) for cell, cells in zip(row, widths, strict=False)]
-    lines = []
-    for index in range(max(map(len, wrapped), default=0)):
-        pieces: list[Piece] = []
-        for cell, cells in zip(wrapped, widths, strict=False):
-            if pieces:
-                pieces.append((" │ ", rule))
-            shown = cell[index] if index < len(cell) else []
-            used = sum(cell_len(text) for text, _ in shown)
-            pieces += [*shown, (" " * max(cells - used, 0), rule)]
-        lines.append(Line(pieces))
-    return lines
-
-
-def _column_widths(rows: list[list[list[Piece]]], columns: int, room: int) -> list[int]:
-    """Natural widths; where they do not fit, the widest columns shrink first."""
-    widths = [1] * columns
-    for row in rows:
-        for index, cell in enumerate(row):
-            widths[index] = max(widths[index], sum(cell_len(text) for text, _ in cell))
-    while sum(widths) > max(room, columns):
-        widest = widths.index(max(widths))
-        widths[widest] -= 1
-    return widths
+def _alignment(cell: SyntaxTreeNode) -> str:
+    return str(cell.attrs.get("style", "")).rpartition(":")[2] or "left"

@@ -45,6 +45,16 @@ class Pages:
         """The number of the page that this row is on."""
         return max(bisect_right(self._starts, row) - 1, 0)
 
+    def view_at(self, row: int) -> int:
+        """The index of the block that a row is of; -1: there is none."""
+        return self._pages[self.at(row)].view.index if self._pages else -1
+
+    def first_said(self, number: int) -> int:
+        """The first row of a page on which something is said."""
+        rows = self.made(number).rows or []
+        empty = next((at for at, row in enumerate(rows) if row.text.strip()), 0)
+        return self._starts[number] + empty
+
     def clear(self) -> None:
         """No pages."""
         self._pages.clear()
@@ -81,7 +91,7 @@ class Pages:
         if not 0 <= number < self.total:
             return None
         at = self.at(number)
-        rows = self._made(at).rows or []
+        rows = self.made(at).rows or []
         offset = number - self._starts[at]
         return rows[offset] if offset < len(rows) else None
 
@@ -89,7 +99,7 @@ class Pages:
         """Make the pages of ``count`` rows from ``first`` on, so that their heights are right."""
         at, made = self.at(first), []
         while at < len(self._pages) and self._starts[at] < first + count:
-            made.append(self._made(at))
+            made.append(self.made(at))
             at += 1
         self._forget(made)
 
@@ -97,12 +107,12 @@ class Pages:
         """Make the pages of the last rows."""
         at, made = len(self._pages) - 1, []
         while at >= 0 and count > 0:
-            made.append(self._made(at))
+            made.append(self.made(at))
             count -= made[-1].height
             at -= 1
         self._forget(made)
 
-    def _made(self, number: int) -> Page:
+    def made(self, number: int) -> Page:
         """A page with rows that are as they should be."""
         page = self._pages[number]
         if not page.fresh:

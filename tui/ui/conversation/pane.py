@@ -6,6 +6,8 @@ up it stands still and says when something new came. Only rows that changed are 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -17,8 +19,9 @@ from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import Layout
+from tui.ui.conversation.seeking import Light, lit
 from tui.ui.conversation.views import Scene
-from tui.ui.rows import Target
+from tui.ui.rows import Row, Target
 from tui.ui.widgets.painted import Painted
 
 _WHEEL_ROWS = 3
@@ -38,6 +41,8 @@ class TranscriptPane(Painted):
         """The last row stays in sight."""
         self.marked: Target | None = None
         """The rows of this target are shown as selected."""
+        self.lights: Callable[[int], Sequence[Light]] | None = None
+        """What is lit on a row: the words that are looked for; None: nothing anywhere."""
         self._with_bar: dict[tuple[int, bool], tuple[Strip | None, Strip]] = {}
         self._thumb = range(0)
         self._extent = (0, 0)
@@ -116,21 +121,34 @@ class TranscriptPane(Painted):
         row = self.rows.row(self.top + y) if height else None  # not told its size yet
         palette = theme.active()
         width -= 1
-        marked = row is not None and row.target is not None and row.target == self.marked
         hint = self._unseen and y == height - 1
         strip = row.strip if row else None
         if row is not None and row.waits:
             self._late.add(y)
-        if not (hint or (marked and self.has_focus)):
+        lights = self.lights(self.top + y) if self.lights is not None else ()
+        marked = self.has_focus and row is not None and self._is_marked(row, self.top + y)
+        if not (hint or marked or lights):
             return self._painted(strip, y in self._thumb)
         base = palette.style("foreground", "background")
         segments = list(strip) if strip else [Segment(" " * max(width, 0), base)]
-        if marked and self.has_focus:
+        if marked and self.marked is not None and self.marked.kind == "message":
+            bar = Segment("▌", palette.style("accent", "background"))
+            segments = [bar, *Strip(segments).crop(1, width)]
+        elif marked:
             back = Style(bgcolor=palette.colours["selection"])
             segments = [Segment(s.text, (s.style or base) + back) for s in segments]
+        if lights:
+            segments = list(lit(Strip(segments), lights))
         if hint:
             segments = self._hint(Strip(segments, width), width)
         return Strip([*segments, _bar(y in self._thumb)], width + 1)
+
+    def _is_marked(self, row: Row, number: int) -> bool:
+        """True if the keys act on what this row is of."""
+        marked = self.marked
+        if marked is not None and marked.kind == "message":
+            return self.rows.pages.view_at(number) == marked.key and bool(row.text.strip())
+        return marked is not None and row.target == marked
 
     def _painted(self, strip: Strip | None, thumb: bool) -> Strip:
         """A row with its cell of the scroll bar: made once, since making strips costs."""

@@ -44,13 +44,20 @@ class TextView(BlockView):
         self.pages = [*self._texts]
         self._closed_rows = 0
         """Rows of all pages but the last one."""
+        self._looked = 0
+        """Characters that were looked through for code."""
+        self._fenced = False
+        """There is some, perhaps."""
         self._stream: MarkdownStream | None = None
         """Of the last page, while the text is open."""
 
     @property
     def has_stops(self) -> bool:
-        """Only what broke off can be unfolded."""
-        return self.block.state == "failed"
+        """What broke off can be unfolded; code can be copied."""
+        if not self._fenced and self._looked < self.block.length:
+            new = self.block.text_since(max(self._looked - 2, 0))
+            self._looked, self._fenced = self.block.length, "```" in new or "~~~" in new
+        return self._fenced or self.block.state == "failed"
 
     @property
     def behind(self) -> bool:
@@ -80,15 +87,21 @@ class TextView(BlockView):
                 self.sync()  # who scrolls up to it wants its last rows
             return
         before, page.rows = page.height, None
-        stream = MarkdownStream(self.inner, page.carried)
+        stream = MarkdownStream(self.inner, page.carried, page.start)
         stream.feed(self.block.text_between(page.start, self._texts[number + 1].start))
         stream.settle()
         self._show(page, stream.closed(), 0)
         self._closed_rows += page.height - before
 
+    def source(self, number: int) -> str:
+        """See `BlockView.source`."""
+        last = number + 1 >= len(self._texts)
+        end = self.block.length if last else self._texts[number + 1].start
+        return self.block.text_between(self._texts[number].start, end)
+
     def _begin(self, page: TextPage) -> None:
         """Make the last page from its beginning."""
-        self._stream = MarkdownStream(self.inner, page.carried)
+        self._stream = MarkdownStream(self.inner, page.carried, page.start)
         self._read, self._state = page.start, "open"
         page.rows = None
 
@@ -124,7 +137,7 @@ class TextView(BlockView):
         new = TextPage(self, len(self.pages), start, old.carried)
         self._texts.append(new)
         self.pages.append(new)
-        self._stream = MarkdownStream(self.inner, new.carried)
+        self._stream = MarkdownStream(self.inner, new.carried, start)
         self._stream.feed(self.block.text_between(start, self._read))
         self._show(new, self._stream.rows, 0)
         return first
@@ -135,8 +148,13 @@ class TextView(BlockView):
             page.rows = [] if page.number else self._lead()
             page.lead, first = len(page.rows), 0
         del page.rows[page.lead + first :]
-        page.rows += map(self._row, lines[first:])
+        page.rows += map(self._row, map(self._owned, lines[first:]))
         page.height, page.version = len(page.rows), self.version
+
+    def _owned(self, line: Line) -> Line:
+        """Code knows in which block it is."""
+        target = line.target
+        return line if target is None else line._replace(target=target._replace(key=self.index))
 
     def _void(self) -> int | None:
         """It broke off and was asked for again: one row, out of the new answer's way."""

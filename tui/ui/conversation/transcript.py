@@ -12,14 +12,16 @@ from tui.engine.intents import (
     OpenFile,
 )
 from tui.engine.session import Session
-from tui.ui.conversation.hunk_pane import HunkPane
+from tui.ui.conversation.copy_pane import CopyPane
+from tui.ui.conversation.layout import Stop
 from tui.ui.keymap import actions, bindings
 from tui.ui.messages import HunkShown, PromptWanted, Wanted
+from tui.ui.rows import Target
 
-_RESERVED = {**actions("conversation"), **actions("review")}
+_TALKING, _REVIEWING = actions("conversation"), actions("review")
 
 
-class Transcript(HunkPane, can_focus=True):
+class Transcript(CopyPane, can_focus=True):
     """The conversation of one session."""
 
     BINDINGS = bindings("conversation", "review")
@@ -36,7 +38,9 @@ class Transcript(HunkPane, can_focus=True):
         if self.marked is not None:
             self._refocus(self.scene.focus.hunk_id)
         elif not self.select_pending():
-            self._select(next(self.rows.stops(self.rows.total, back=True), None))
+            stop = next(self.rows.stops(self.rows.total, back=True), None)
+            if stop is not None and stop.row >= self.top:
+                self._select(stop)
 
     def on_blur(self) -> None:
         """The keys go elsewhere: the card does not promise them any more."""
@@ -54,6 +58,14 @@ class Transcript(HunkPane, can_focus=True):
         if row is not None and row.target is not None:
             self._select(next(self.rows.stops(number + 1, back=True), None))
             self.action_activate()
+        elif row is not None:
+            self._select_said(number)
+
+    def _select_said(self, number: int) -> None:
+        """A click into a message selects it, for the keys that copy."""
+        index = self.rows.pages.view_at(number)
+        if index >= 0 and self._is_said(self.rows.views[index]):
+            self._select(Stop(number, index, Target("message", index)))
 
     def on_key(self, event: events.Key) -> None:
         """What is typed here belongs into the prompt.
@@ -63,7 +75,8 @@ class Transcript(HunkPane, can_focus=True):
         typed = event.character if event.is_printable else None
         if self._leaving and event.key == "enter":
             typed = "\n"
-        if typed and (self._leaving or event.key not in _RESERVED):
+        ours = event.key in _TALKING or event.key in _REVIEWING
+        if typed and (self._leaving or not ours):
             self._leaving = True
             event.stop()
             event.prevent_default()
@@ -83,10 +96,12 @@ class Transcript(HunkPane, can_focus=True):
         if target.kind == "fold":
             self.rows.toggle(target.key)
             self.go_to(self.top)
+        elif target.kind in ("code", "message"):
+            self.action_copy_block()
         elif target.kind == "place":
             opened = OpenFile(target.path, target.line, target.col)
             self.post_message(Wanted(opened, enter=True))
-        else:
+        elif target.kind == "hunk":
             self.post_message(HunkShown(target.key))
 
     def action_previous_stop(self) -> None:

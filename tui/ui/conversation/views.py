@@ -128,6 +128,10 @@ class BlockView:
         """Make the rows of a page."""
         self.sync()
 
+    def source(self, number: int) -> str:
+        """The text of which the rows of a page are made."""
+        return self.block.text
+
     def toggle(self) -> None:
         """Fold or unfold; `sync` must follow."""
         self.folded = not self.folded
@@ -279,18 +283,11 @@ class PatchView(BlockView):
         """The user's decisions change cards anywhere."""
         return (self.scene.version, self.scene.reviews())
 
-    def _sync(self) -> int | None:
-        hunks = self.scene.hunks(self.block.call_id)
-        skip = max(0, len(hunks) - _COMING) if self.block.state == "open" else 0
-        ids = {hunk.id for hunk in hunks[skip:]}
-        focus = self.scene.focus if self.scene.focus.hunk_id in ids else Focus()
+    def lines(self) -> list[Line]:
+        """The card as it stands now."""
+        hunks, skip = self._hunks()
         stopped = self.block.state in ("cut", "failed")
-        news = [_signature(hunk) for hunk in hunks[skip:]]
-        seen = (focus, stopped, skip, news, self.block.text)
-        if seen == self._seen and self.pages[0].fresh:
-            return None
-        self._seen = seen
-        lines = card_lines(hunks, self.inner, focus, stopped, skip)
+        lines = card_lines(hunks, self.inner, self._focus(hunks[skip:]), stopped, skip)
         why = self.block.text.strip()
         said = any(why.partition(": ")[2] in hunk.reason for hunk in hunks)
         if stopped and why and not said:
@@ -298,7 +295,25 @@ class PatchView(BlockView):
             rows = wrap([(flat(inert(why)), style)], self.inner - 4)
             lines = lines if hunks else []
             lines = [*lines, *(Line([("   ", style), *row], "panel") for row in rows)]
-        return self._put(lines)
+        return lines
+
+    def _hunks(self) -> tuple[Sequence[Hunk], int]:
+        """Its hunks, and how many of them have no rows of their own."""
+        hunks = self.scene.hunks(self.block.call_id)
+        return hunks, max(0, len(hunks) - _COMING) if self.block.state == "open" else 0
+
+    def _focus(self, hunks: Sequence[Hunk]) -> Focus:
+        focus = self.scene.focus
+        return focus if any(hunk.id == focus.hunk_id for hunk in hunks) else Focus()
+
+    def _sync(self) -> int | None:
+        hunks, skip = self._hunks()
+        news = [_signature(hunk) for hunk in hunks[skip:]]
+        seen = (self._focus(hunks[skip:]), self.block.state, skip, news, self.block.text)
+        if seen == self._seen and self.pages[0].fresh:
+            return None
+        self._seen = seen
+        return self._put(self.lines())
 
 
 def _signature(hunk: Hunk) -> tuple[object, ...]:

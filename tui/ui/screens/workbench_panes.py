@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from tui.engine.session import Session
+from tui.ui.conversation.transcript import Transcript
 from tui.ui.editor.sides import FEWEST_COLUMNS
 from tui.ui.prompt.box import PromptBox
 from tui.ui.screens.editor_keys import EditorKeys
@@ -22,6 +23,7 @@ class WorkbenchPanes(EditorKeys):
     session: Session
     prompt_box: PromptBox
     panes: Panes
+    transcript: Transcript
     guide: Guide | None = None
     """The lesson that runs, if one does."""
 
@@ -94,4 +96,22 @@ class WorkbenchPanes(EditorKeys):
         """The file tree: show it and go there; from within it put it away."""
         self.panes.choose("editor")
         await self.editor.toggle_tree()
+        self.update_keys()
+
+    def action_search(self) -> None:
+        """Search the conversation."""
+        self.panes.choose("conversation")
+        self.transcript.action_search()
+        self.update_keys()
+
+    def action_card(self) -> None:
+        """From lines to the card of the hunk that wrote them, and from a card to its lines."""
+        if self.focused is self.transcript:
+            self.transcript.action_activate()
+            return
+        view = self.editor.editor.view
+        path, line = ("", 0) if view is None else (view.path, view.cursor.position[0])
+        self.panes.choose("conversation")
+        self.transcript.return_to(path, line)
+        self.set_focus(self.transcript)
         self.update_keys()

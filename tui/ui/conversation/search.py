@@ -1,0 +1,292 @@
+"""Search in the conversation: counted in slices, newest first, shown where it stands.
+
+What is not in sight is counted from the blocks' text (`counting`); the rows of a match are made
+when the user goes there. So thousands of turns cost a few milliseconds at a time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+from tui.ui.conversation.counting import counted
+from tui.ui.conversation.fences import colours_for
+from tui.ui.conversation.layout import Layout
+from tui.ui.conversation.seeking import Match, Needle
+from tui.ui.conversation.views import BlockView, Page
+from tui.ui.rows import Row
+
+SLICE_S = 0.004
+"""What one slice of counting may take."""
+_MOST_GROWING = 20_000
+"""Characters of a block that is counted again while it grows; a longer one is at its end."""
+_MOST_KEPT = 200
+"""Pages whose matches are remembered."""
+
+
+class Here(NamedTuple):
+    """The match that is shown."""
+
+    view: int
+    page: Page
+    number: int
+    """The how manieth of its page."""
+    rank: int
+    """The how manieth of its block, from below, from 1."""
+
+
+class Search:
+    """Where the words are that are looked for, and which of them is shown."""
+
+    def __init__(self, rows: Layout) -> None:
+        self.needle = Needle("")
+        self.here: Here | None = None
+        self._rows = rows
+        self._counts: dict[int, int] = {}
+        """Index of a block -> how many matches, where there are any."""
+        self._hits: list[int] = []
+        """Those blocks, in order."""
+        self._next = -1
+        """The block to be counted next; the older ones follow it."""
+        self._first: BlockView | None = None
+        """The oldest block: it is another one in another conversation."""
+        self._changed: set[int] = set()
+        """Blocks that are to be counted once more."""
+        self._work: tuple[int, Iterator[int], int] | None = None
+        """The block that is being counted, its parts to come, and what they gave so far."""
+        self._kept: dict[Page, tuple[list[Row], Row | None, int, list[Match]]] = {}
+
+    @property
+    def counting(self) -> bool:
+        """True if older blocks are still to be counted."""
+        return bool(self.needle) and self._next >= 0
+
+    @property
+    def waiting(self) -> bool:
+        """True if a slice would find something to do."""
+        return bool(self.needle) and (
+            self._next >= 0 or bool(self._changed) or self._work is not None
+        )
+
+    @property
+    def total(self) -> int:
+        """Matches that were counted so far."""
+        return sum(self._counts.values())
+
+    def is_of(self, views: Sequence[BlockView]) -> bool:
+        """False if the conversation was begun anew since."""
+        return self._first is None or (bool(views) and views[0] is self._first)
+
+    def look_for(self, words: str) -> None:
+        """Count from the newest block on."""
+        self.needle, self.here = Needle(words), None
+        self._counts.clear()
+        self._hits.clear()
+        self._changed.clear()
+        self._kept.clear()
+        self._work, self._next = None, self._end - 1
+        self._first = self._rows.views[0] if self._rows.views else None
+
+    def grown(self, first: int) -> None:
+        """Blocks from this one on changed, or are new."""
+        if self.needle:
+            known = self._work[0] if self._work else self._next + 1
+            self._changed.update(range(max(first, min(known, self._next + 1)), self._end))
+
+    @property
+    def _end(self) -> int:
+        return len(self._rows.views)
+
+    def slice(self, seconds: float = SLICE_S) -> None:
+        """Count for so long."""
+        until = perf_counter() + seconds
+        with colours_for(0):
+            while self._work is not None or self._begin():
+                self._go_on()
+                if perf_counter() > until:
+                    return
+
+    def _begin(self) -> bool:
+        """Take the next block; False if all are counted."""
+        views = self._rows.views
+        while self._changed or self._next >= 0:
+            if self._next >= 0:
+                index, self._next = self._next, self._next - 1
+            else:
+                index = self._changed.pop()
+            if index >= len(views):
+                continue
+            block = views[index].block
+            if block.state != "open" or block.length <= _MOST_GROWING:
+                self._work = (index, counted(views[index], self.needle), 0)
+                return True
+        return False
+
+    def _go_on(self) -> None:
+        """Count one part."""
+        if self._work is None:
+            return
+        index, parts, so_far = self._work
+        found = next(parts, None)
+        if found is None:
+            self._work = None
+            self._note(index, so_far)
+        else:
+            self._work = (index, parts, so_far + found)
+
+    def _note(self, index: int, count: int) -> None:
+        """A block has so many matches."""
+        known = index in self._counts
+        if count:
+            self._counts[index] = count
+            if not known:
+                insort(self._hits, index)
+        elif known:
+            del self._counts[index]
+            self._hits.remove(index)
+
+    # -- going from one to the next
+
+    def first(self, row: int) -> int | None:
+        """The row of the newest match at this row or above it; None: none was found so far."""
+        pages = self._rows.pages
+        if not self._rows.views:
+            return None
+        page = pages[pages.at(row)]
+        offset = row - pages.start(pages.at(row))
+        before = [match for match in self.matches(page) if match[0].row <= offset]
+        if before:
+            return self._go(page, len(before) - 1)
+        return self._from(page.view.index, page.number - 1)
+
+    def step(self, *, older: bool) -> int | None:
+        """The row of the next match upwards or downwards; from the last one to the first."""
+        here = self.here
+        if here is None or not self._stands(here):
+            return self._wrapped(older)
+        number = here.number + (-1 if older else 1)
+        found: int | None = None
+        if 0 <= number < len(self.matches(here.page)):
+            found = self._go(here.page, number)
+        else:
+            found = self._from(here.view, here.page.number + (-1 if older else 1), older)
+        return self._wrapped(older) if found is None else found
+
+    def _stands(self, here: Here) -> bool:
+        """False if its block was replaced, or has other pages now."""
+        pages = self._rows.views[here.view].pages if here.view < self._end else []
+        return here.page.number < len(pages) and pages[here.page.number] is here.page
+
+    def _wrapped(self, older: bool) -> int | None:
+        """From the other end; upwards only if all is counted, or older ones would be left out."""
+        if not self._hits or (not older and self.counting):
+            return None
+        return self._in_hits(self._hits[-1] if older else self._hits[0], older)
+
+    def _from(self, index: int, page: int, older: bool = True) -> int | None:
+        """The first match in the rest of a block, or in the next block that has one."""
+        row = self._in_view(self._rows.views[index], page, older)
+        if row is not None:
+            return row
+        hits = self._hits
+        at = bisect_left(hits, index) - 1 if older else bisect_right(hits, index)
+        return self._in_hits(hits[at], older) if 0 <= at < len(hits) else None
+
+    def _in_hits(self, index: int, older: bool) -> int | None:
+        """The first match in this block, or in the next one that really has one."""
+        hits = self._hits
+        while True:
+            view = self._rows.views[index]
+            self._make_ready(view)
+            row = self._in_view(view, len(view.pages) - 1 if older else 0, older)
+            if row is not None:
+                return row
+            at = bisect_left(hits, index)
+            self._note(index, 0)  # its text has it, its rows do not
+            at = at - 1 if older else at
+            if not 0 <= at < len(hits):
+                return None
+            index = hits[at]
+
+    def _make_ready(self, view: BlockView) -> None:
+        """Unfold what hides a match, and have the pages that there are."""
+        self._rows.pages.made(view.first)
+        if view.folded and self._counts.get(view.index, 0) > self._seen(view):
+            self._rows.toggle(view.index)
+
+    def _seen(self, view: BlockView) -> int:
+        """How many matches the rows of a block have; asked of those of one page only."""
+        if len(view.pages) > 1:
+            return self._counts.get(view.index, 0)
+        return len(self.matches(view.pages[0]))
+
+    def _in_view(self, view: BlockView, page: int, older: bool) -> int | None:
+        """The first match from this page on."""
+        while 0 <= page < len(view.pages):
+            one = view.pages[page]
+            read = one.fresh or len(view.pages) == 1
+            may = read or self.needle.may_be_in(view.source(page))
+            if may and (found := self.matches(one)):
+                return self._go(one, len(found) - 1 if older else 0)
+            page += -1 if older else 1
+        return None
+
+    def _go(self, page: Page, number: int) -> int:
+        """This is the one that is shown; returns its row."""
+        pages, view, before = self._rows.pages, page.view, self.here
+        pages.made(view.first + page.number)
+        count = self._counts.get(view.index, 0)
+        rank = len(self.matches(page)) - number
+        if before is not None and before.view == view.index and before.page is not page:
+            rank = before.rank + (1 if page.number < before.page.number else -1)
+        elif before is not None and before.page is page:
+            rank = before.rank + before.number - number
+        elif page.number < len(view.pages) - 1:
+            rank = count - number
+        self.here = Here(view.index, page, number, min(max(rank, 1), max(count, 1)))
+        return pages.start(view.first + page.number) + self.matches(page)[number][0].row
+
+    # -- what is told
+
+    @property
+    def position(self) -> int:
+        """The how manieth is shown, counted from the newest; 0: none is."""
+        if self.here is None:
+            return 0
+        at = bisect_right(self._hits, self.here.view)
+        return self.here.rank + sum(self._counts[index] for index in self._hits[at:])
+
+    def matches(self, page: Page) -> list[Match]:
+        """Those on the rows of a page; its rows are made where they are not there."""
+        if page.view.index >= self._end:
+            return []
+        if not page.fresh:
+            self._rows.pages.made(page.view.first + page.number)
+        rows = page.rows or []
+        last = rows[-1] if rows else None
+        kept = self._kept.get(page)
+        if kept is not None and kept[0] is rows and kept[1] is last and kept[2] == len(rows):
+            return kept[3]
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.clear()
+        with colours_for(0):
+            found = self.needle.matches(rows)
+        self._kept[page] = (rows, last, len(rows), found)
+        return found
+
+    def spans(self, row: int) -> list[tuple[int, int, bool]]:
+        """First and last cell of the matches on a row; True: it is the one that is shown."""
+        pages = self._rows.pages
+        if not self.needle or not self._rows.views or not 0 <= row < pages.total:
+            return []
+        at = pages.at(row)
+        page, offset = pages[at], row - pages.start(at)
+        here = self.here.number if self.here is not None and self.here.page is page else -1
+        return [
+            (span.start, span.end, number == here)
+            for number, match in enumerate(self.matches(page))
+            for span in match
+            if span.row == offset
+        ]
