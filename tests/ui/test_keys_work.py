@@ -82,6 +82,7 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
 SENT = {
     "full_stop": ".",
     "comma": ",",
+    "slash": "/",
     "underscore": "_",
     "right_square_bracket": "]",
     "backslash": "\\",

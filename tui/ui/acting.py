@@ -8,6 +8,7 @@ from textual import events
 
 from tui.ui.keymap import stand_in
 from tui.ui.keys.key import Key, Scope
+from tui.ui.screens.workbench import Workbench
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,26 +16,23 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
 
-    from tui.ui.screens.workbench import Workbench
-
 
 def scopes_of(screen: Screen[Any]) -> tuple[Scope, ...]:
-    """The scopes whose keys work on this screen now, the nearest first; none: on others' screens.
+    """The scopes whose keys work on this screen now, the nearest first; none: it has its own keys.
 
     Unlike the footer's they name prompt and conversation too.
     """
-    scopes: tuple[Scope, ...] = getattr(screen, "scopes", ())
-    transcript = getattr(screen, "transcript", None)
-    if transcript is None:
+    if not isinstance(screen, Workbench):
+        scopes: tuple[Scope, ...] = getattr(screen, "scopes", ())
         return scopes
-    if screen.focused is transcript:
-        return ("review", "conversation", "global") if "review" in scopes else _with(scopes)
-    nearest: tuple[Scope, ...] = ("prompt",) if scopes == ("global",) else ()
-    return (*nearest, *scopes)
-
-
-def _with(scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:
-    return ("conversation", *scopes)
+    focused = screen.focused
+    if focused is screen.transcript:
+        chosen = screen.transcript.selected_hunk() is not None
+        return ("review", "conversation", "global") if chosen else ("conversation", "global")
+    if screen.in_editor(focused):
+        in_tree = focused is screen.editor.file_tree
+        return ("files", "editor", "global") if in_tree else ("editor", "global")
+    return ("queue" if screen.prompt_box.in_queue else "prompt", "global")
 
 
 async def act(app: App[object], bench: Workbench, key: Key) -> None:
