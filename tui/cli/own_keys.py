@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui import toml_lines, toml_tables
-from tui.cli.finding import Finding
 from tui.settings import Settings
 
 if TYPE_CHECKING:
+    from tui.cli.finding import Finding
     from tui.engine.notices import Trouble
 
 _MOST_SAID = 3
@@ -51,6 +51,8 @@ def own_key_findings(settings: Settings, file: Path) -> Iterator[Finding]:
     """What ``duetto doctor`` says of them; nothing where there are none."""
     if not settings.keys:
         return
+    from tui.cli.finding import Finding
+
     complaints = use_keys(settings, file)
     for complaint in complaints:
         yield Finding("keyboard", "fix", complaint, "docs/keys.md names all actions")

@@ -10,7 +10,6 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from tui.ui.acting import act, scopes_of
 from tui.ui.keymap import app_bindings, behind
 from tui.ui.keys.key import Key
 from tui.ui.keys.spelling import LEADER
@@ -39,6 +38,7 @@ class KeyedApp(App[int], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Show all keys; on the help itself: close it."""
+        from tui.ui.acting import scopes_of
         from tui.ui.screens.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):
@@ -55,6 +55,8 @@ class KeyedApp(App[int], inherit_bindings=False):
         self._list((first,))
 
     def _list(self, begun: tuple[str, ...]) -> None:
+        from tui.ui.acting import scopes_of
+
         scopes = scopes_of(self.screen)
         if not behind(begun, scopes):
             raise SkipAction
@@ -63,7 +65,8 @@ class KeyedApp(App[int], inherit_bindings=False):
         self.push_screen(WhichKey(begun, scopes, self.acting()))
 
     def acting(self) -> Callable[[Key], None]:
-        """What does a row of the keymap, in the app's own turn: the screen in front is gone then."""
+        """What does a row of the keymap, in the app's own turn: what lies in front is gone."""
+        from tui.ui.acting import act
 
         def later(key: Key) -> None:
             self.call_later(act, self, self.bench, key)
