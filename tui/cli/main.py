@@ -36,6 +36,7 @@ COMMANDS = {
         "Serve your endpoints to other programs, or to a team.",
     ),
     "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),
+    "theme": ("tui.cli.theme:theme_command", "List the themes, check your own, copy one."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
     "bench": ("tui.cli.bench:bench_command", "Measure what duetto promises, on this machine."),
 }

@@ -186,7 +186,7 @@ class Painter:
     def _style_of(self, row: Row, piece: Piece) -> Style:
         style = next(self._styled(row, piece.col, piece.col + 1))[2]
         if piece.kind == "inert" and style.bgcolor is not None:
-            return style + Style(color=self.palette.colours["warning"])
+            return self.palette.legible(style + Style(color=self.palette.colours["warning"]))
         return style
 
     def _styled(self, row: Row, first: int, last: int) -> Iterator[tuple[int, int, Style]]:
@@ -234,6 +234,7 @@ class Painter:
         style = self._token_styles.get(key)
         if style is None:
             style = self._overlaid(self._plain(row, token) + self.palette.style("", back), over)
+            style = self.palette.legible(style)
             self._token_styles[key] = style
         return style
 

@@ -161,7 +161,8 @@ class DiffPainter:
             style = self._style(shown, piece.col, back)
             if piece.step == 0:
                 if piece.kind == "inert":
-                    style += Style(color=self.palette.colours["warning"])
+                    warning = Style(color=self.palette.colours["warning"])
+                    style = self.palette.legible(style + warning)
                 yield Segment(piece.text, style)
                 used += cell_len(piece.text)
                 continue

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from tui.ui.theming.palette import Palette
 
 DEFAULT_THEME = "dusk"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_DEEPEST = 4
-"""Themes that build on each other."""
+_NAME = re.compile(r"(?!auto$)[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+
+
+def is_name(name: str) -> bool:
+    """Whether a theme may be called so."""
+    return _NAME.fullmatch(name) is not None
 
 
 def themes_dir() -> Traversable:
@@ -28,6 +31,10 @@ def themes_dir() -> Traversable:
     if packed.is_dir():
         return packed
     return Path(__file__).resolve().parents[3] / "themes"
+
+
+class _CircleError(Exception):
+    """Themes build on each other."""
 
 
 class Library:
@@ -80,27 +87,38 @@ class Library:
         """
         found = self._readings.get(name)
         if found is None:
-            found = self._readings[name] = self._read(name, _DEEPEST)
+            found = self._readings[name] = self._read(name)
         return found
 
-    def _read(self, name: str, depth: int) -> Reading:
+    def _read(self, name: str, above: tuple[str, ...] = ()) -> Reading:
         place = self.place(name)
         if place is None:
             raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
-        return read_file(place, name, lambda below: self._below(below, name, depth - 1))
+        return read_file(place, name, lambda below: self._below(below, (*above, name)))
 
-    def _below(self, name: str, above: str, depth: int) -> Palette | None:
-        """What a theme builds on; a user's theme may build on duetto's of its own name."""
-        if depth <= 0:
+    def _below(self, name: str, above: tuple[str, ...]) -> Palette | None:
+        """What a theme builds on; a user's theme may build on duetto's of its own name.
+
+        Raises _CircleError, but for the theme that was asked for.
+        """
+        if name == above[-1] and name in self.own_names() and name in _stems(self._brought):
+            return read_file(self._brought / f"{name}.toml", name, lambda _: None).palette
+        if name in above:
+            if len(above) > 1:
+                raise _CircleError
             return None
-        if name == above:
-            place = self._brought / f"{name}.toml"
-            there = self.place(name) != place and name in _stems(self._brought)
-            return read_file(place, name, lambda _: None).palette if there else None
         try:
-            return self._read(name, depth).palette
+            return self._read(name, above).palette
+        except _CircleError:
+            if len(above) > 1:
+                raise
+            return None
         except SettingsError:
             return None
+
+    def palette_or_none(self, name: str) -> Palette | None:
+        """A theme to build on; None: there is none, or it cannot be read."""
+        return self._below(name, ("",))
 
     def complaints(self) -> list[Complaint]:
         """What is wrong in the files of the user's folder."""
@@ -138,4 +156,4 @@ def _stems(folder: Traversable) -> set[str]:
         files = [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
     except OSError:
         return set()
-    return {name[:-5] for name in files if _NAME.fullmatch(name[:-5])}
+    return {name[:-5] for name in files if is_name(name[:-5])}

@@ -68,6 +68,8 @@ class _Reader:
     def __init__(self, text: str, origin: str) -> None:
         self.text = text
         self._origin = origin
+        self._lines: dict[tuple[str, ...], int] = {}
+        """Where keys stand, if the text is not TOML."""
         self.complaints: list[Complaint] = []
 
     def complain(self, line: int, words: str) -> None:
@@ -77,7 +79,7 @@ class _Reader:
 
     def wrong(self, key: tuple[str, ...], words: str) -> None:
         """Something is wrong where that key is set."""
-        self.complain(toml_lines.line_of(self.text, key), words)
+        self.complain(self._lines.get(key) or toml_lines.line_of(self.text, key), words)
 
     def tables(self) -> dict[str, object]:
         """The file's data; of a text that is not TOML, of each line that is."""
@@ -88,7 +90,7 @@ class _Reader:
 
     def _line_by_line(self) -> dict[str, object]:
         data: dict[str, object] = {}
-        table = data
+        table, where = data, ""
         for number, line in enumerate(self.text.splitlines(), 1):
             header = _HEADER.match(line)
             try:
@@ -99,12 +101,14 @@ class _Reader:
                 self.complain(number, f"not valid TOML: {what}; this line is left out")
             if header is not None:
                 fresh: dict[str, object] = {}
+                where = header["name"]
                 table = _table(data.setdefault(header["name"], fresh), fresh)
                 continue
             for key, value in part.items():
                 if key in table:
                     self.complain(number, f"{key!r} is set a second time; this one holds")
                 table[key] = value
+                self._lines[(where, key) if where else (key,)] = number
         return data
 
     def colours(self, data: Mapping[str, object]) -> dict[str, str]:
@@ -170,7 +174,7 @@ def reading(text: str, name: str, origin: str, base: Base) -> Reading:
     words, colours, faces = reader.words(data), reader.colours(data), reader.faces(data)
     if words.get("base"):
         if (below := base(words["base"])) is None:
-            reader.wrong(("base",), f"there is no theme {words['base']!r} to build on")
+            reader.wrong(("base",), f"cannot build on {words['base']!r}: no such theme")
         else:
             colours, faces = {**below.colours, **colours}, {**below.faces, **faces}
     dark = _darkness(reader, data, colours)

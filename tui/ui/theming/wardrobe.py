@@ -61,26 +61,26 @@ class Wardrobe:
         """What was chosen: ``auto`` or a theme."""
         return AUTO if self.auto else self._app.theme
 
-    def follow(self, pair: Pair, dark: bool | None = None) -> None:
-        """The theme follows the terminal's background from now on."""
-        self.pair, self.auto = pair, True
-        self.background_is(self.dark if dark is None else dark)
-
     def background_is(self, dark: bool | None) -> None:
         """The terminal said what is behind the text."""
         self.dark = dark
         if self.auto:
             self._wear(self.pair.on(dark))
 
-    def try_on(self, choice: str) -> None:
-        """Show the app in a theme, or as ``auto`` would; nothing is kept."""
+    def try_on(self, choice: str) -> bool:
+        """Show the app in a theme, or as ``auto`` would; nothing is kept.
+
+        False: its file cannot be read any more, which is said.
+        """
+        if not self._wear(self.pair.on(self.dark) if choice == AUTO else choice):
+            return False
         self.auto = choice == AUTO
-        self._wear(self.pair.on(self.dark) if self.auto else choice)
+        return True
 
     def choose(self, choice: str) -> None:
         """Wear a theme, or ``auto``, and keep it for the next time."""
-        self.try_on(choice)
-        self.keep(choice)
+        if self.try_on(choice):
+            self.keep(choice)
 
     def register_all(self) -> None:
         """Textual knows all themes from now on."""
@@ -130,9 +130,11 @@ class Wardrobe:
         except SettingsError:
             return None
 
-    def _wear(self, name: str) -> None:
-        if self._register(name):
+    def _wear(self, name: str) -> bool:
+        there = self._register(name)
+        if there:
             self._app.theme = name
+        return there
 
     def _register(self, name: str) -> bool:
         try:

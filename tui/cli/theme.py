@@ -1,0 +1,133 @@
+"""``duetto theme``: the themes that there are, what is wrong in a file, a copy to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.core.inert_text import inert
+from tui.errors import EXIT_FAILED, EXIT_OK, SettingsError, UsageError
+from tui.settings import Paths
+
+if TYPE_CHECKING:
+    from tui.ui.theming.library import Library
+    from tui.ui.theming.theme_file import Reading
+
+
+@click.group("theme")
+def theme_command() -> None:
+    """List the themes, check a file of your own, or copy one to begin with.
+
+    Your own are TOML files in the folder themes/ beside config.toml.
+    """
+
+
+@theme_command.command("list")
+def list_command() -> int:
+    """Name all themes: dark or light, and the contrast of the text that is hardest to read."""
+    from tui.ui.theming.pairs import least_contrast
+
+    library = _library()
+    own, width = library.own_names(), max(map(len, library.names()))
+    for name in library.names():
+        try:
+            palette = library.reading(name).palette
+        except SettingsError as error:
+            click.echo(f"{inert(name):<{width}}  cannot be read: {inert(str(error))}")
+            continue
+        kind = "dark " if palette.dark else "light"
+        where = "  yours" if name in own else ""
+        contrast = f"{least_contrast(palette):>4.1f}:1"
+        click.echo(f"{name:<{width}}  {kind}  {contrast}  {inert(palette.title)}{where}")
+    return EXIT_OK
+
+
+@theme_command.command("check")
+@click.argument("which", nargs=-1, metavar="[NAME | FILE ...]")
+def check_command(which: Sequence[str]) -> int:
+    """Say what is wrong in a theme, with its line, and which text cannot be read well (WCAG AA).
+
+    Without a name all files of your own folder are checked. Exit status 1: something is wrong.
+    """
+    library = _library()
+    names = which or library.own_names()
+    if not names:
+        click.echo(f"there are no themes of your own in {library.own}", err=True)
+    wrong = 0
+    for name in names:
+        found = [inert(line) for line in _wrong_in(library, name)]
+        for line in found:
+            click.echo(line)
+        if not found:
+            click.echo(f"{inert(name)}: all is well")
+        wrong += len(found)
+    return EXIT_FAILED if wrong else EXIT_OK
+
+
+@theme_command.command("copy")
+@click.argument("name", metavar="NAME")
+@click.argument("new", metavar="NEW")
+def copy_command(name: str, new: str) -> int:
+    """Copy the theme NAME into your own folder, as NEW.toml, to be changed there.
+
+    A running duetto shows each change of the file it wears as soon as it is saved.
+    """
+    from tui.ui.theming.library import is_name
+
+    library = _library()
+    place = library.place(name)
+    if place is None:
+        names = ", ".join(library.names())
+        raise UsageError(f"there is no theme {name!r}; there are {names}")
+    if not is_name(new):
+        raise UsageError(f"{new!r} is no name of a theme: letters, digits, . _ - and at most 40")
+    file = Paths.find().themes_dir / f"{new}.toml"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(place.read_text(encoding="utf-8"))
+    except FileExistsError:
+        raise UsageError(f"{file} is there already") from None
+    except OSError as error:
+        raise SettingsError(f"cannot write {file}: {error.strerror}") from error
+    click.echo(f"{file}\nwear it with /theme {new}; check it with: duetto theme check {new}")
+    return EXIT_OK
+
+
+def _library() -> Library:
+    """With the user's own folder in it."""
+    from tui.ui.theming.library import Library
+
+    library = Library()
+    library.own_folder(Paths.find().themes_dir)
+    return library
+
+
+def _wrong_in(library: Library, which: str) -> Iterator[str]:
+    """A sentence each: what is wrong in the file, then what does not read."""
+    from tui.ui.theming.pairs import findings
+
+    try:
+        reading = _read(library, which)
+    except SettingsError as error:
+        yield str(error)
+        return
+    for complaint in reading.complaints:
+        yield str(complaint)
+    for finding in findings(reading.palette):
+        yield f"{which}: {finding}"
+
+
+def _read(library: Library, which: str) -> Reading:
+    """A theme by name, or a file. Raises SettingsError."""
+    from tui.ui.theming.library import read_file
+
+    if which in library.names():
+        return library.reading(which)
+    file = Path(which)
+    if not file.is_file():
+        raise SettingsError(f"there is no theme and no file {which!r}")
+    return read_file(file, file.stem, library.palette_or_none)
