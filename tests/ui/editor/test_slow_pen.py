@@ -62,13 +62,15 @@ def test_its_row_is_marked_and_the_mark_is_explained() -> None:
     session.now_s = 101.0  # 50 tokens: five lines
     rows = laid(session)
     assert [y for y, row in enumerate(rows) if row.slow_pen] == [14]
-    assert said(rows) == {14: f" {SLOW_PEN} a 50 tok/s model is here "}
+    assert said(rows) == {14: f" {SLOW_PEN} ghost: a 50 tok/s model would be here "}
 
 
 def test_it_walks_on_after_the_turn_and_says_how_long_it_still_needs() -> None:
     session = session_with(busy=False)
     session.now_s = 102.0
-    assert said(laid(session))[19] == f" {SLOW_PEN} a 50 tok/s model is here, 6 s to go "
+    assert (
+        said(laid(session))[19] == f" {SLOW_PEN} ghost: a 50 tok/s model would be here, 6 s to go "
+    )
     session.now_s = 108.1
     assert said(laid(session, top=30)) == {}, "it is there"
 
@@ -93,8 +95,8 @@ def test_it_is_gone_when_all_is_decided_or_was_not_wanted() -> None:
 def test_where_a_line_leaves_no_room_the_mark_stands_alone() -> None:
     session = session_with()
     session.now_s = 101.0
-    shown = laid(session, width=30)
-    assert said(shown) == {14: f" {SLOW_PEN} 50 tok/s "}
+    assert said(laid(session, width=40)) == {14: f" {SLOW_PEN} ghost at 50 tok/s "}
+    assert said(laid(session, width=27)) == {14: f" {SLOW_PEN} ghost "}
     shown = laid(session, width=26)
     assert shown[14].slow_pen
     assert said(shown) == {}
@@ -104,13 +106,13 @@ def test_where_a_line_leaves_no_room_the_mark_stands_alone() -> None:
 def test_out_of_sight_it_is_told_where_it_is(top: int, y: int, words: str) -> None:
     session = session_with()
     session.now_s = 101.0 if y == 0 else 104.0
-    assert said(laid(session, top=top)) == {y: f" {SLOW_PEN} 50 tok/s {words} "}
+    assert said(laid(session, top=top)) == {y: f" {SLOW_PEN} ghost at 50 tok/s {words} "}
 
 
 def test_in_another_file_it_is_told_while_the_model_writes() -> None:
     session = session_with()
     session.now_s = 101.0
-    assert said(laid(session, path="b.py")) == {19: f" {SLOW_PEN} 50 tok/s in a.py "}
+    assert said(laid(session, path="b.py")) == {19: f" {SLOW_PEN} ghost in a.py "}
     session.status.busy = False
     assert said(laid(session, path="b.py")) == {}
 
@@ -121,10 +123,12 @@ def test_before_its_first_edit_it_is_said_that_it_is_not_here_yet() -> None:
     session.meter.delta(100.0, 4000)
     session.meter.wrote(session.workspace.roster.by_id(1), 10)
     session.now_s = 101.0
-    assert said(laid(session)) == {19: f" {SLOW_PEN} 50 tok/s not here yet "}
+    assert said(laid(session)) == {19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet "}
     session.status.busy = False
     session.meter.stop(101.0)
-    assert said(laid(session)) == {19: f" {SLOW_PEN} 50 tok/s not here yet, 19 s to go "}
+    assert said(laid(session)) == {
+        19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet, 19 s to go "
+    }
     assert said(laid(session, path="b.py")) == {}
 
 
@@ -178,7 +182,7 @@ async def test_it_moves_in_the_editor_while_nothing_else_does() -> None:
             return [editor.render_line(y).text for y in range(editor.size.height)]
 
         assert shown()[14].startswith(f"{SLOW_PEN} 15")
-        assert "a 50 tok/s model is here" in shown()[14]
+        assert "a 50 tok/s model would be here" in shown()[14]
         session.now_s = 101.2
         editor._walk()
         assert shown()[15].startswith(f"{SLOW_PEN} 16")

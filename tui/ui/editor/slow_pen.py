@@ -87,9 +87,10 @@ class SlowPen:
             if self._shows(seen, view):
                 _lay_line(rows, seen.line, seen.left_s, view, (width, cursor))
             return
-        name = clip_left(one_line(seen.path.rpartition("/")[2]), _MOST_NAME)
-        to_go = "" if seen.left_s is None else f", {seen.left_s} s to go"
-        words = f"50 tok/s in {name}" if seen.line is not None else f"50 tok/s not here yet{to_go}"
+        if seen.line is None:
+            words = _not_here(seen.left_s)
+        else:
+            words = (f"ghost in {clip_left(one_line(seen.path.rpartition('/')[2]), _MOST_NAME)}",)
         if self._session.status.busy or seen.path == view.path:
             _add_chip(rows, len(rows) - 1, words, width, cursor)
 
@@ -112,15 +113,29 @@ def _lay_line(
     elif numbers:
         above = line + 1 < (rows[numbers[0]].number or 0)
         y, arrow = (0, "↑") if above else (len(rows) - 1, "↓")
-        _add_chip(rows, y, f"50 tok/s {arrow} line {line + 1}", width, cursor)
+        words = (f"ghost at 50 tok/s {arrow} line {line + 1}", f"ghost {arrow} line {line + 1}")
+        _add_chip(rows, y, words, width, cursor)
 
 
-def _words(left_s: int | None) -> tuple[str, ...]:
+def _not_here(left_s: int | None) -> tuple[str, ...]:
+    """That it still writes what came before the first edit."""
+    after = _to_go(left_s)
+    return (
+        f"ghost of a 50 tok/s model: not here yet{after}",
+        f"ghost at 50 tok/s: not here yet{after}",
+        "ghost: not here yet",
+    )
+
+
+def _here(left_s: int | None) -> tuple[str, ...]:
     """What the mark is, the longest first."""
-    if left_s is None:
-        return ("a 50 tok/s model is here", "50 tok/s")
-    to_go = f"{left_s} s to go"
-    return (f"a 50 tok/s model is here, {to_go}", f"50 tok/s, {to_go}", "50 tok/s")
+    after = _to_go(left_s)
+    long = f"a 50 tok/s model would be here{after}"
+    return (f"ghost: {long}", f"ghost at 50 tok/s{after}", f"ghost{after}", "ghost")
+
+
+def _to_go(left_s: int | None) -> str:
+    return "" if left_s is None else f", {left_s} s to go"
 
 
 def _end(row: Row, view: View) -> int:
@@ -132,18 +147,22 @@ def _end(row: Row, view: View) -> int:
 def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
     """The row with the mark, and with words behind what takes its cells up to ``taken``."""
     row = row._replace(slow_pen=True)
-    for words in () if row.chips else _words(left_s):
+    for words in () if row.chips else _here(left_s):
         chip = f" {SLOW_PEN} {words} "
         if taken + _LEAST_GAP + cell_len(chip) <= width:
             return row._replace(chips=((chip, _COLOUR),))
     return row
 
 
-def _add_chip(rows: list[Row], y: int, words: str, width: int, cursor: Spot) -> None:
-    """Before the chips that a row has, where there is room and no cursor."""
-    chip: Chip = (f" {SLOW_PEN} {words} ", _COLOUR)
-    chips = (chip, *rows[y].chips)
-    start = width - sum(cell_len(text) for text, _ in chips)
-    under = cursor is not None and cursor[1] == y and cursor[0] >= start - 1
-    if start >= gutter_width(3) and not under:
-        rows[y] = rows[y]._replace(chips=chips)
+def _add_chip(rows: list[Row], y: int, words: tuple[str, ...], width: int, cursor: Spot) -> None:
+    """Before the chips that a row has, the longest words for which there is room and no cursor."""
+    there = rows[y].chips
+    taken = gutter_width(3)
+    if cursor is not None and cursor[1] == y:
+        taken = max(taken, cursor[0] + _LEAST_GAP)
+    start = width - sum(cell_len(text) for text, _ in there)
+    for one in words:
+        chip: Chip = (f" {SLOW_PEN} {one} ", _COLOUR)
+        if taken <= start - cell_len(chip[0]):
+            rows[y] = rows[y]._replace(chips=(chip, *there))
+            return
