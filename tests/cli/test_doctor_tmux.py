@@ -11,6 +11,7 @@ GOOD = {
     "extended-keys": "on",
     "set-clipboard": "on",
     "allow-passthrough": "off",
+    "focus-events": "on",
 }
 INSIDE = {"TMUX": "/tmp/tmux-0/default,1,0"}
 
@@ -22,6 +23,7 @@ INSIDE = {"TMUX": "/tmp/tmux-0/default,1,0"}
         ({"set-clipboard": "external", "allow-passthrough": "on"}, ""),
         ({"escape-time": "500"}, "set -s escape-time 10"),
         ({"extended-keys": "off"}, "set -s extended-keys on"),
+        ({"focus-events": "off"}, "set -g focus-events on"),
         ({"set-clipboard": "external"}, "set -s set-clipboard on"),
     ],
 )

@@ -44,9 +44,10 @@ def test_a_small_one_will_do(terminal: SimpleNamespace) -> None:
 def test_a_dumb_terminal_is_refused(
     terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    with pytest.raises(UsageError, match="TERM=dumb"):
-        require_screen(terminal, terminal, terminal)
+    for term, named in (("dumb", "TERM=dumb"), ("unknown", "TERM=unknown"), ("", "TERM is not")):
+        monkeypatch.setenv("TERM", term)
+        with pytest.raises(UsageError, match=f"{named}.*duetto --linear"):
+            require_screen(terminal, terminal, terminal)
 
 
 def test_redirected_errors_are_said_where_they_are_seen(

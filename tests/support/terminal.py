@@ -42,6 +42,7 @@ COLON_SGR = re.compile(rb"\x1b\[[0-9;]*:[0-9;:]*m")
 MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 KITTY = re.compile(rb"\x1b\[(?:>(?P<push>\d*)|<(?P<pop>\d*))u")
 OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;(?P<level>\d+))?m")
+KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 WRAP = 7
 ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
 MOUSE = (1000, 1002, 1003, 1006, 1015, 1016)
@@ -67,9 +68,18 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None,
         size: tuple[int, int] = (120, 36),
+        kind: Mapping[str, str] | None = None,
     ) -> None:
-        """``size`` is columns and rows; ``env`` is the whole environment but for TERM."""
+        """``size`` is columns and rows; ``env`` is the whole environment but for TERM.
+
+        ``kind`` has the variables that say what terminal it is; none: one that can do everything.
+        """
         self.columns, self.rows = size
+        self._kind = KIND if kind is None else kind
+        self.background = b"1010/1010/1414"
+        """What it answers when it is asked for its background."""
+        self.wide = False
+        """A black circle takes two cells."""
         self.output = b""
         """All that the process wrote."""
         self.modes: dict[int, bool] = {}
@@ -153,6 +163,11 @@ class Terminal:
     def text(self) -> str:
         """The screen as one text."""
         return "\n".join(self.lines)
+
+    def cells(self, wanted: Callable[[pyte.screens.Char], object]) -> list[pyte.screens.Char]:
+        """The cells of the screen that are so: their text, colours and attributes."""
+        rows = (self._screen.buffer[y] for y in range(self.rows))
+        return [row[x] for row in rows for x in range(self.columns) if wanted(row[x])]
 
     def wait_for(
         self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = 20.0
@@ -254,9 +269,9 @@ class Terminal:
             if cwd is not None:
                 os.chdir(cwd)
             base = dict(os.environ if env is None else env)
-            for name in ("COLUMNS", "LINES", "NO_COLOR"):
+            for name in ("COLUMNS", "LINES", "NO_COLOR", "TMUX", "STY", *KIND):
                 base.pop(name, None)
-            base.update(TERM="xterm-256color", COLORTERM="truecolor", LANG="C.UTF-8")
+            base.update(self._kind)
             os.execvpe(command[0], command, base)
         finally:
             os._exit(127)
@@ -278,7 +293,6 @@ class Terminal:
         start = data.rfind(b"\x1b")
         if start >= 0 and len(data) - start < 64 and not _whole(data[start:]):
             data, self._pending = data[:start], data[start:]
-        self._answer(data)
         for found in MODE.finditer(data):
             for number in found[1].split(b";"):
                 self.modes[int(number)] = found[2] == b"h"
@@ -286,21 +300,27 @@ class Terminal:
             self.other_keys = bool(int(changed["level"] or 0))
         for kitty in KITTY.finditer(data):
             self.kitty_depth += 1 if kitty["push"] is not None else -int(kitty["pop"] or 1)
-        self._stream.feed(COLON_SGR.sub(b"", UNSUPPORTED.sub(b"", data)))
-
-    def _answer(self, data: bytes) -> None:
-        for query in QUERY.finditer(data):
+        at = 0
+        for query in QUERY.finditer(data):  # an answer is about what stands there by then
+            self._show(data[at : query.start()])
+            at = query.end()
             if reply := self._reply(query):
                 with contextlib.suppress(OSError):
                     os.write(self._fd, reply)
+        self._show(data[at:])
+
+    def _show(self, data: bytes) -> None:
+        self._stream.feed(COLON_SGR.sub(b"", UNSUPPORTED.sub(b"", data)))
 
     def _reply(self, query: re.Match[bytes]) -> bytes:
         if query["osc"]:
-            colour = b"1010/1010/1414" if query["osc"] == b"11" else b"d0d0/d0d0/d0d0"
+            colour = self.background if query["osc"] == b"11" else b"d0d0/d0d0/d0d0"
             return b"\x1b]%b;rgb:%b\x1b\\" % (query["osc"], colour)
         prefix, number, final = query["prefix"], query["number"], query["final"]
         if final == b"n":
             row, col = self._screen.cursor.y + 1, self._screen.cursor.x + 1
+            before = self._screen.buffer[row - 1][max(col - 2, 0)].data
+            col += self.wide and before == "●"
             return b"\x1b[%d;%dR" % (row, col) if number == b"6" else b"\x1b[0n"
         if final == b"c":
             return b"\x1b[>1;10;0c" if prefix == b">" else b"\x1b[?62;22c"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -39,10 +39,14 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
     """Starts ``duetto ARGUMENTS`` on a terminal; it is ended with the test."""
     with ExitStack() as terminals:
 
-        def started(*arguments: str | Path, size: tuple[int, int] = (120, 36)) -> Terminal:
+        def started(
+            *arguments: str | Path,
+            size: tuple[int, int] = (120, 36),
+            kind: Mapping[str, str] | None = None,
+        ) -> Terminal:
             command = [*DUETTO, *arguments]
             return terminals.enter_context(
-                Terminal(command, env=environment, cwd=tmp_path, size=size)
+                Terminal(command, env=environment, cwd=tmp_path, size=size, kind=kind)
             )
 
         yield started

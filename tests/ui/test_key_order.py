@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from textual import events
 from textual.app import App
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
@@ -284,3 +285,21 @@ def test_textual_hands_keys_on_as_the_order_leans_on() -> None:
     assert TypedKey.handler_name == "on_key"
     assert isinstance(TypedKey(events.Key("a", "a")), events.Key)
     assert DuettoApp.on_event is not App.on_event
+
+
+async def test_what_is_typed_before_anybody_takes_keys_is_not_lost() -> None:
+    posted: list[Message] = []
+    order = KeyOrder(posted.append, asyncio.get_running_loop())
+    order.hold()
+    post(order, "abc")
+    size = events.Resize(Size(80, 24), Size(80, 24))
+    order.add(size)
+    assert posted == [size], "only keys wait"
+    order.release()
+    for _ in range(3):
+        message = posted[-1]
+        assert isinstance(message, TypedKey)
+        message.stop()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert [key.character for key in posted if isinstance(key, TypedKey)] == ["a", "b", "c"]

@@ -16,12 +16,13 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import doctor_tmux, verify_command
+from tui.cli import doctor_terminal, doctor_tmux, verify_command
 from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.doctor_providers import key_findings, provider_findings
 from tui.cli.finding import Finding, State
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.cli.own_keys import own_key_findings
+from tui.cli.own_line import own_line_findings
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
@@ -101,12 +102,13 @@ def exit_code(findings: list[Finding]) -> int:
 def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator[Finding]:
     """All checks in order; the endpoints, which take time, come last."""
     yield _program()
-    yield _terminal()
+    yield from _terminal(flags, paths)
     yield from doctor_tmux.findings(os.environ)
     yield from _folders(paths)
     settings, finding = _configuration(flags, paths)
     yield finding
     yield from own_key_findings(settings or Settings(), flags.config or paths.config_file)
+    yield from own_line_findings(settings or Settings(), flags.config or paths.config_file)
     yield from _workspace(Path.cwd(), settings or Settings())
     yield from key_findings(settings or Settings(), paths)
     if settings is None:
@@ -128,29 +130,13 @@ def _program() -> Finding:
     return Finding("program", "ok", text)
 
 
-def _terminal() -> Finding:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return Finding(
-            "terminal", "note", "stdin or stdout is not a terminal", "without one: duetto exec"
-        )
-    from tui.ui.screens.workbench import SMALLEST  # the whole screen: only doctor needs it here
-
-    columns, rows = os.get_terminal_size(sys.stdout.fileno())
-    term, depth = os.environ.get("TERM", ""), os.environ.get("COLORTERM", "")
-    text = f"{columns}x{rows}, TERM={term or '(not set)'}, colours: {_colours(term, depth)}"
-    if columns < SMALLEST[0] or rows < SMALLEST[1]:
-        return Finding("terminal", "fix", text, "enlarge it to {}x{} or more".format(*SMALLEST))
-    if term in ("", "dumb"):
-        return Finding("terminal", "fix", text, "set TERM to what your terminal is")
-    return Finding("terminal", "ok", text)
-
-
-def _colours(term: str, depth: str) -> str:
-    if os.environ.get("NO_COLOR"):
-        return "off (NO_COLOR)"
-    if depth in ("truecolor", "24bit"):
-        return "16 million"
-    return "256" if "256" in term else "16"
+def _terminal(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
+    """As the settings have it, if they can be read: what is wrong in them is said further on."""
+    try:
+        settings = settings_for(flags, paths)
+    except SettingsError:
+        settings = Settings()
+    yield from doctor_terminal.findings(os.environ, settings.screen, settings.notify)
 
 
 def _folders(paths: Paths) -> Iterator[Finding]:

@@ -28,6 +28,8 @@ def findings(environment: Mapping[str, str], ask: Ask | None = None) -> Iterator
         steps.append("set -s escape-time 10 (Esc waits that long)")
     if keys == "off":
         steps.append("set -s extended-keys on (Shift+Enter is Enter without)")
+    if ask("focus-events") == "off":
+        steps.append("set -g focus-events on (who looks is guessed from the keys without)")
     if clipboard != "on" and through not in ("on", "all"):
         steps.append("set -s set-clipboard on (copying stays in duetto without)")
     if steps:
@@ -40,7 +42,7 @@ def _value(name: str) -> str:
     try:
         asked = subprocess.run(
             ["tmux", "show-options", "-gqv", name]
-            if name == "allow-passthrough"
+            if name in ("allow-passthrough", "focus-events")
             else ["tmux", "show-options", "-sqv", name],
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -20,11 +20,15 @@ def require_screen(
     """
     stdin, stdout, stderr = stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr
     if not (stdin.isatty() and stdout.isatty()):
-        raise UsageError('this needs a terminal; without one use: duetto exec "PROMPT"')
+        raise UsageError(
+            'this needs a terminal; without one use: duetto --linear, or duetto exec "PROMPT"'
+        )
     if not stderr.isatty():
         print(f"duetto: {_ERRORS_ELSEWHERE}", file=stdout)  # the error itself goes to the file
         raise UsageError(_ERRORS_ELSEWHERE)
-    if os.environ.get("TERM") == "dumb":
+    term = os.environ.get("TERM", "")
+    if term in ("dumb", "unknown") or (not term and os.name == "posix"):
+        named = f"TERM={term}" if term else "TERM is not set"
         raise UsageError(
-            "this terminal (TERM=dumb) cannot show duetto; set TERM, or use: duetto exec"
+            f"this terminal ({named}) cannot show a full screen; use: duetto --linear, or set TERM"
         )

@@ -77,6 +77,9 @@ class TerminalDriver(Driver):
         self._pipe = OutputPipe(_output_fileno(), self._stamp)
         self._pipe.on_missed = self._repaint
         self._order = KeyOrder(app.post_message, self._loop)
+        if (until_wanted := getattr(app, "hold_keys", None)) is not None:
+            self._order.hold()
+            until_wanted(self._order.release)
         self._stream = InputStream()
         self._words = KeyWords()
         self._words.on_kitty = self._learn_kitty

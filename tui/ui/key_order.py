@@ -23,6 +23,9 @@ from textual.message import Message
 PATIENCE_S = 0.1
 """A key that takes longer, because what it does takes longer, holds up the others no more."""
 
+HELD_S = 3.0
+"""Keys that were typed before there is a screen to take them wait for it, so long at most."""
+
 _MOST_AT_ONCE = 200
 """Characters that are put in together."""
 
@@ -64,9 +67,25 @@ class KeyOrder:
         self._waiting: deque[Message] = deque()
         self._open: TypedKey | None = None
         self._patience: asyncio.TimerHandle | None = None
+        self._early: list[TypedKey] | None = None
+        """Keys that are held back; None: none is any more."""
+
+    def hold(self) -> None:
+        """Nobody takes keys yet: keep them until `release`."""
+        self._early = []
+        self._loop.call_later(HELD_S, self.release)
+
+    def release(self) -> None:
+        """Somebody takes keys now."""
+        early, self._early = self._early, None
+        for key in early or ():
+            self.add(key)
 
     def add(self, message: Message) -> None:
         """Post it now, or when the keys before it have been taken."""
+        if self._early is not None and isinstance(message, TypedKey):
+            self._early.append(message)
+            return
         self._waiting.append(message)
         if self._open is None:
             self._next()

@@ -33,6 +33,7 @@ class TerminalApp(App[int]):
         self.herald = Herald(Choices(), os.environ)
         self.on_background: Callable[[bool | None], None] = lambda dark: None
         """Called when the terminal has said whether it is dark."""
+        self._release_keys: Callable[[], None] = lambda: None
         self.draw_on(TerminalFacts(colours="none" if self.no_color else "true"))
 
     def draw_on(self, facts: TerminalFacts) -> None:
@@ -52,6 +53,10 @@ class TerminalApp(App[int]):
         """How it is said that a turn has ended, in which workspace, and what its prompt was."""
         self.herald = Herald(choices, os.environ, place)
         self.herald.prompt = prompt
+
+    def hold_keys(self, release: Callable[[], None]) -> None:
+        """For the driver: what is typed before a widget has the focus is for the first one."""
+        self._release_keys = release
 
     def questions(self) -> str:
         """For the driver: what to ask when it has taken the terminal."""
@@ -74,6 +79,10 @@ class TerminalApp(App[int]):
     def on_mount(self) -> None:
         """The ink follows the theme."""
         self.theme_changed_signal.subscribe(self, lambda _: self._mix_ink())
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A widget takes keys."""
+        self._release_keys()
 
     def on_app_focus(self) -> None:
         """Somebody is looking."""

@@ -16,7 +16,8 @@ from tui.ui.terminal_facts import TerminalFacts
 _BACKGROUND = "\x1b]11;?\x07"
 _TELL_CHANGES, TELL_NO_MORE = "\x1b[?2031h", "\x1b[?2031l"
 """Some terminals say when their colours change from dark to light."""
-_MEASURE = "\x1b[2;1H\u00e2\x1b[6n\x1b[2;1H\u25cf\x1b[6n\x1b[2;1H\x1b[K"
+_SECOND_ROW = "\x1b[2;1H"
+_MEASURE = "{0}\u00e2\x1b[6n{0}\u25cf\x1b[6n{0}\x1b[K"
 """Two signs and where the cursor is behind them: a letter that takes one cell wherever UTF-8 is
 understood and two elsewhere, and a sign whose width Unicode leaves open."""
 _CURSOR = re.compile(r"\x1b\[(\d+);(\d+)R")
@@ -38,14 +39,17 @@ class Replies:
         self._measured: list[int] = []
         """Columns behind the signs that were measured."""
 
-    def questions(self) -> str:
-        """What to write when the terminal was taken; widths are asked for once."""
+    def questions(self, where: str = _SECOND_ROW) -> str:
+        """What to write when the terminal was taken; widths are asked for once.
+
+        ``where`` takes the cursor to an empty row that is not the first.
+        """
         facts = self.facts
         if not facts.answers:
             return ""
         asked = ""
         if not self._asked and facts.glyphs == "unicode" and facts.why_ambiguous == "not asked":
-            asked, self._measured = _MEASURE, []
+            asked, self._measured = _MEASURE.format(where), []
         self._asked = True
         if facts.multiplexer != "screen" and facts.why_dark != "[screen] background":
             asked += _BACKGROUND + _TELL_CHANGES

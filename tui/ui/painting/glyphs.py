@@ -23,8 +23,8 @@ _SAME = (
     ("▆✓✔", "+"),
     ("▇●◆✦★∗", "*"),
     ("█▊▋▉▓■▀▔", "#"),
-    ("→▸▶►❯›»⇒↪↳⟩", ">"),
-    ("←◂◀◄❮‹«⇐↶⏎⟨↩", "<"),
+    ("→▸▶►▹▷❯›»⇒↪↳⟩≥", ">"),
+    ("←◂◀◄◃◁❮‹«⇐↶⏎⟨↩≤", "<"),
     ("↑▴▲⇧", "^"),
     ("↓▾▼⇩", "v"),
     ("↔⇔", "-"),
@@ -38,10 +38,13 @@ _SAME = (
     ("⌕", "?"),
     ("“”„", '"'),
     ("‘’‚", "'"),
-    ("␊¶", "$"),
+    ("␊␍¶", "$"),
+    ("Σ", "S"),
     ("\u00a0\u2007\u202f", " "),
 )
-_SIGNS = {ord(sign): stand_in for signs, stand_in in _SAME for sign in signs}
+_PICTURES = dict.fromkeys(range(0x2400, 0x2422), "^")
+"""Of control characters."""
+_SIGNS = _PICTURES | {ord(sign): stand_in for signs, stand_in in _SAME for sign in signs}
 _CONSOLE = frozenset("─│┌┐└┘├┤┬┴┼═║█▄▌▐▀░▒▓·•×÷«»°±←→↑↓■")
 """What the fonts of PC consoles have."""
 _RUNS = re.compile(

@@ -23,9 +23,12 @@ _VISIBLE = 1.35
 """Contrast from which a background is more than a tint."""
 _FAINT = 4.0
 """Letters of no hue with less contrast than this are faint ones."""
-_GREY_CHROMA = 0.035
+_GREY_CHROMA, _GREY_BACK_CHROMA = 0.05, 0.03
+"""Less of it than this is grey: a background is mostly a little of a colour."""
+_GREYS = ("foreground", "muted", "faint", "line", "syntax-text", "syntax-comment")
+"""Letters of no colour, whatever tint a theme gives them."""
 _TURNS: tuple[tuple[float, int], ...] = (
-    (0.15, 1), (1.15, 3), (1.95, 3), (2.75, 2), (3.75, 6), (4.85, 4), (5.75, 5), (6.30, 1),
+    (0.80, 1), (2.20, 3), (2.90, 2), (3.90, 6), (4.95, 4), (6.05, 5), (6.30, 1),
 )  # fmt: skip
 """Up to which hue in OKLab (radians) which of the terminal's six hues stands for it."""
 _DARK_INK_ON = frozenset({2, 3, 6})
@@ -42,6 +45,7 @@ class Shades:
         self._ground = _triple(palette.get("background", "#000000"))
         self._names = {_triple(palette[name]): name for name in reversed([*palette])}
         """What a colour is called; of several names the first."""
+        self._greys = {_triple(palette[name]) for name in _GREYS if name in palette}
         self._flat = {
             _triple(value)
             for name, value in palette.items()
@@ -52,6 +56,8 @@ class Shades:
         """The style in colours and attributes that there are."""
         if style.color is None and style.bgcolor is None:
             return style
+        if style.reverse and style.color is not None and style.bgcolor is not None:
+            style += Style(reverse=False, color=style.bgcolor, bgcolor=style.color)
         if self._depth == "256":
             return _recoloured(style, *self._of_256(style))
         if self._depth == "16":
@@ -95,7 +101,7 @@ class Shades:
             said = self._letters(fore, back)
             return _recoloured(style, said, None) + self._weight(fore, back)
         assert back is not None
-        hue = _hue(back)
+        hue = _hue(back, _GREY_BACK_CHROMA)
         if hue is None:
             return _recoloured(style, None, None) + Style(reverse=True)
         ink = 0 if hue in _DARK_INK_ON else 15
@@ -113,14 +119,19 @@ class Shades:
         return plain + Style(reverse=True)
 
     def _letters(self, fore: Triple | None, back: Triple | None) -> Color | None:
-        hue = _hue(fore) if fore is not None else None
+        hue = self._hue_of(fore)
         if hue is None:
             return None
         return Color.from_ansi(hue + 8 if self._dark else hue)
 
+    def _hue_of(self, fore: Triple | None) -> int | None:
+        if fore is None or fore in self._greys:
+            return None
+        return _hue(fore, _GREY_CHROMA)
+
     def _weight(self, fore: Triple | None, back: Triple | None) -> Style:
         """Faint, where the theme's letters are."""
-        if fore is None or _hue(fore) is not None:
+        if fore is None or self._hue_of(fore) is not None:
             return Style.null()
         faint = contrast(fore, back or self._ground) < _FAINT
         return Style(dim=True) if faint else Style.null()
@@ -176,12 +187,12 @@ def _lab(colour: Triple) -> tuple[float, float, float]:
 
 
 @cache
-def _hue(colour: Triple) -> int | None:
-    """The one of the terminal's six hues; None: grey, black or white."""
+def _hue(colour: Triple, least: float) -> int | None:
+    """The one of the terminal's six hues; None: it has less colour than ``least``."""
     import math
 
     _, a, b = _lab(colour)
-    if math.hypot(a, b) < _GREY_CHROMA:
+    if math.hypot(a, b) < least:
         return None
     turn = math.atan2(b, a) % (2 * math.pi)
     return next(number for until, number in _TURNS if turn <= until)

@@ -1,0 +1,138 @@
+"""The real program on terminals of all kinds: what is written is what each of them can show."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+ERASING = re.compile(r"\x1b\[[0-3]?[JK]")
+Start = Callable[..., Terminal]
+UTF_8 = {"LANG": "C.UTF-8"}
+KINDS = {
+    "true": {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | UTF_8,
+    "256": {"TERM": "xterm-256color"} | UTF_8,
+    "16": {"TERM": "xterm"} | UTF_8,
+    "console": {"TERM": "linux"} | UTF_8,
+    "none": {"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"} | UTF_8,
+    "vt100": {"TERM": "vt100", "LANG": "C"},
+}
+
+
+def codes(output: bytes) -> set[str]:
+    """Kinds of colour codes: ``true``, ``256``, ``16``."""
+    found: set[str] = set()
+    for said in SGR.findall(output.decode("utf-8", "replace")):
+        parts = [int(part or 0) for part in re.split("[;:]", said)]
+        if 38 in parts or 48 in parts:
+            at = parts.index(38 if 38 in parts else 48)
+            found.add("256" if parts[at + 1] == 5 else "true")
+        elif any(30 <= part <= 37 or 40 <= part <= 47 or 90 <= part <= 107 for part in parts):
+            found.add("16")
+    return found
+
+
+def visit(term: Terminal) -> None:
+    """The first screen, a file, the help over it, and out."""
+    term.wait_for("Enter" if term.columns < 60 else "send")
+    term.type("\x1bh")
+    term.wait_for("Esc closes")
+    term.type("\x1b")
+    term.wait_gone("Esc closes")
+    term.type("\x11")
+    assert term.wait_exit() == 0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_only_codes_that_the_terminal_has(start: Start, name: str) -> None:
+    term = start(size=(100, 30), kind=KINDS[name])
+    visit(term)
+    wanted = {"true": {"true"}, "256": {"256"}, "16": {"16"}, "console": {"16"}}.get(name, set())
+    assert codes(term.output) == wanted
+    if name == "vt100":
+        assert term.output.isascii()
+    if name in ("vt100", "console"):
+        assert b"]11;" not in term.output
+        assert b"[6n" not in term.output
+    assert term.trouble() == ""
+
+
+def test_where_colours_are_none_what_is_chosen_is_in_reverse(start: Start) -> None:
+    term = start(size=(100, 30), kind=KINDS["none"])
+    term.wait_for("send")
+    term.type("\x10")
+    term.wait_for("/help")
+    assert term.cells(lambda cell: cell.reverse), "the chosen row of the palette"
+
+
+def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start) -> None:
+    term = start(size=(100, 30))
+    term.background = b"fafa/f8f8/f3f3"
+    term.type("typed before anything was answered")
+    term.wait_for(lambda text: "❯ typed before anything was answered" in text)
+    assert "rgb:" not in term.text
+    assert term.output.count(b"\x1b]11;?") == 1
+
+
+def test_wide_signs_never_shift_a_row(start: Start) -> None:
+    term = start(size=(100, 30))
+    term.wide = True
+    term.wait_for(lambda text: "send" in text and "│" not in text and "─" not in text)
+    term.type("\x1bh")
+    term.wait_for("Esc closes")
+    shown = "".join(term.lines)
+    assert not set(shown) & set("─│●…→▏·"), "signs that are two cells wide here"
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_without_a_screen_is_told_of_the_other_way(start: Start, term: str) -> None:
+    refused = start(kind={"TERM": term} | UTF_8)
+    assert refused.wait_exit() == 2
+    assert "duetto --linear" in refused.output.decode()
+    assert b"\x1b[?1049h" not in refused.output
+
+
+def test_no_terminal_is_told_of_the_other_way(
+    piped: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    refused = piped()
+    assert refused.returncode == 2
+    assert "duetto --linear" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_nothing_is_erased_and_nothing_is_written_while_nothing_happens(start: Start) -> None:
+    """No flicker: after the first picture only cells change, and at rest not one byte is sent."""
+    term = start(size=(120, 36))
+    term.wait_for("send")
+    term.settle(0.6)
+    begun = len(term.output)
+    assert not term.pump(1.0), "a calm screen writes nothing"
+    term.type("make the cache safe for threads\r")
+    term.wait_for("pending")
+    term.settle(0.6)
+    written = term.output[begun:].decode("utf-8", "replace")
+    assert not ERASING.search(written)
+    assert written.count("\x1b[?2026h") == written.count("\x1b[?2026l") > 3
+    outside = re.sub(r"\x1b\[\?2026h.*?\x1b\[\?2026l", "", written, flags=re.DOTALL)
+    assert not re.search(r"[^\x1b\[\]?0-9;a-zA-Z\x07\\ ]", outside), "cells are written in frames"
+
+
+def test_a_key_paints_its_own_row(start: Start) -> None:
+    term = start(size=(120, 36))
+    term.wait_for("send")
+    term.type("a word")
+    term.settle(0.6)
+    begun = len(term.output)
+    term.type("s")
+    term.settle(0.4)
+    written = term.output[begun:]
+    assert b"s" in written
+    assert len(written) < 600
+    rows = {int(row) for row in re.findall(rb"\x1b\[(\d+);\d+H", written)}
+    assert len(rows) <= 2, "the row of the prompt, and the cursor's"
