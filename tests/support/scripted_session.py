@@ -139,6 +139,10 @@ class ScriptedState:
     def now(self) -> float:
         return self.now_s
 
+    @property
+    def at_rest(self) -> bool:
+        return not (self.status.busy or self.status.running)
+
     def prompt_label(self) -> PromptLabel:
         return "redirect" if self.status.busy else "send"
 

@@ -62,6 +62,7 @@ class Linear:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
         self._code = EXIT_FAILED
+        self._settling: set[asyncio.Task[None]] = set()
         self._error: BaseException | None = None
         self._last_words = LastWords(self._unsaved, composition.rescue)
 
@@ -70,7 +71,7 @@ class Linear:
         conductor, call = self._conductor, self._call
         listener = Listener(
             line=lambda text, taken: call(self._hear, text, taken),
-            interrupted=lambda cleared: call(conductor.interrupted, cleared),
+            interrupted=lambda cleared, taken: call(self._stop, cleared, taken),
             ended=lambda: call(conductor.ended),
             killed=lambda code: call(conductor.end, code),
         )
@@ -114,6 +115,15 @@ class Linear:
     def _hear(self, text: str, taken: Callable[[], None]) -> None:
         try:
             self._conductor.line(text)
+        finally:
+            task = asyncio.get_running_loop().create_task(self._conductor.settled())
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
+            task.add_done_callback(lambda _: taken())
+
+    def _stop(self, cleared: bool, taken: Callable[[], None]) -> None:
+        try:
+            self._conductor.interrupted(cleared)
         finally:
             taken()
 

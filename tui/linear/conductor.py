@@ -30,6 +30,7 @@ BATCH_S = 0.7
 """Between two pieces of an answer, where somebody listens."""
 _FRAME_S = 0.02
 _QUIT_WINDOW_S = 2.0
+_PATIENCE_S = 1.0
 Mode = Literal["ready", "more", "busy"]
 """What the next line is: a new one, more of the same, or one said into a running answer."""
 _CHOICES = ("Save, then leave", "Leave", "Stay")
@@ -89,6 +90,11 @@ class Conductor:
         parts = [self._unsent, self._entry.draft, *self._lines]
         return "\n".join(filter(str.strip, parts))
 
+    @property
+    def is_over(self) -> bool:
+        """The user has left, or it was ended."""
+        return self._code is not None
+
     async def run(self, opening: Iterable[str]) -> int:
         """Until the user leaves; returns the exit code."""
         self._say(opening)
@@ -97,7 +103,7 @@ class Conductor:
         await self._session.run()
         while self._code is None:
             await self._wait()
-            self._frame()
+            self.frame()
         self._speak(urgent=True)
         return self._code
 
@@ -107,7 +113,11 @@ class Conductor:
         """A line was entered."""
         self._quit_until_s = 0.0
         self._lines.append(text)
-        self._frame()
+        self.frame()
+
+    async def settled(self) -> None:
+        """What was entered last is answered, or takes a while."""
+        await self._commander.recital.settled(_PATIENCE_S)
 
     def interrupted(self, cleared: bool) -> None:
         """Ctrl+C; ``cleared``: it took back what was typed in the line."""
@@ -125,7 +135,7 @@ class Conductor:
         else:
             self._quit_until_s = self._session.now() + _QUIT_WINDOW_S
             self._say(["Ctrl+C again leaves duetto."])
-        self._frame()
+        self.frame()
 
     def ended(self) -> None:
         """No more lines: Ctrl+D, or the end of the file."""
@@ -134,7 +144,7 @@ class Conductor:
             self._leave(EXIT_OK, on_purpose=False)
         elif self._live:
             self._ask_to_leave()
-        self._frame()
+        self.frame()
 
     def end(self, code: int) -> None:
         """By force."""
@@ -157,7 +167,7 @@ class Conductor:
         await asyncio.sleep(_FRAME_S)
         self._woken.clear()
 
-    def _frame(self) -> None:
+    def frame(self) -> None:
         """Take up what changed, then the lines whose turn it is."""
         self._take()
         while self._lines and self._code is None and self._is_due(self._lines[0]):

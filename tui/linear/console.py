@@ -28,7 +28,7 @@ _ENDING = tuple(
 )
 
 
-_PAUSE_S = 0.1
+_PAUSE_S, _SETTLE_S = 0.1, 1.0
 _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
 
@@ -42,7 +42,7 @@ class Listener:
 
     line: Callable[[str, Callable[[], None]], None]
     """A line, and what to call when it was taken up."""
-    interrupted: Callable[[bool], None]
+    interrupted: Callable[[bool, Callable[[], None]], None]
     ended: Callable[[], None]
     killed: Callable[[int], None]
 
@@ -63,6 +63,7 @@ class Console:
         self._over = False
         self._bell = threading.Event()
         self._main = threading.main_thread().ident
+        self._settling: threading.Event | None = None
         self.left_over = ""
         """What stood in the line when it was over."""
         if _WAKING is not None:
@@ -98,6 +99,7 @@ class Console:
         before = self._catch()
         try:
             while not self._over:
+                self._settle()
                 self._write()
                 if self._source.ended:
                     self._bell.wait(_PAUSE_S)
@@ -172,15 +174,30 @@ class Console:
         listener = self._listener
         if listener is None or self._over:
             return
-        if self._source.shows and not self._source.edits:
-            self._put("\n")  # behind the terminal's own ^C
-        drop = self._reading and not self._stoppable and bool(self._source.typed)
+        source, taken = self._source, threading.Event()
+        typed = self._reading and bool(source.typed)
+        drop = typed and not self._stoppable
         if drop:
-            self._source.drop()
-            self._put("\n")
-        listener.interrupted(drop)
-        if drop:
+            source.drop()
+        elif typed:
+            source.keep()
+        if typed or (source.shows and not source.edits):
+            self._put("\n")  # behind what was typed, or the terminal's own ^C
+        listener.interrupted(drop, taken.set)
+        if typed:
+            self._settling = taken
             raise _Again
+
+    def _settle(self) -> None:
+        """After Ctrl+C in a line: what became of it is heard before the line goes on."""
+        taken, self._settling = self._settling, None
+        if taken is None:
+            return
+        taken.wait(_SETTLE_S)
+        tries = round(_SETTLE_S / _PAUSE_S)
+        while self._stoppable and not self._over and tries:
+            self._bell.wait(_PAUSE_S)
+            tries -= 1
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
         """The end by force: what stands in the line is kept with the rest."""

@@ -108,6 +108,9 @@ class EditedLines:
         readline.set_startup_hook(self._begin)
         readline.set_auto_history(False)
         readline.parse_and_bind("tab: complete")
+        # many lines that are pasted are one prompt
+        readline.parse_and_bind("set enable-bracketed-paste on")
+        readline.parse_and_bind("set enable-active-region off")
         # a question in the middle of a list would stand in the way of a voice
         readline.parse_and_bind("set completion-query-items 0")
         readline.parse_and_bind("set page-completions off")

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.roster import waits
 from tui.core.edits.workspace import Workspace
-from tui.core.inert_text import inert
 from tui.linear.words import counted
 
-_NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_NUMBERS = re.compile(r"[\s,]*(\d{1,9})(?:-(\d{1,9}))?(?=[\s,]|$)")
 _MOST = 10_000
 
 
@@ -36,7 +35,7 @@ def picked(argument: str, workspace: Workspace) -> Picked | str:
     first, _, rest = argument.strip().partition(" ")
     if first == "all":
         return Picked(found, rest.strip()) if found else "No hunk waits for a decision."
-    if _NUMBERS.fullmatch(first.replace(",", " ").split(" ")[0] if first else ""):
+    if _NUMBERS.match(argument):
         return _numbered(argument, workspace)
     path = first.removeprefix("@")
     mine = [hunk for hunk in found if path and path in (hunk.path, hunk.target)]
@@ -52,21 +51,14 @@ def picked(argument: str, workspace: Workspace) -> Picked | str:
 def _numbered(argument: str, workspace: Workspace) -> Picked | str:
     """``1``, ``1 3``, ``1,3``, ``1-3``, and words behind them."""
     hunks: list[Hunk] = []
-    words = argument.replace(",", " ").split(" ")
-    for at, word in enumerate(words):
-        number = _NUMBERS.fullmatch(word)
-        if not number:
-            return Picked(hunks, " ".join(_behind(argument, at)).strip())
+    at = 0
+    while number := _NUMBERS.match(argument, at):
+        at = number.end()
         first, last = int(number[1]), int(number[2] or number[1])
         if last - first > _MOST:
-            return f"{inert(word)} is too much at once."
+            return f"{number[0].strip(' ,')} is too much at once."
         for one in range(first, last + 1):
             if one not in workspace.roster:
                 return f"There is no hunk {one}; /hunks all lists those of the last turn."
             hunks.append(workspace.roster.by_id(one))
-    return Picked(list(dict.fromkeys(hunks)))
-
-
-def _behind(argument: str, count: int) -> list[str]:
-    """The words behind so many numbers, with the commas that stood in them."""
-    return re.split(r"[ ,]", argument, maxsplit=count)[count:] if count else [argument]
+    return Picked(list(dict.fromkeys(hunks)), argument[at:].strip(" ,"))

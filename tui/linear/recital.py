@@ -69,6 +69,11 @@ class Recital:
         """True while something is looked up that will be told."""
         return bool(self._tasks)
 
+    async def settled(self, patience_s: float) -> None:
+        """What is looked up was told, or takes longer than that."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=patience_s)
+
     def diff(self, against: Against, path: str) -> None:
         """Read what differs, when it is known."""
         self._start(self._diff(against, path))

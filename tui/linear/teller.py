@@ -36,7 +36,8 @@ class Teller:
         self._asked: set[int] = set()
         self._answering = (0, "")
         self._tipped = pace.outputs  # nobody listens, and types into it
-        self._was_busy = False
+        self._running = False
+        """A turn began whose end was not told yet."""
         self._retrying = False
         self._turn = 0
         self._said_s = session.now()
@@ -111,6 +112,7 @@ class Teller:
     def _head(self, block: Block) -> list[str]:
         """Who speaks, when that is somebody else than before."""
         if block.kind is BlockKind.USER:
+            self._running |= block.turn > self._turn
             self._turn = block.turn
         voice = block.turn, block.speaker
         if block.kind not in _OF_MODEL or voice == self._answering or not block.speaker:
@@ -136,9 +138,9 @@ class Teller:
         if status.retry_s is not None and not self._retrying:
             lines.append(state_words(status, self._session.meter.view(self._session.now())))
         self._retrying = status.retry_s is not None
-        if self._was_busy and not status.busy:
+        if self._running and not status.busy:
             lines += self._ended(status)
-        self._was_busy = status.busy
+        self._running = status.busy
         return lines
 
     def _ended(self, status: Status) -> list[str]:
@@ -150,7 +152,7 @@ class Teller:
             lines.append(f"{status.role} is done: {turn_words(view)}.")
         elif status.outcome == "interrupted":
             kept = kept_words(hunks)
-            lines.append(f"Stopped: {kept}." if kept else "Stopped: no hunk had landed.")
+            lines.append(f"{kept}." if kept else "No hunk had landed.")
         elif status.outcome == "failed":
             lines.append("The turn failed.")
         waiting = waiting_words(session.workspace.roster.unsettled())

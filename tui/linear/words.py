@@ -178,7 +178,7 @@ def waiting_words(hunks: Iterable[Hunk]) -> str:
 
 
 def kept_words(hunks: Iterable[Hunk]) -> str:
-    """What an interruption left of a turn's hunks: ``2 hunks kept, 1 dropped``."""
+    """What an interruption left of a turn's hunks: ``2 hunks kept, 1 hunk dropped``."""
     stages = [hunk.stage for hunk in hunks if hunk.stage not in OPEN]
     whole, part = stages.count(Stage.LANDED), stages.count(Stage.PARTIAL)
     said = []
@@ -186,7 +186,7 @@ def kept_words(hunks: Iterable[Hunk]) -> str:
         cut = f" ({part} of them cut short)" if part else ""
         said.append(f"{counted(whole + part, 'hunk')} kept{cut}")
     if dropped := stages.count(Stage.DROPPED):
-        said.append(f"{dropped} dropped")
+        said.append(f"{counted(dropped, 'hunk')} dropped")
     return ", ".join(said)
 
 

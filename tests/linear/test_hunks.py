@@ -1,0 +1,137 @@
+"""Hunks are listed by number, read as text, and decided on by commands."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.linear_stage import LinearStage
+from tui.core.edits.hunk import Decision
+from tui.engine.intents import Place
+from tui.linear.picking import picked
+
+
+@pytest.fixture
+def stage() -> LinearStage:
+    stage = LinearStage()
+    stage.look()
+    stage.patched()
+    return stage
+
+
+def test_what_came_is_told_by_number_and_what_to_do_next() -> None:
+    stage = LinearStage()
+    said = stage.patched()
+    assert "slug.py: 1 hunk" in said or "slug.py: Hunk 1" in said
+    assert "Hunk 1: line 4, 2 removed, 2 added; pending." in said
+    assert "new.py: Hunk 2: new file, 0 removed, 1 added; pending." in said
+    assert "2 hunks wait for your decision: /review reads them, /accept all takes them." in said
+
+
+def test_a_hunk_is_read_with_headings_in_words_and_signs_before_its_lines(
+    stage: LinearStage,
+) -> None:
+    assert stage.enter("/review 1").splitlines() == [
+        "Hunk 1: slug.py, line 4, 2 removed, 2 added; pending.",
+        "Under line 1:",
+        "  import re",
+        "Removed lines 4 to 5:",
+        "- def slug(text):",
+        "-     return text.lower()",
+        "Added lines 4 to 5:",
+        "+ def slug(text, most=40):",
+        "+     return text.lower()[:most]",
+        "/accept NUMBERS takes them, /reject NUMBERS WORDS does not.",
+    ]
+
+
+def test_accepting_one_writes_it_and_says_what_is_left(stage: LinearStage) -> None:
+    assert stage.enter("/accept 1") == "Accepted hunk 1.\n1 hunk left.\n"
+    assert "most=40" in stage.session.files["slug.py"]
+    assert "new.py" not in stage.session.files
+    assert stage.enter("/accept") == "Accepted hunk 2.\nNo hunk waits any more.\n"
+    assert stage.session.files["new.py"] == "VALUE = 1\n"
+
+
+def test_rejecting_takes_words_along(stage: LinearStage) -> None:
+    assert "Rejected hunk 1." in stage.enter("/reject 1 keep it, as it is")
+    assert "most" not in stage.session.files["slug.py"]
+    assert "rejected" in stage.enter("/hunks all")
+
+
+@pytest.mark.parametrize(
+    ("argument", "ids", "rest"),
+    [
+        ("1", [1], ""),
+        ("2 1", [2, 1], ""),
+        ("1,2", [1, 2], ""),
+        ("1-2", [1, 2], ""),
+        ("1 not so, please", [1], "not so, please"),
+        ("1, 2 too long", [1, 2], "too long"),
+        ("all", [1, 2], ""),
+        ("all of it is wrong", [1, 2], "of it is wrong"),
+        ("new.py", [2], ""),
+        ("@slug.py use a set", [1], "use a set"),
+    ],
+)
+def test_which_hunks_are_meant(
+    stage: LinearStage, argument: str, ids: list[int], rest: str
+) -> None:
+    found = picked(argument, stage.session.workspace)
+    assert not isinstance(found, str), found
+    assert ([hunk.id for hunk in found.hunks], found.rest) == (ids, rest)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("/accept 7", "There is no hunk 7; /hunks all lists those of the last turn."),
+        ("/accept", "2 hunks wait; say which: a number, a file, or all."),
+        ("/accept other.py", "2 hunks wait; say which: a number, a file, or all."),
+        ("/accept 1-99999999", "1-99999999 is too much at once."),
+        ("/accept 1 please", "What is meant by 'please'? Say numbers, a file, or all."),
+        ("/place 1 1", "Hunk 1 does not wait for a place."),
+        ("/place one", "Say the hunk and the place: /place HUNK PLACE; /review reads both."),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_is_decided(
+    stage: LinearStage, command: str, said: str
+) -> None:
+    assert stage.enter(command) == f"{said}\n"
+    assert {hunk.decision for hunk in stage.session.workspace.hunks} == {Decision.PENDING}
+
+
+def test_an_ambiguous_hunk_names_its_places_by_number() -> None:
+    stage = LinearStage(files={"a.py": "x = 1\ny\nx = 1\n"})
+    said = stage.patched(
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+    )
+    assert "fits in several places" in said
+    assert "1 hunk waits for your decision" in said
+    read = stage.enter("/review")
+    assert "/place 1 1 is line 1: x = 1" in read
+    assert "/place 1 2 is line 3: x = 1" in read
+    assert stage.enter("/place 1 3") == "Hunk 1 has places 1 to 2.\n"
+    stage.enter("/place 1 2")
+    assert stage.session.intents[-1] == Place(1, 2)
+
+
+def test_a_long_list_comes_in_parts() -> None:
+    many = "".join(f"+line {number}\n" for number in range(100))
+    stage = LinearStage()
+    stage.patched(f"*** Begin Patch\n*** Add File: long.txt\n{many}*** End Patch\n")
+    first = stage.enter("/review").splitlines()
+    assert first[-1] == "63 more lines: /more goes on."
+    second, third = stage.enter("/more").splitlines(), stage.enter("/more").splitlines()
+    assert second[-1] == "23 more lines: /more goes on."
+    lines = [line for line in [*first, *second, *third] if line.startswith("+ ")]
+    assert lines == [f"+ line {number}" for number in range(100)]
+    assert stage.enter("/more") == "There is no more.\n"
+
+
+def test_names_and_lines_of_others_do_nothing_to_the_terminal() -> None:
+    stage = LinearStage()
+    bad = "*** Begin Patch\n*** Add File: a\x1b[2Jb.py\n+\x1b]0;title\x07x\u202ey\n*** End Patch\n"
+    said = stage.patched(bad) + stage.enter("/review")
+    assert "\\x1b[2J" in said
+    assert "\x1b" not in said
+    assert "\u202e" not in said

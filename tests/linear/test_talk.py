@@ -1,0 +1,249 @@
+"""What is said, when, and what typed lines do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.linear_stage import LinearStage
+from tui.core.edits.hunk import Stage
+from tui.core.turn import Block, BlockKind
+from tui.engine.intents import (
+    Answer,
+    Interrupt,
+    Prompt,
+    Queue,
+    RunCommand,
+    SetEffort,
+    StopCommand,
+    Switch,
+)
+from tui.engine.notices import Ask, Trouble
+from tui.linear.conductor import BATCH_S
+
+
+@pytest.fixture
+def stage() -> LinearStage:
+    stage = LinearStage()
+    stage.look()
+    return stage
+
+
+def answering(stage: LinearStage, turn: int = 1) -> Block:
+    """A turn runs; its first block is open."""
+    stage.session.status.busy = True
+    return stage.session.board.add(Block(BlockKind.TEXT, turn, "", "fast"))
+
+
+def test_an_answer_comes_in_whole_lines_and_few_pieces(stage: LinearStage) -> None:
+    block = answering(stage)
+    assert stage.look().splitlines() == [
+        "fast is answering.",
+        "What you type now redirects it; /queue TEXT waits; Ctrl+C stops it.",
+    ]
+    said = ""
+    for word in ["One sentence that is ", "long enough to stand alone. ", "And ", "more"]:
+        stage.session.stream(block, word)
+        said += stage.look(BATCH_S / 10)
+    assert said == ""
+    assert stage.look() == "One sentence that is long enough to stand alone.\n"
+    stage.session.board.close(block)
+    stage.session.status.busy, stage.session.status.outcome = False, "completed"
+    assert stage.look(0.0).splitlines()[0] == "And more", "the end does not wait"
+
+
+def test_the_whole_answer_at_its_end_if_that_is_wanted(stage: LinearStage) -> None:
+    assert stage.enter("/pace whole") == "Answers are read whole, at their end.\n"
+    block = answering(stage)
+    stage.session.stream(block, "One line.\nAnother line.\n")
+    assert "One line" not in stage.look()
+    stage.session.board.close(block)
+    assert stage.look() == "One line.\nAnother line.\n"
+
+
+def test_typing_into_an_answer_redirects_it(stage: LinearStage) -> None:
+    answering(stage)
+    assert "Redirecting fast." in stage.enter("use a plain lock")
+    assert stage.session.intents[-1] == Prompt("use a plain lock")
+
+
+def test_what_was_typed_is_not_told_again_but_what_was_queued_is(stage: LinearStage) -> None:
+    stage.enter("mine")
+    stage.session.board.add(Block(BlockKind.USER, 1, state="done"), "mine")
+    stage.session.board.add(Block(BlockKind.USER, 2, state="done"), "queued before")
+    said = stage.look()
+    assert "You: queued before" in said
+    assert "mine" not in said
+
+
+def test_a_question_has_numbers_and_a_number_answers(stage: LinearStage) -> None:
+    ask = Ask(4, "Run pytest ?", "It comes from the workspace.", ("Run it", "Always", "No"))
+    stage.session.status.asks = [ask]
+    assert stage.look().splitlines() == [
+        "Question: Run pytest ?",
+        "It comes from the workspace.",
+        "1. Run it",
+        "2. Always",
+        "3. No",
+        "Type a number from 1 to 3.",
+    ]
+    assert stage.look() == "", "it is asked once"
+    assert stage.enter("9") == "There are choices 1 to 3.\n"
+    assert stage.enter("2") == "Chosen: Always\n"
+    assert stage.session.intents[-1] == Answer(4, "Always")
+
+
+def test_a_number_without_a_question_is_not_sent(stage: LinearStage) -> None:
+    assert "No question is open." in stage.enter("2")
+    assert stage.session.intents == []
+
+
+def test_enter_alone_says_where_it_is(stage: LinearStage) -> None:
+    assert stage.enter("") == "Nothing runs; fast answers your next prompt.\n"
+    stage.session.status.busy = True
+    assert "Waiting for fast" in stage.enter("") or "answering" in stage.enter("")
+    stage.session.status.busy, stage.session.status.running = False, "pytest -q"
+    assert stage.enter("") == "Running: pytest -q.\n"
+
+
+def test_a_prompt_of_several_lines(stage: LinearStage) -> None:
+    assert stage.enter("first \\") == ""
+    assert stage.heard.now == "more"
+    assert stage.conductor.draft == "first "
+    stage.enter("second")
+    assert stage.session.intents[-1] == Prompt("first \nsecond")
+    stage.enter('"""', "/not a command", "", "end", '"""')
+    assert stage.session.intents[-1] == Prompt("/not a command\n\nend")
+    assert stage.heard.now == "ready"
+
+
+def test_ctrl_c_drops_a_prompt_that_was_begun(stage: LinearStage) -> None:
+    stage.enter("first \\")
+    stage.conductor.interrupted(False)
+    assert stage.heard.pieces[-1] == "Dropped what you had begun.\n"
+    assert stage.heard.now == "ready"
+
+
+def test_ctrl_c_stops_what_runs_and_twice_leaves_when_nothing_does(stage: LinearStage) -> None:
+    answering(stage)
+    stage.conductor.interrupted(False)
+    assert stage.session.intents[-1] == Interrupt()
+    stage.session.status.running = "sleep 9"
+    stage.conductor.interrupted(False)
+    assert stage.session.intents[-1] == StopCommand()
+    stage.session.status.running = ""
+    stage.conductor.interrupted(False)
+    assert stage.heard.pieces[-1] == "Ctrl+C again leaves duetto.\n"
+    assert not stage.conductor.is_over
+    stage.session.now_s += 3
+    stage.conductor.interrupted(False)
+    assert not stage.conductor.is_over, "that was long ago"
+    stage.conductor.interrupted(False)
+    assert stage.conductor.is_over
+
+
+def test_an_interruption_says_what_was_kept(stage: LinearStage) -> None:
+    session = stage.session
+    stage.session.status.busy = True
+    session.board.add(Block(BlockKind.USER, 1, state="done"), "go")
+    stage.look()
+    session.hunk(Stage.LANDED, 3)
+    session.hunk(Stage.PARTIAL, 7)
+    session.hunk(Stage.DROPPED)
+    session.status.busy, session.status.outcome = False, "interrupted"
+    session.board.note(1, "stopped after ~512 tokens, 0.3 ms", "cut")
+    said = stage.look()
+    assert "Stopped after about 512 tokens, 0.3 ms." in said
+    assert "2 hunks kept (1 of them cut short), 1 hunk dropped." in said
+
+
+def test_silence_is_broken_now_and_then(stage: LinearStage) -> None:
+    stage.session.status.busy = True
+    stage.session.meter.start(stage.session.now_s, "m")
+    stage.look()
+    said = [stage.look(1.0) for _ in range(130)]
+    assert [at + 1 for at, words in enumerate(said) if words] == [10, 30, 60, 120]
+    assert said[9].startswith("Waiting for fast, ")
+
+
+@pytest.mark.parametrize(
+    ("line", "intent"),
+    [
+        ("!make all", RunCommand("make all")),
+        ("/queue and then this", Queue("and then this")),
+        ("/deep", Switch("deep")),
+        ("/model deep", Switch("deep")),
+        ("/effort high", SetEffort("high")),
+        ("//comment", Prompt("//comment")),
+        ("/usr/bin is a folder", Prompt("/usr/bin is a folder")),
+    ],
+)
+def test_what_a_line_asks_for(stage: LinearStage, line: str, intent: object) -> None:
+    stage.enter(line)
+    assert stage.session.intents[-1] == intent
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/efort", "There is no command /efort. Did you mean /effort?"),
+        ("/theme", "There is no command /theme."),
+        ("/effort huge", "Effort is one of low, medium, high, xhigh."),
+        ("/queue", "It needs something more: /queue TEXT."),
+        ("/again", "Nothing was sent yet."),
+        ("/output", "No command was run yet."),
+        ("/last", "The model has not said anything yet."),
+        ("/meter", "Nothing was measured yet: the meter begins with your first prompt."),
+    ],
+)
+def test_what_cannot_be_done_is_said(stage: LinearStage, line: str, said: str) -> None:
+    assert stage.enter(line).startswith(said)
+
+
+def test_a_prompt_that_was_not_sent_is_kept_and_can_be_sent_again(stage: LinearStage) -> None:
+    stage.enter("make it safe")
+    stage.session.status.unsent = "make it safe"
+    assert "Not sent: make it safe. /again sends it." in stage.look()
+    assert stage.conductor.draft == "make it safe"
+    stage.enter("/again")
+    assert stage.session.intents[-1] == Prompt("make it safe")
+
+
+def test_trouble_says_what_why_and_what_next(stage: LinearStage) -> None:
+    stage.session.board.trouble(Trouble("No reply", "the server hung up", "try again"))
+    stage.session.board.trouble(Trouble("Told already", noted=True))
+    assert stage.look() == "Problem: No reply: the server hung up. Next: try again.\n"
+
+
+def test_of_long_output_the_end_is_told_and_all_can_be_read(stage: LinearStage) -> None:
+    output = "".join(f"line {number}\n" for number in range(100))
+    stage.session.board.add(Block(BlockKind.RUN, 0, "pytest", state="failed"), output)
+    said = stage.look().splitlines()
+    assert said[:2] == ["Running: pytest", "85 lines before these: /output reads all."]
+    assert said[-1] == "line 99"
+    assert stage.enter("/output").startswith("Output of pytest:\nline 0\n")
+
+
+def test_leaving_asks_when_something_would_be_left_behind(stage: LinearStage) -> None:
+    stage.patched()
+    said = stage.enter("/quit")
+    assert "2 hunks not decided on; the files are as if rejected." in said
+    assert "1. Save, then leave\n2. Leave\n3. Stay\n" in said
+    assert stage.enter("3") == "Staying.\n"
+    assert not stage.conductor.is_over
+    stage.enter("/quit", "2")
+    assert stage.conductor.is_over
+    assert stage.conductor.left
+
+
+def test_a_file_of_commands_waits_for_each_answer() -> None:
+    stage = LinearStage(live=False)
+    stage.session.status.busy = True
+    stage.enter("first", "!ls")
+    assert stage.session.intents == []
+    stage.enter("/stop")
+    assert stage.session.intents == [], "it waits behind the others, in its turn"
+    stage.session.status.busy = False
+    stage.look()
+    assert stage.session.intents == [Prompt("first"), RunCommand("ls")]
+    stage.conductor.ended()
+    assert stage.conductor.is_over
