@@ -59,7 +59,7 @@ class FirstRun:
         """Put the screen up; called when the first picture is there."""
         from tui.ui.first_run.screen import FirstRunScreen
 
-        app.push_screen(FirstRunScreen(self, lambda: self._go_on(app)))
+        app.push_screen(FirstRunScreen(self, lambda: self.go_on(app)))
 
     async def look(self, tell: Callable[[Found], None]) -> tuple[Source, ...]:
         """See `Port`."""
@@ -95,7 +95,7 @@ class FirstRun:
 
         return Place(self._paths, self._folder, os.environ)
 
-    def _go_on(self, app: DuettoApp) -> None:
+    def go_on(self, app: DuettoApp) -> None:
         """The screen is gone: the guide, another folder, or what lies here."""
         if self._choice == "practice":
             self._guided.begin(app)

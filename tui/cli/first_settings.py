@@ -35,6 +35,8 @@ def write(file: Path, text: str) -> str:
     The text is checked first, as it will be read.
     """
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    if os.path.lexists(file):
+        return f"{file} is there already: it was left as it is."
     try:
         parse(text, str(file))
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -45,8 +47,6 @@ def write(file: Path, text: str) -> str:
             os.link(fresh, file)  # unlike a rename, it takes nothing's place
         finally:
             fresh.unlink(missing_ok=True)
-    except FileExistsError:
-        return f"{file} is there already: it was left as it is."
     except OSError as error:
         return f"{file} cannot be written: {error.strerror}."
     except DuettoError as error:

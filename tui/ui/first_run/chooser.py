@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tui.ui.rows import one_line
+from tui.ui.rows import inert
+
+_DIGITS = "123456789"
 
 
 class Item(NamedTuple):
@@ -45,10 +47,11 @@ class Chooser:
         if self.filtered:
             self._filter(self.typed + character)
             return False
-        if character.isdigit() and 1 <= int(character) <= len(self.shown):
-            self.at = int(character) - 1
-            return True
-        return False
+        row = _DIGITS.find(character)
+        if not 0 <= row < len(self.shown):
+            return False
+        self.at = row
+        return True
 
     def erase(self) -> bool:
         """Take the last character back; False: there is none."""
@@ -65,7 +68,7 @@ class Chooser:
 
     def _filter(self, typed: str) -> None:
         """All words have to be in the row, in any order."""
-        self.typed = one_line(typed) if typed.strip() else ""
+        self.typed = inert(typed) if typed.strip() else ""
         words = self.typed.lower().split()
         self.shown = [item for item in self.items if all(w in item.title.lower() for w in words)]
         self.at = 0

@@ -1,0 +1,188 @@
+"""When a start is the first one, what is remembered of it, and how it goes on."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from tui.cli import first_run
+from tui.cli.first_run import FirstRun, remember
+from tui.cli.guided import Guided, guided, rehearsed
+from tui.cli.open_app import FIRST_RUN, is_first
+from tui.cli.options import ModelFlags
+from tui.cli.practice import offered_prompts
+from tui.settings import Paths
+from tui.ui.app import DuettoApp
+
+NOW = datetime(2026, 11, 22, 12)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A home in which nothing was ever started, but whose log has been begun."""
+    found = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    found.make_state_dir()
+    return found
+
+
+def test_nothing_there_is_a_first_run(paths: Paths) -> None:
+    assert is_first(ModelFlags(), paths)
+    assert is_first(ModelFlags(debug=True), paths)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ModelFlags(endpoint="groq", fast="m"),
+        ModelFlags(fast="rehearsal-fast"),
+        ModelFlags(config=Path("x.toml")),
+    ],
+    ids=["endpoint", "model", "config"],
+)
+def test_who_says_what_they_want_is_not_asked(paths: Paths, flags: ModelFlags) -> None:
+    assert not is_first(flags, paths)
+
+
+def test_settings_are_a_sign_of_an_earlier_start(paths: Paths) -> None:
+    paths.config_file.write_text("")
+    assert not is_first(ModelFlags(), paths)
+
+
+def test_settings_in_another_place_that_is_gone_are_one_too(paths: Paths) -> None:
+    paths.config_file.symlink_to(paths.state_dir / "unmounted" / "config.toml")
+    assert not is_first(ModelFlags(), paths)
+
+
+def test_it_is_asked_once(paths: Paths) -> None:
+    remember(paths.state_dir, "look")
+    assert not is_first(ModelFlags(), paths)
+    assert os.listdir(paths.state_dir) == [FIRST_RUN]
+
+
+def test_where_nothing_can_be_remembered_nothing_is_asked(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
+    assert not is_first(ModelFlags(), paths)
+
+
+def test_a_state_folder_that_is_none_is_no_first_run(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("")
+    assert not is_first(ModelFlags(), Paths.find({"DUETTO_HOME": str(tmp_path)}))
+
+
+def test_what_cannot_be_remembered_is_no_error(tmp_path: Path) -> None:
+    remember(tmp_path / "nowhere", "look")
+
+
+# -- the guide's workspace
+
+
+def test_the_guide_plays_the_first_exercise_that_can_be_redirected(tmp_path: Path) -> None:
+    lesson = guided(tmp_path, NOW)
+    assert lesson.script.asks
+    assert lesson.script.prompt == offered_prompts()[0].prompt
+    assert lesson.kept is None
+
+
+def test_one_that_was_begun_is_left_alone(tmp_path: Path) -> None:
+    first = guided(tmp_path, NOW)
+    _touch(first)
+    second = guided(tmp_path, NOW)
+    assert second.script.name != first.script.name
+    assert second.kept is None
+
+
+def test_where_all_were_begun_it_starts_over_and_keeps_the_old_one(tmp_path: Path) -> None:
+    lesson = guided(tmp_path, NOW)
+    while lesson.kept is None:
+        _touch(lesson)
+        lesson = guided(tmp_path, NOW)
+    assert (lesson.kept / "ledger").is_dir()
+    assert lesson.root == tmp_path / "practice"
+    assert lesson.script.prompt == offered_prompts()[0].prompt
+
+
+def _touch(lesson: Guided) -> None:
+    file = lesson.root / lesson.script.paths[0]
+    file.write_text(file.read_text() + "# mine\n")
+
+
+def test_the_guide_asks_no_model_that_is_not_named() -> None:
+    assert rehearsed(ModelFlags()).fast == "rehearsal-fast"
+    named = ModelFlags(endpoint="groq", fast="m")
+    assert rehearsed(named) == named
+
+
+# -- going on
+
+
+class App:
+    """What a first run needs of the app."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def call_later(self, callback: object) -> None:
+        self.calls.append(callback)
+
+    def action_quit(self) -> None:
+        """Leave."""
+
+
+def first(paths: Paths, opened: list[ModelFlags]) -> FirstRun:
+    def reopen(flags: ModelFlags) -> int:
+        opened.append(flags)
+        return 0
+
+    return FirstRun(paths, guided(paths.data_dir, NOW), reopen)
+
+
+def go_on(run: FirstRun) -> App:
+    app = App()
+    run.go_on(cast("DuettoApp", app))
+    return app
+
+
+def test_looking_stays_where_it_is(paths: Paths) -> None:
+    opened: list[ModelFlags] = []
+    run = first(paths, opened)
+    run.choose("look")
+    assert go_on(run).calls == []
+    assert run.again is None
+    assert not is_first(ModelFlags(), paths)
+
+
+def test_a_connected_model_opens_the_current_folder_with_the_settings(paths: Paths) -> None:
+    opened: list[ModelFlags] = []
+    run = first(paths, opened)
+    run.choose("connected")
+    app = go_on(run)
+    assert app.calls == [app.action_quit]
+    assert run.again is not None
+    assert run.again() == 0
+    assert opened == [ModelFlags()]
+
+
+def test_the_current_folder_is_opened_with_the_rehearsal(paths: Paths) -> None:
+    opened: list[ModelFlags] = []
+    run = first(paths, opened)
+    run.choose("here")
+    go_on(run)
+    assert run.again is not None
+    run.again()
+    assert opened == [ModelFlags(fast="rehearsal-fast", deep="rehearsal-deep")]
+
+
+def test_a_folder_that_is_gone_is_not_offered(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> Path:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(first_run.Path, "cwd", gone)
+    assert first(paths, []).here == ""
