@@ -321,3 +321,27 @@ def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
     (tmp_path / PROJECT_FILE).write_text('[keys.global]\naccept = "ctrl+b"\n')
     with pytest.raises(SettingsError, match=r"line 1: unknown key 'keys'; a workspace may set"):
         load_project(tmp_path)
+
+
+def test_terminal_and_notifications_have_tables_of_their_own() -> None:
+    assert Settings().screen.colours == "auto"
+    assert not Settings().notify.bell
+    assert not Settings().notify.title
+    text = '[screen]\ncolours = "16"\nglyphs = "ascii"\n[notify]\ndesktop = "osc9"\nafter_s = 3\n'
+    settings = parse(text, "config.toml")
+    assert (settings.screen.colours, settings.screen.glyphs) == ("16", "ascii")
+    assert (settings.notify.desktop, settings.notify.after_s) == ("osc9", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[screen]\ncolours = "lots"\n', "line 2: screen.colours"),
+        ('[notify]\nbell = true\ndesktop = "mail"\n', "line 3: notify.desktop"),
+        ("[notify]\nafter_s = 0\n", "line 2: notify.after_s"),
+        ("[screen]\ncolors = 16\n", "colours"),
+    ],
+)
+def test_what_is_wrong_in_them_is_named(text: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        parse(text, "config.toml")
