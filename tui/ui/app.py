@@ -25,6 +25,7 @@ from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
 from tui.ui.keyed_app import KeyedApp
+from tui.ui.keymap import shown
 from tui.ui.notifying import Moment
 from tui.ui.screens.workbench import Workbench
 from tui.ui.terminal_app import TerminalApp
@@ -159,7 +160,9 @@ class DuettoApp(TerminalApp, KeyedApp):
         if has_shell():
             self.action_suspend_process()
         else:
-            self.notify("There is no shell behind duetto; Ctrl+Q quits.", severity="warning")
+            self.notify(
+                f"There is no shell behind duetto; {shown('app.quit')} quits.", severity="warning"
+            )
 
     def copy_to_clipboard(self, text: str) -> None:
         """Onto the clipboard: duetto's own, the terminal's, and the desktop's if it is here."""

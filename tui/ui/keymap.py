@@ -161,12 +161,12 @@ def app_bindings() -> list[BindingType]:
     )
 
 
-def echo(name: str, action: str, *, priority: bool = False) -> list[BindingType]:
-    """Bindings of what has a key everywhere, for a screen on which that key does something else."""
+def echo(name: str, action: str, scope: Scope = "global") -> list[BindingType]:
+    """Bindings for a screen that is left by the keys that opened it: they do ``action`` there."""
     return _now.keep(
         lambda: [
-            Binding(",".join(single), action, show=False, priority=priority)
-            for key in rows("global")
+            Binding(",".join(single), action, show=False, priority=True)
+            for key in rows(scope)
             if key.name == name and (single := _single(key))
         ]
     )

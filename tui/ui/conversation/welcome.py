@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from tui.engine.notices import Status
 from tui.ui import theme
+from tui.ui.keymap import shown
 from tui.ui.rows import Line, Piece, one_line, wrap
 
-_KEYS = (
-    ("Enter", "sends the prompt below"),
-    ("Esc", "stops it; what landed stays"),
-    ("Alt+J F7", "reviews: a accept, r reject"),
-    ("F2 Alt+M", "fast model ↔ deep model"),
-    ("F5 Alt+V", "runs the tests"),
-    ("F1 Alt+H", "all keys and commands"),
-)
 _CONNECT = (
     "export OPENAI_API_KEY=…",
     "duetto --endpoint wss://HOST/v1/responses \\",
@@ -35,7 +30,9 @@ def welcome_lines(status: Status, width: int) -> list[Line]:
         ),
         Line([]),
     ]
-    lines += [Line(_key(key, words)) for key, words in _KEYS]
+    keys = _keys()
+    column = max(cell_len(key) for key, _ in keys) + 2
+    lines += [Line(_key(key, words, column)) for key, words in keys]
     if status.rehearsal:
         lines.append(Line([]))
         lines.append(Line([("This is a rehearsal", palette.style("warning", more="bold"))]))
@@ -47,6 +44,20 @@ def welcome_lines(status: Status, width: int) -> list[Line]:
     return lines
 
 
-def _key(key: str, words: str) -> list[Piece]:
+def _keys() -> list[tuple[str, str]]:
+    """The keys of the first minute, and what they do."""
+    accept, reject = shown("accept_hunk", "review"), shown("reject_hunk", "review")
+    return [
+        (shown("send", "prompt"), "sends the prompt below"),
+        (shown("interrupt"), "stops it; what landed stays"),
+        (f"{shown('review')} {shown('review_turn')}", f"reviews: {accept} accept, {reject} reject"),
+        (shown("switch", most=2), "fast model ↔ deep model"),
+        (shown("verify", most=2), "runs the tests"),
+        (shown("app.help", most=2), "all keys and commands"),
+    ]
+
+
+def _key(key: str, words: str, column: int) -> list[Piece]:
     palette = theme.active()
-    return [(f"{key:<10}", palette.style("accent")), (words, palette.style("muted"))]
+    blank = " " * (column - cell_len(key))
+    return [(f"{key}{blank}", palette.style("accent")), (words, palette.style("muted"))]

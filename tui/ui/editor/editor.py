@@ -24,6 +24,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 from tui.ui.key_order import TypedKey
+from tui.ui.keymap import shown
 
 _NOT_TYPED = ("alt+", "ctrl+", "meta+", "super+", "hyper+")
 """Keys held down that make a command of a letter; terminals send the letter along."""
@@ -98,7 +99,7 @@ class Editor(EditorCanvas):
             self.app.notify(said, markup=False)
             return
         if undo_stopped(workspace, view.path):
-            key = "Ctrl+Y" if again else "Ctrl+Z"
+            key = shown("redo" if again else "undo", "editor")
             said = f"Your edit here was changed since, and stays: {key} again goes on before it."
             self.app.notify(said, markup=False)
         self.let_go()

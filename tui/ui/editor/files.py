@@ -25,14 +25,18 @@ from tui.ui.editor.sides import EditorSides
 from tui.ui.editor.tabs import FOLLOWS, Tab, Tabs
 from tui.ui.editor.view import View
 from tui.ui.finding.find_bar import FindBar
+from tui.ui.keymap import shown
 from tui.ui.rows import inert
 
-_NOTHING_OPEN = (
-    "No file is open.\n\n"
-    "Ctrl+O opens one by a few letters, F4 shows the file tree.\n"
-    "What the model edits opens here by itself."
-)
-_FOLLOWING, _NOT_FOLLOWING = f"{FOLLOWS} following", "Alt+L follows"
+_FOLLOWING = f"{FOLLOWS} following"
+
+
+def _nothing_open() -> str:
+    return (
+        "No file is open.\n\n"
+        f"{shown('open_file')} opens one by a few letters, {shown('tree')} shows the file tree.\n"
+        "What the model edits opens here by itself."
+    )
 
 
 class EditorFiles(EditorSides):
@@ -43,8 +47,8 @@ class EditorFiles(EditorSides):
         self.add_class("-notice", update=False)
         self.tabs = Tabs(id="tabs")
         self.find_bar = FindBar(id="find-bar")
-        self._notice = Static(_NOTHING_OPEN, markup=False, id="editor-notice")
-        self._said = _NOTHING_OPEN
+        self._notice = Static(_nothing_open(), markup=False, id="editor-notice")
+        self._said = _nothing_open()
         self._arrivals = Arrivals()
         self._was_busy = False
         self._warned = ""
@@ -128,8 +132,8 @@ class EditorFiles(EditorSides):
             self._warned = path
             name = inert(path.rpartition("/")[2])
             self.app.notify(
-                f"{name} has changes that are not saved. Ctrl+S saves; close it once more to keep"
-                " them without a tab.",
+                f"{name} has changes that are not saved. {shown('save')} saves; close it once"
+                " more to keep them without a tab.",
                 severity="warning",
                 markup=False,
             )
@@ -154,7 +158,7 @@ class EditorFiles(EditorSides):
         if used.editor.view is None:
             self.tabs.note("", "")
             return
-        follow = _FOLLOWING if self.following else _NOT_FOLLOWING
+        follow = _FOLLOWING if self.following else f"{shown('follow')} follows"
         if not self.beside:
             self.tabs.note(_place(used.editor, workspace), follow)
             return
@@ -229,7 +233,7 @@ class EditorFiles(EditorSides):
             if side.editor.view is not None:
                 side.editor.show(None)
         self.add_class("-notice")
-        self._say(_NOTHING_OPEN)
+        self._say(_nothing_open())
 
     def _say(self, words: str) -> None:
         """In the editor's place; the same words again would lay out the whole screen."""

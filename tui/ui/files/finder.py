@@ -21,6 +21,7 @@ from textual.widgets import Input, Static
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find_bar import parse_place
+from tui.ui.keymap import echo
 from tui.ui.widgets.field import Field
 
 _MOST_SCORED = 400
@@ -143,7 +144,8 @@ class FileFinder(ModalScreen[Wish | None]):
 
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c,ctrl+o", "leave", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        *echo("open_file", "leave"),
         Binding("up", "step(-1)", show=False, priority=True),
         Binding("down", "step(1)", show=False, priority=True),
         Binding("pageup", "step(-10)", show=False, priority=True),

@@ -22,6 +22,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import part_cells
 from tui.ui.editor.view import View
 from tui.ui.finding.outline import MOST_SYMBOLS, Symbol, needs_colours, ranked, symbols
+from tui.ui.keymap import echo
 from tui.ui.widgets.field import Field
 
 _SLICE_S, _PAUSE_S = 0.006, 0.015
@@ -120,7 +121,8 @@ class OutlineScreen(ModalScreen[Symbol | None]):
 
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c,ctrl+t", "leave", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        *echo("outline", "leave", "editor"),
         Binding("up", "step(-1)", show=False, priority=True),
         Binding("down", "step(1)", show=False, priority=True),
         Binding("pageup", "step(-10)", show=False, priority=True),

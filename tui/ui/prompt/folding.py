@@ -7,6 +7,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from tui.ui import theme
+from tui.ui.keymap import shown
 from tui.ui.prompt.folds import Folds
 
 MOST_SHOWN_CHARS = 50_000
@@ -51,7 +52,8 @@ class FoldingText(TextArea):
         """Show what the label at the cursor stands for; otherwise a sentence that says why not."""
         place = self._beside()
         if place is None:
-            return "Alt+X shows what a label like [pasted 200 lines] stands for: go to one first."
+            key = shown("unfold", "prompt")
+            return f"{key} shows what a label like [pasted 200 lines] stands for: go to one first."
         row, (start, end) = place
         text = self.folds.whole(self.document.get_line(row)[start:end])
         if len(text) > MOST_SHOWN_CHARS:

@@ -14,7 +14,7 @@ from textual import events
 
 from tui.engine.notices import SteerFate
 from tui.ui import theme
-from tui.ui.keymap import actions, bindings
+from tui.ui.keymap import actions, bindings, shown
 from tui.ui.messages import PromptWanted, QueueActed
 from tui.ui.rows import Line, Piece, clip, one_line, spread
 from tui.ui.widgets.rows_box import RowsBox
@@ -190,7 +190,7 @@ class QueueBox(RowsBox, can_focus=True):
         if at == self.edited:
             said = "in the prompt"
         elif last and not self.has_focus:
-            said = f"{said or 'queued'} · Alt+Q edits"
+            said = f"{said or 'queued'} · {shown('queue')} edits"
         number: Piece = (f"{at + 1:>3} ", palette.style("accent", more="bold" if lit else ""))
         words = palette.style("foreground" if lit else "muted")
         return self._line(
@@ -208,4 +208,4 @@ class QueueBox(RowsBox, can_focus=True):
         return Line(spread(left, [said], width), back)
 
 
-_KEYS = frozenset(actions("queue"))
+_KEYS = actions("queue")
