@@ -73,6 +73,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]", linear=False),
     Command("status", "Show models, what they can do, and the sockets, live"),
+    Command("meter", "Explain each figure of the status line, with its value now", linear=False),
     Command("suspend", "Back to the shell; fg brings duetto back", linear=False),
     Command("help", "Show all keys and commands"),
     Command("quit", "Leave duetto"),

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -34,13 +35,13 @@ class StatusScreen(ModalScreen[None]):
         super().__init__()
         self._session = session
         self._report = Static(id="status-report", markup=False)
-        self._box = VerticalScroll(id="status-box")
-        self._box.border_title = "status"
-        self._box.border_subtitle = "c copies · Esc closes"
+        self.box = VerticalScroll(id="status-box")
+        self.box.border_title = "status"
+        self.box.border_subtitle = "c copies · Esc closes"
 
     def compose(self) -> ComposeResult:
         """A box that scrolls."""
-        with self._box:
+        with self.box:
             yield self._report
 
     def on_mount(self) -> None:
@@ -55,15 +56,18 @@ class StatusScreen(ModalScreen[None]):
     def look(self) -> None:
         """Show what is so now; a selection made with the mouse is left alone."""
         if not self.selections:
-            session = self._session
-            width = max(self._report.size.width, _LEAST_WIDTH)
-            can, sockets = session.abilities(), session.network()
-            cost = session.meter.view(session.now()).cost
-            self._report.update(status_report(session.status, can, sockets, width, cost))
+            self._report.update(self.report(max(self._report.size.width, _LEAST_WIDTH)))
+
+    def report(self, width: int) -> Content:
+        """What is shown in rows of ``width`` cells."""
+        session = self._session
+        can, sockets = session.abilities(), session.network()
+        cost = session.meter.view(session.now()).cost
+        return status_report(session.status, can, sockets, width, cost)
 
     def action_scroll(self, rows_down: int) -> None:
         """Scroll the box."""
-        self._box.scroll_relative(y=rows_down, animate=False)
+        self.box.scroll_relative(y=rows_down, animate=False)
 
     def action_copy(self) -> None:
         """All of it as plain text into the clipboard."""

@@ -9,10 +9,13 @@ from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_keys import WorkbenchKeys
 from tui.ui.theming.wardrobe import AUTO, wardrobe_of
+from tui.ui.widgets.status import StatusLine
 
 
 class WorkbenchCommands(WorkbenchKeys):
     """Commands that have a key do what the key does."""
+
+    status_line: StatusLine
 
     def run_slash(self, text: str) -> bool:
         """Run a slash command; False if the text is none."""
@@ -36,6 +39,7 @@ class WorkbenchCommands(WorkbenchKeys):
             "verify": self.action_verify,
             "review": self.action_review_turn,
             "wrap": self.action_wrap,
+            "meter": self._explain_meter,
             "follow": self.action_follow,
         }
         if name in simple:
@@ -61,6 +65,12 @@ class WorkbenchCommands(WorkbenchKeys):
             owner = self if name in ("tree", "split") else self.app
             self.app.call_later(owner.run_action, name)
         return ""
+
+    def _explain_meter(self) -> None:
+        """Every figure of the status line, and what it means."""
+        from tui.ui.screens.meter import MeterScreen
+
+        self.app.push_screen(MeterScreen(self.session, self.status_line.scene))
 
     def _set_theme(self, name: str) -> str:
         """Wear a theme and keep it; without a name the list of all is shown."""

@@ -59,21 +59,23 @@ class StatusLine(Bar):
 
     def pieces(self, width: int) -> list[Piece]:
         """What the template says, as far as there is room."""
+        return laid_out(self._template, self.scene(), width)
+
+    def scene(self) -> Scene:
+        """All that it shows a part of."""
         session = self._session
         status, now = session.status, session.now()
         if status.connection == "ready":
             self._reached.add(status.endpoint)
-        clock = datetime.now().strftime("%H:%M") if "clock" in self._template.names() else ""
-        scene = Scene(
+        return Scene(
             status,
             session.meter.view(now),
             now,
             self._workspace,
             self._branch,
-            clock,
+            datetime.now().strftime("%H:%M"),
             status.endpoint in self._reached,
         )
-        return laid_out(self._template, scene, width)
 
     def _look(self) -> None:
         """What follows the time, once more; the last time it is over."""
