@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.support.terminal import Terminal
+from tui.ui import theme
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 ERASING = re.compile(r"\x1b\[[0-3]?[JK]")
 Start = Callable[..., Terminal]
+LIGHT = theme.cached_theme("paper").colours["background"].removeprefix("#")
 UTF_8 = {"LANG": "C.UTF-8"}
 KINDS = {
     "true": {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | UTF_8,
@@ -22,6 +25,14 @@ KINDS = {
     "none": {"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"} | UTF_8,
     "vt100": {"TERM": "vt100", "LANG": "C"},
 }
+
+
+@pytest.fixture
+def config(environment: dict[str, str]) -> Path:
+    """The settings that duetto reads."""
+    home = Path(environment["DUETTO_HOME"])
+    home.mkdir(exist_ok=True)
+    return home / "config.toml"
 
 
 def codes(output: bytes) -> set[str]:
@@ -70,13 +81,29 @@ def test_where_colours_are_none_what_is_chosen_is_in_reverse(start: Start) -> No
     assert term.cells(lambda cell: cell.reverse), "the chosen row of the palette"
 
 
-def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start) -> None:
+def test_a_light_terminal_is_noticed_and_no_key_is_lost(start: Start, config: Path) -> None:
+    config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
     term = start(size=(100, 30))
     term.background = b"fafa/f8f8/f3f3"
     term.type("typed before anything was answered")
-    term.wait_for(lambda text: "❯ typed before anything was answered" in text)
+    term.wait_for("❯ typed before anything was answered")
+    term.wait_for(lambda _: len(term.cells(lambda cell: cell.bg == LIGHT)) > 1000)
     assert "rgb:" not in term.text
     assert term.output.count(b"\x1b]11;?") == 1
+    term.type("\x11")
+    term.wait_for("Leave")
+    term.type("y")
+    assert term.wait_exit() == 0
+    assert term.output.count(b"\x1b[?2031h") == term.output.count(b"\x1b[?2031l") == 1
+
+
+def test_a_terminal_that_turns_dark_is_followed(start: Start, config: Path) -> None:
+    config.write_text('[editor]\ntheme = "auto"\n', encoding="utf-8")
+    term = start(size=(100, 30))
+    term.background = b"fafa/f8f8/f3f3"
+    term.wait_for(lambda _: len(term.cells(lambda cell: cell.bg == LIGHT)) > 1000)
+    term.type("\x1b[?997;1n")
+    term.wait_for(lambda _: not term.cells(lambda cell: cell.bg == LIGHT))
 
 
 def test_wide_signs_never_shift_a_row(start: Start) -> None:
@@ -136,3 +163,62 @@ def test_a_key_paints_its_own_row(start: Start) -> None:
     assert len(written) < 600
     rows = {int(row) for row in re.findall(rb"\x1b\[(\d+);\d+H", written)}
     assert len(rows) <= 2, "the row of the prompt, and the cursor's"
+
+
+ODD = (
+    "שלום עולם and left to right again",
+    "مرحبا بالعالم",
+    "👩\u200d👩\u200d👧\u200d👦 family, 🇩🇪 flag, 👍🏽 thumb",
+    "e\u0301\u0301\u0301\u0301 Z\u0351\u036b\u0343algo",
+    "漢字かな交じり文",
+    "\u200b\u200d\ufeff nothing to see",
+    "\u202eevil\u202c \u2066isolate\u2069",
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b5A \x08\x08back",
+    "tab\there, bell\x07, null\x00",
+)
+
+
+@pytest.mark.parametrize("name", ["true", "vt100", "console"])
+def test_no_text_breaks_a_row(start: Start, tmp_path: Path, name: str) -> None:
+    """Right to left, joined, combining, wide and control characters, in files and their names."""
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    (folder / "text.md").write_text("\n".join(ODD), encoding="utf-8")
+    for words in ODD:
+        (folder / words.replace("/", "").replace("\0", "")).write_text("", encoding="utf-8")
+    term = start(folder / "text.md", size=(100, 30), kind=KINDS[name])
+    term.wait_for("and left to right again" if name != "vt100" else "left to right again")
+    term.type("\x1bt")
+    term.wait_for("text.md")
+    term.settle(0.5)
+    border = {"true": "▏", "vt100": "|", "console": "|"}[name]
+    columns = [{x for x, sign in enumerate(line) if sign == border} for line in term.lines[2:24]]
+    assert set.intersection(*columns), "the panes' border stands in one column of all rows"
+    written = term.output.decode("utf-8", "replace")
+    assert "\x1b[31mred" not in written
+    assert "\x1b]0;title" not in written
+    assert not {"\u202e", "\u200b", "\x9b", "\x08"} & set(written)
+
+
+def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(
+    start: Start, config: Path
+) -> None:
+    config.write_text(
+        '[notify]\ntitle = true\ndesktop = "osc9"\nafter_s = 0.001\n', encoding="utf-8"
+    )
+    term = start(size=(100, 30))
+    term.wait_for("send")
+    assert b"\x1b]2;" not in term.output
+    term.type("\x1b[O")
+    term.type("make the cache safe for threads\r\x1b[O")
+    term.wait_for("pending")
+    term.wait_for(lambda _: b"]9;" in term.output)
+    assert term.output.count(b"\x1b]9;duetto: The turn is done.\x07") == 1
+    assert b"\x1b]2;duetto: practice, the turn is done\x07" in term.output
+    assert b"cache safe" not in b"".join(re.findall(rb"\x1b\][29];[^\x07]*", term.output))
+    assert b"\x07\x07" not in term.output, "no bell"
+    term.type("\x11")
+    term.wait_for("Leave")
+    term.type("y")
+    assert term.wait_exit() == 0
+    assert term.output.count(b"\x1b[22;2t") == term.output.count(b"\x1b[23;2t") == 1

@@ -88,3 +88,24 @@ async def test_no_color_holds_for_every_row(monkeypatch: pytest.MonkeyPatch) -> 
                     for colour in (style.color, style.bgcolor) if style else ():
                         shades = set(colour.get_truecolor()) if colour else set()
                         assert len(shades) <= 1, (widget, segment)
+
+
+async def test_no_color_is_no_colour_at_all_also_in_pictures_of_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is chosen is in reverse, and nothing has a colour, greys among them."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.pause()
+        styles = [
+            segment.style
+            for row in app.screen._compositor.render_strips()
+            for segment in row
+            if segment.style
+        ]
+        assert {style.color for style in styles} | {style.bgcolor for style in styles} == {None}
+        assert any(style.reverse for style in styles)
