@@ -75,6 +75,22 @@ def test_it_walks_on_after_the_turn_and_says_how_long_it_still_needs() -> None:
     assert said(laid(session, top=30)) == {}, "it is there"
 
 
+def test_a_long_way_to_go_is_told_in_few_words_that_change_seldom() -> None:
+    session = session_with(busy=False)
+    hunk = session.workspace.roster.by_id(1)
+    session.meter.start(100.0, "m")
+    session.meter.delta(100.0, 4)
+    session.meter.wrote(hunk, 10)
+    session.meter.delta(101.0, 60_000)
+    session.meter.stop(101.0)
+    seen = []
+    for number in range(70):
+        session.now_s = 101.0 + number
+        seen.append(said(laid(session))[10])
+    assert seen[0] == f" {SLOW_PEN} ghost: a 50 tok/s model would be here, 5 min to go "
+    assert len(set(seen)) == 2
+
+
 def test_it_is_gone_when_all_is_decided_or_was_not_wanted() -> None:
     session = session_with(busy=False)
     pen = SlowPen(session)
@@ -127,7 +143,7 @@ def test_before_its_first_edit_it_is_said_that_it_is_not_here_yet() -> None:
     session.status.busy = False
     session.meter.stop(101.0)
     assert said(laid(session)) == {
-        19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet, 19 s to go "
+        19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet, 20 s to go "
     }
     assert said(laid(session, path="b.py")) == {}
 

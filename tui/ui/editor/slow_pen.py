@@ -28,6 +28,8 @@ _COLOUR = "meter-ghost"
 _LEAST_GAP = 2
 """Cells between a line's end and words behind it."""
 _MOST_NAME = 24
+_SOON_S, _GRAIN_S = 10, 5
+"""Seconds to go that are counted down one by one; steps in which more of them are."""
 
 
 class Seen(NamedTuple):
@@ -67,7 +69,7 @@ class SlowPen:
             session = self._session
             place = session.meter.ghost_place(session.now())
             if place is not None:
-                left_s = None if session.status.busy else math.ceil(place.left_s)
+                left_s = None if session.status.busy else _rounded(place.left_s)
                 self.seen = Seen(place.path, place.line, left_s)
         return self.seen != before
 
@@ -98,6 +100,11 @@ class SlowPen:
         """It is in this file, and not in the line in which the model itself writes."""
         level = seen.left_s is None and seen.line == view.pen.line
         return seen.path == view.path and not level
+
+
+def _rounded(seconds: float) -> int:
+    """Whole seconds; many of them in steps, so that the words change seldom."""
+    return math.ceil(seconds) if seconds <= _SOON_S else math.ceil(seconds / _GRAIN_S) * _GRAIN_S
 
 
 def _lay_line(
@@ -135,7 +142,9 @@ def _here(left_s: int | None) -> tuple[str, ...]:
 
 
 def _to_go(left_s: int | None) -> str:
-    return "" if left_s is None else f", {left_s} s to go"
+    if left_s is None:
+        return ""
+    return f", {left_s} s to go" if left_s < 120 else f", {math.ceil(left_s / 60)} min to go"
 
 
 def _end(row: Row, view: View) -> int:
