@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.own_themes import Dress, dressed
+from tui.cli.own_themes import Dress, dressed, own_theme_findings
 from tui.setting_tables import ProjectEditorSettings
-from tui.settings import EditorSettings, Paths, ProjectSettings
+from tui.settings import EditorSettings, Paths, ProjectSettings, parse
 from tui.ui import theme
 
 
@@ -128,3 +128,28 @@ def test_a_chosen_theme_that_is_gone_is_not_asked_for(paths: Paths) -> None:
     assert dress(paths, theme="ember").choice == "mine"
     (paths.themes_dir / "mine.toml").unlink()
     assert dress(paths, theme="ember").choice == "ember"
+
+
+def findings(paths: Paths, text: str = "") -> list[tuple[str, str]]:
+    paths.config_file.write_text(text)
+    settings = parse(text, str(paths.config_file))
+    found = own_theme_findings(settings, paths.data_dir, paths, paths.config_file)
+    return [(finding.state, finding.text) for finding in found]
+
+
+def test_the_doctor_is_silent_where_all_is_well(paths: Paths) -> None:
+    (paths.themes_dir / "mine.toml").write_text('base = "nord"\n')
+    assert findings(paths, '[editor]\ntheme = "mine"\n') == []
+
+
+def test_the_doctor_lists_every_mistake_of_every_file(paths: Paths) -> None:
+    (paths.themes_dir / "mine.toml").write_text('base = "nord"\n[palette]\nfats = "#fff"\n')
+    (paths.themes_dir / "other.toml").write_text("[hunk\n")
+    (paths.themes_dir / "my theme.toml").write_text("")
+    found = findings(paths, '[editor]\ntheme_dark = "duks"\n')
+    words = "\n".join(text for _, text in found)
+    assert "line 2 asks for 'duks'; did you mean 'dusk'?" in words
+    assert "mine.toml line 3: [palette] has no colour 'fats'" in words
+    assert "other.toml line 1: not valid TOML" in words
+    assert "my theme.toml is not used" in words
+    assert [state for state, _ in found].count("note") == 1

@@ -17,6 +17,7 @@ from tui.core.edits.hunk import Stage
 from tui.engine.notices import Ask
 from tui.ui import theme
 from tui.ui.app import DuettoApp
+from tui.ui.keymap import leader_keys
 from tui.ui.theming.mixes import MIXES, REQUIRED, SECTIONS
 
 TRACER = "tracer"
@@ -105,7 +106,7 @@ def painted(app: App[int], names: dict[str, str]) -> set[Pair]:
 
 async def looked_at(theme_name: str) -> AsyncIterator[DuettoApp]:
     """The app in many of its states, one after the other."""
-    for session, size, stops in (_worked(), _streaming(), _asked()):
+    for session, size, stops in (_worked(), _streaming(), _asked(), _typed()):
         app = scripted_app(session, theme_name)
         async with app.run_test(size=size) as pilot:
             await settled(session, pilot)
@@ -113,6 +114,10 @@ async def looked_at(theme_name: str) -> AsyncIterator[DuettoApp]:
             for keys in stops:
                 await pilot.press(*keys.split())
                 await settled(session, pilot)
+                for _ in range(40):  # the command palette takes a moment
+                    if any(cells(app)):
+                        break
+                    await pilot.pause(0.02)
                 yield app
 
 
@@ -125,7 +130,8 @@ def _worked() -> Scene:
     session = ScriptedSession()
     exercise(session)
     keys = ["alt+j", "a", "f6", "shift+down shift+down", "ctrl+f", "s e l f", "escape"]
-    keys += ["ctrl+t", "escape", "ctrl+p", "escape", "f1"]
+    keys += ["ctrl+t", "escape", "f4", "escape", "ctrl+o", "escape", "ctrl+p", "escape", "f1"]
+    keys += ["escape", "f7", "w", "escape", "escape", "ctrl+q"]
     return session, (120, 36), keys
 
 
@@ -156,3 +162,12 @@ def _asked() -> Scene:
     session.status.asks = [Ask(1, "Run it?", "make test", ("run it", "do not"))]
     session.open("ledger/cache.py")
     return session, (120, 36), ["up"]
+
+
+def _typed() -> Scene:
+    """What the prompt offers, the list of themes, the state of the models, the leader's list."""
+    session = ScriptedSession()
+    session.open("ledger/cache.py")
+    keys = ["/ t h", "e m e enter", "escape", "@ c a", "escape", "ctrl+u"]
+    keys += [" ".join(["/", *"status", "enter"]), "escape", leader_keys()[0], "escape"]
+    return session, (120, 36), keys

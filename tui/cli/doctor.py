@@ -23,6 +23,7 @@ from tui.cli.finding import Finding, State
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.cli.own_keys import own_key_findings
 from tui.cli.own_line import own_line_findings
+from tui.cli.own_themes import own_theme_findings
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
@@ -35,7 +36,6 @@ from tui.errors import (
     SettingsError,
 )
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project
-from tui.ui.theme import theme_names
 
 _MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachable": "✗"}
 
@@ -109,7 +109,9 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield finding
     yield from own_key_findings(settings or Settings(), flags.config or paths.config_file)
     yield from own_line_findings(settings or Settings(), flags.config or paths.config_file)
-    yield from _workspace(Path.cwd(), settings or Settings())
+    here, config = Path.cwd(), flags.config or paths.config_file
+    yield from own_theme_findings(settings or Settings(), here, paths, config)
+    yield from _workspace(here, settings or Settings())
     yield from key_findings(settings or Settings(), paths)
     if settings is None:
         return
@@ -170,14 +172,11 @@ def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, Fi
 
 def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
     try:
-        project = load_project(folder)
+        load_project(folder)
         command = verify_command.find(folder, settings)
     except SettingsError as error:
         yield Finding("workspace", "fix", str(error))
         return
-    if project.editor.theme and project.editor.theme not in (names := theme_names()):
-        text = f"{folder / PROJECT_FILE} asks for the theme {project.editor.theme!r}"
-        yield Finding("theme", "note", text, f"there are {', '.join(names)}; yours is used")
     if command is None:
         yield Finding(
             "tests",

@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui import toml_lines
+from tui.cli.finding import Finding
 from tui.cli.theme_choice import ThemeChoice
 from tui.engine.notices import Trouble
 from tui.errors import SettingsError
-from tui.settings import PROJECT_FILE, EditorSettings, Paths, ProjectSettings
+from tui.settings import (
+    PROJECT_FILE,
+    EditorSettings,
+    Paths,
+    ProjectSettings,
+    Settings,
+    load_project,
+)
 from tui.toml_tables import nearest
 
 if TYPE_CHECKING:
@@ -146,3 +154,37 @@ def _complaints(names: tuple[str, ...]) -> Iterator[Trouble]:
                 said.append(f"and {more} more")
             step = f"the rest of it is used; duetto theme check {name} says all"
             yield Trouble("The theme has mistakes", "\n".join(said), step, severity="warning")
+
+
+def own_theme_findings(
+    settings: Settings, folder: Path, paths: Paths, config: Path
+) -> Iterator[Finding]:
+    """What ``duetto doctor`` says of themes; nothing where all is well."""
+    from tui.ui import theme
+
+    try:
+        project = load_project(folder)
+    except SettingsError:  # said of the workspace
+        project = ProjectSettings()
+
+    theme.own_folder(paths.themes_dir)
+    editor, names = settings.editor, ", ".join(theme.theme_names())
+    asked = project.editor.theme
+    if asked and (why := _unknown(asked)):
+        yield Finding(
+            "theme", "note", f"{folder / PROJECT_FILE} {why}", f"there are {names}; yours is used"
+        )
+    for key, name in (
+        ("theme", editor.theme or AUTO),
+        ("theme_light", editor.theme_light),
+        ("theme_dark", editor.theme_dark),
+    ):
+        if why := _unknown(name, auto=key == "theme"):
+            yield Finding("theme", "fix", f"{_place(config, key)} {why}", f"there are {names}")
+    for complaint in theme.complaints():
+        name = Path(complaint.file).stem
+        advice = f"the rest of it is used; duetto theme check {name} says more"
+        yield Finding("theme", "fix", str(complaint), advice)
+    for odd in theme.library.odd_names():
+        text = f"{paths.themes_dir / odd} is not used: that is no name of a theme"
+        yield Finding("theme", "note", text, "letters, digits, . _ - and at most 40")

@@ -41,6 +41,8 @@ def offers(app: KeyedApp, bench: Workbench, screen: Screen[object]) -> Iterator[
         yield from _commands(bench, said)
     for key, title in titled(over, said):
         yield SystemCommand(title, ", ".join(ways(key)), lambda key=key: act(key))
+    themes = "Choose a theme: the whole app tries it on"
+    yield SystemCommand("Themes", themes, lambda: bench.run_slash("/theme"))
     for name in theme.theme_names():
         title = theme.cached_theme(name).title
         yield SystemCommand(

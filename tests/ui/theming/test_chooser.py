@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.scripted_app import exercise, running
+from tests.support.scripted_app import exercise, running, scripted_app
 from tests.support.scripted_session import ScriptedSession
 from tui.ui import theme
 from tui.ui.app import DuettoApp
@@ -158,6 +159,34 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             file.unlink()
             await app.wardrobe.reload()
             assert theme.active().colours["accent"] == "#00aaff"
+    finally:
+        theme.own_folder(None)
+        theme.activate(theme.DEFAULT_THEME)
+
+
+async def test_what_changes_in_the_folder_is_read_when_it_is_told(tmp_path: Path) -> None:
+    """The watch is an effect's; here it is a test that tells."""
+    file, news = tmp_path / "mine.toml", asyncio.Event()
+    file.write_text('base = "dusk"\n')
+
+    async def watch(told: Callable[[], None]) -> None:
+        while await news.wait():
+            news.clear()
+            told()
+
+    theme.own_folder(tmp_path)
+    app = scripted_app(ScriptedSession(), "mine")
+    app.wardrobe.watch = watch
+    try:
+        async with app.run_test() as pilot:
+            file.write_text('base = "paper"\n')
+            for _ in range(200):
+                news.set()
+                await pilot.pause(0.01)
+                if not theme.active().dark:
+                    break
+            assert theme.active().name == "mine"
+            assert not app.current_theme.dark
     finally:
         theme.own_folder(None)
         theme.activate(theme.DEFAULT_THEME)

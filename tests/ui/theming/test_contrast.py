@@ -85,8 +85,8 @@ def unknown(found: set[Pair]) -> Iterator[str]:
         if colour == "background" and back in BLOCKS:
             continue
         known = colour in texts() and back in (*GROUNDS, *OVER)
-        if set(colour) <= set("? ─│"):
-            continue  # a border in a mixed colour
+        if set(colour) <= set("? ─│●"):
+            continue  # a border in a mixed colour, the swatch of another theme
         mark = not is_text and (colour in (*MARKS, *STRUCTURE) or back in (*BLOCKS, *OVER))
         if not known and not mark:
             yield f"{colour} on {back}, {'text' if is_text else 'a mark'}"

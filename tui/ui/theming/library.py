@@ -73,6 +73,11 @@ class Library:
         """Those of the user's folder."""
         return sorted(_stems(self._own)) if self._own is not None else []
 
+    def odd_names(self) -> list[str]:
+        """Files of the user's folder that look like themes and cannot be called by their name."""
+        files = [] if self._own is None else _files(self._own)
+        return sorted(name for name in files if not is_name(name[:-5]))
+
     def place(self, name: str) -> Traversable | None:
         """The file of a theme; None: there is no such theme."""
         for folder in (self._own, self._brought):
@@ -152,8 +157,11 @@ def read_file(place: Traversable, name: str, base: Callable[[str], Palette | Non
 
 def _stems(folder: Traversable) -> set[str]:
     """The names of the themes in a folder."""
+    return {name[:-5] for name in _files(folder) if is_name(name[:-5])}
+
+
+def _files(folder: Traversable) -> list[str]:
     try:
-        files = [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
+        return [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
     except OSError:
-        return set()
-    return {name[:-5] for name in files if is_name(name[:-5])}
+        return []
