@@ -26,6 +26,8 @@ from tui.ui.widgets.field import Field
 _KEYS_WIDTH = 26
 _LEAST_WIDTH = 30
 _PAGE = 12
+_WIDEST, _FRAME = 84, 9
+"""Cells: of the box, and of its border, blanks and scrollbar."""
 COMMANDS_TITLE = "Commands"
 
 Part = tuple[str, str]
@@ -63,14 +65,14 @@ class HelpScreen(ModalScreen[None]):
         """A field, and what scrolls below it."""
         box = Vertical(id="help-box")
         box.border_title, box.border_subtitle = "duetto help", "↑↓ PgUp PgDn scroll · Esc closes"
+        self._fill(min(_WIDEST, self.app.size.width * 24 // 25) - _FRAME)
         with box:
             yield self._field
             yield self._scroll
 
     def on_mount(self) -> None:
-        """Wrapping needs the width."""
+        """What is typed is looked for."""
         self._field.focus()
-        self.call_after_refresh(self._fill)
 
     def on_resize(self) -> None:
         """Wrap anew."""
@@ -93,8 +95,9 @@ class HelpScreen(ModalScreen[None]):
         else:
             self.dismiss()
 
-    def _fill(self) -> None:
-        width = max(self._text.size.width - 2, _LEAST_WIDTH)
+    def _fill(self, width: int = 0) -> None:
+        """What there is, wrapped to ``width`` cells or to those that there are."""
+        width = max(width or self._text.size.width - 2, _LEAST_WIDTH)
         self._text.update(help_content(width, self._first, self._field.value))
 
 

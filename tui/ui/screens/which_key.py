@@ -20,6 +20,8 @@ from tui.ui.rows import clip
 _COLUMN = 30
 _MOST_COLUMNS = 4
 _GAP = 2
+_FRAME = 4
+"""Cells of the border and the blanks beside the list."""
 
 Part = tuple[str, str]
 Found = Mapping[tuple[str, ...], Key]
@@ -42,13 +44,10 @@ class WhichKey(ModalScreen[None]):
         self._list = Static(id="which-key-list", markup=False)
 
     def compose(self) -> ComposeResult:
-        """A sheet at the bottom."""
+        """A sheet at the bottom, full from the first frame on."""
+        self._show(self.app.size.width - _FRAME)
         with self._box:
             yield self._list
-
-    def on_mount(self) -> None:
-        """What there is."""
-        self.call_after_refresh(self._show)
 
     def on_resize(self) -> None:
         """As many columns as fit."""
@@ -89,7 +88,8 @@ class WhichKey(ModalScreen[None]):
         else:
             self.dismiss()
 
-    def _show(self) -> None:
+    def _show(self, width: int = 0) -> None:
+        """What can follow, for ``width`` cells, or for those that there are."""
         pressed = key_name(" ".join(self._begun))
         if self._begun == (LEADER,):
             pressed = key_name(leader_keys()[0])
@@ -97,7 +97,7 @@ class WhichKey(ModalScreen[None]):
         ways = f"Esc closes · {shown('help')} all keys"
         self._box.border_subtitle = f"{self._said} · {ways}" if self._said else ways
         found = behind(self._begun, self._scopes)
-        self._list.update(list_content(found, self._scopes, max(self._list.size.width, 20)))
+        self._list.update(list_content(found, self._scopes, max(width or self._list.size.width, 20)))
 
 
 def _meant(key: str, found: Found) -> str:
