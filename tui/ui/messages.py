@@ -105,3 +105,13 @@ class QueueActed(Message):
         super().__init__()
         self.what = what
         self.index = index
+
+
+class OfferActed(Message):
+    """The mouse in the list over the prompt: another offer is lit, or one is taken."""
+
+    def __init__(self, what: Literal["step", "take"], value: int) -> None:
+        """``value`` is rows to step, or the 0-based place of what is taken."""
+        super().__init__()
+        self.what = what
+        self.value = value

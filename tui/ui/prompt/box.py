@@ -8,9 +8,19 @@ from textual.widgets import Static
 
 from tui.engine.intents import EditQueued, HoldQueued, Prewarm, Queue, Unqueue
 from tui.engine.session import Session
-from tui.ui.messages import DraftChanged, Entered, QueueActed, QueueWanted, TakenBack, Wanted
+from tui.ui.messages import (
+    DraftChanged,
+    Entered,
+    OfferActed,
+    QueueActed,
+    QueueWanted,
+    TakenBack,
+    Wanted,
+)
 from tui.ui.prompt.ask import AskBox
+from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.hint import Hint
+from tui.ui.prompt.offer_list import OfferList
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queue_edit import QueueEdit
 from tui.ui.prompt.queued import QueueBox
@@ -29,7 +39,10 @@ class PromptBox(Vertical):
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._session = session
-        self.prompt = Prompt(session.listing, id="prompt")
+        self.prompt = Prompt(Completer(session.listing, lambda: session.status), id="prompt")
+        self.prompt.on_offers = self._show_offers
+        self._offers = OfferList(id="offers")
+        self._offers.room = lambda: self.prompt.region.y
         self._asks = AskBox(id="asks")
         self._queue = QueueBox(id="queue")
         self._hint = Hint(session, self.prompt, self._queue, id="hint")
@@ -41,6 +54,7 @@ class PromptBox(Vertical):
         """Questions over the queue over the draft over the hint."""
         yield self._asks
         yield self._queue
+        yield self._offers
         with Horizontal(id="draft"):
             yield Static("\u276f", id="glyph", markup=False)
             yield self.prompt
@@ -129,6 +143,7 @@ class PromptBox(Vertical):
         self._hint.recolour()
         self._asks.refresh()
         self._queue.recolour()
+        self._offers.recolour()
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """The hint follows every keystroke; the engine hears of the first, the screen of all."""
@@ -139,6 +154,26 @@ class PromptBox(Vertical):
             self.post_message(Wanted(Prewarm()))
         self._typing = typing
         self.fit()
+        self._hint.update_bar()
+
+    def close_offers(self) -> bool:
+        """Close the list over the prompt, if keys go to it; False: there is none."""
+        return self.prompt.has_focus and self.prompt.close_offers()
+
+    def on_offer_acted(self, message: OfferActed) -> None:
+        """The mouse in the list."""
+        message.stop()
+        if message.what == "step":
+            self.prompt.step_offers(message.value)
+        else:
+            self.prompt.take(message.value)
+            self.focus_prompt()
+
+    def _show_offers(self) -> None:
+        """The list, and what its keys do."""
+        completer = self.prompt.completer
+        kind = completer.wish.kind if completer.wish is not None else "file"
+        self._offers.show(kind, completer.offers, completer.at, completer.total)
         self._hint.update_bar()
 
     def on_descendant_focus(self) -> None:

@@ -12,7 +12,7 @@ from tui.ui.commands import completions, find_command, split_command
 from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queued import QueueBox
-from tui.ui.rows import Piece, clip, one_line
+from tui.ui.rows import Piece, clip
 from tui.ui.widgets.bar import Bar
 
 _TIPS = (
@@ -87,6 +87,8 @@ class Hint(Bar):
                 return Said([("Shift+Tab", "answer")], "the question above")
         if self._queue.has_focus:
             return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
+        if self._prompt.choosing:
+            return self._choosing()
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
@@ -102,6 +104,16 @@ class Hint(Bar):
             return Said([back, (_ALT, self._session.alt_label())])
         other = "queue" if len(status.queued) > 1 else "send"
         return Said([back, (_ALT, other), ("Esc", "leave it")])
+
+    def _choosing(self) -> Said:
+        """The list is open over the prompt."""
+        completer, words = self._prompt.completer, "↑↓ choose · Esc closes"
+        lit, wish = completer.lit, completer.wish
+        if wish is None or lit is None or wish.kind == "file":
+            return Said([(f"{_ENTER} {_TAB}", "take")], words)
+        if lit.more:
+            return Said([(f"{_ENTER} {_TAB}", "complete")], words)
+        return Said([(_ENTER, "run"), (_TAB, "complete")], words)
 
     def _command(self, draft: str) -> Said | None:
         """The draft is, or becomes, a command."""
@@ -122,9 +134,9 @@ class Hint(Bar):
         return None
 
     def _words_for_the_model(self, draft: str) -> Said:
-        enter, matches = self._session.prompt_label(), self._prompt.matches()
-        if matches:
-            return Said([(_ENTER, enter)], "Tab: " + "  ".join(map(one_line, matches)))
+        enter = self._session.prompt_label()
+        if self._prompt.fits_nothing:
+            return Said([(_ENTER, enter)], "no file has these letters")
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":

@@ -1,25 +1,66 @@
-"""What was sent or cleared before, and the draft that waits meanwhile."""
+"""What was sent or cleared before, in this run and in earlier ones, and the draft meanwhile."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
+from tui.core.prompt_past import PastPrompt
+
 _LONGEST = 500
 _MOST_CHARS = 20_000_000
-"""Of all entries together, unless the newest alone is longer."""
+"""Of all entries of this run together, unless the newest alone is longer."""
+
+
+class PastPrompts(Protocol):
+    """What keeps prompts over runs; ``effects.prompt_history`` is one."""
+
+    def load(self) -> list[PastPrompt]:
+        """Those of earlier runs, oldest first; those of this workspace last."""
+
+    def keep(self, text: str) -> None:
+        """One more, without waiting for it."""
+
+
+class NothingKept:
+    """Prompts are those of this run."""
+
+    def load(self) -> list[PastPrompt]:
+        """None."""
+        return []
+
+    def keep(self, text: str) -> None:
+        """Not at all."""
 
 
 class History:
-    """Prompts of this run, oldest first; walking in it never loses the draft."""
+    """Prompts, oldest first; walking in it never loses the draft.
 
-    def __init__(self) -> None:
+    Those of earlier runs are loaded when somebody first asks for one.
+    """
+
+    def __init__(self, kept: PastPrompts | None = None) -> None:
         self.entries: list[str] = []
+        """Those of this run."""
+        self.kept: PastPrompts = kept or NothingKept()
+        self._before: list[PastPrompt] | None = None
+        """Those of earlier runs; None: not loaded."""
         self._at: int | None = None
-        """Where the user is; None: at the draft."""
+        """Steps back from the draft; None: at the draft."""
         self._draft = ""
+
+    @property
+    def before(self) -> Sequence[PastPrompt]:
+        """Those of earlier runs."""
+        if self._before is None:
+            self._before = self.kept.load()
+        return self._before
 
     def add(self, text: str) -> None:
         """Remember a text that was sent or cleared; the same one twice in a row counts once."""
         if text.strip() and (not self.entries or self.entries[-1] != text):
             self.entries.append(text)
+            self.kept.keep(text)
             del self.entries[:-_LONGEST]
             spare = sum(map(len, self.entries)) - _MOST_CHARS
             while spare > 0 and len(self.entries) > 1:
@@ -28,21 +69,39 @@ class History:
 
     def older(self, shown: str) -> str | None:
         """The entry before; ``shown`` is what stands in the prompt now. None: no older one."""
-        if self._at is None:
-            if not self.entries:
-                return None
-            self._draft, self._at = shown, len(self.entries)
-        if self._at == 0:
+        at = 0 if self._at is None else self._at
+        text = self._back(at + 1)
+        if text is None:
             return None
-        self._at -= 1
-        return self.entries[self._at]
+        if self._at is None:
+            self._draft = shown
+        self._at = at + 1
+        return text
 
     def newer(self) -> str | None:
         """The entry behind, at last the draft; None at the draft."""
         if self._at is None:
             return None
-        self._at += 1
-        if self._at < len(self.entries):
-            return self.entries[self._at]
+        self._at -= 1
+        if self._at:
+            return self._back(self._at)
         self._at = None
         return self._draft
+
+    def all(self) -> list[PastPrompt]:
+        """Newest first, each text once; those of this run, of this workspace, of others."""
+        found = dict.fromkeys(reversed(self.entries))
+        entries = {text: PastPrompt(text) for text in found}
+        for entry in reversed(self.before):
+            entries.setdefault(entry.text, entry)
+        return list(entries.values())
+
+    def _back(self, steps: int) -> str | None:
+        """So many steps from the draft."""
+        if steps <= len(self.entries):
+            return self.entries[-steps]
+        steps -= len(self.entries)
+        before = self.before
+        # what was asked elsewhere helps where nothing was asked here
+        here = [entry for entry in before if entry.here] or before
+        return here[-steps].text if steps <= len(here) else None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from textual import events
 from textual.content import Content
 
-from tui.ui.commands import completions
 from tui.ui.key_order import TypedKey
 from tui.ui.keymap import actions
 from tui.ui.messages import (
@@ -20,28 +18,19 @@ from tui.ui.messages import (
     Scrolled,
     TakenBack,
 )
-from tui.ui.prompt.folding import FoldingText
+from tui.ui.prompt.completer import Completer
+from tui.ui.prompt.completing import CompletingText
 from tui.ui.prompt.history import History
 from tui.ui.rows import inert
 
 _ACTIONS = actions("prompt")
-_MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
-_MOST_MATCHES = 5
 
 
-class Prompt(FoldingText):
+class Prompt(CompletingText):
     """The draft. Keys go through the table of `keymap` before the text sees them."""
 
-    def __init__(self, paths: Callable[[], list[str]], *, id: str | None = None) -> None:
-        """``paths`` lists the workspace's files for ``@`` completion."""
-        super().__init__(
-            id=id,
-            soft_wrap=True,
-            show_line_numbers=False,
-            highlight_cursor_line=False,
-            tab_behavior="focus",
-            compact=True,
-        )
+    def __init__(self, completer: Completer, *, id: str | None = None) -> None:
+        super().__init__(completer, id=id)
         self.past = History()
         self.offered: list[str] = []
         """Prompts that the workspace offers; Tab takes the one that is shown."""
@@ -50,10 +39,9 @@ class Prompt(FoldingText):
         """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
         self.waiting = False
         """Something is queued: the list above can be gone into."""
-        self._paths = paths
         self._offer = 0
         self._do: dict[str, Callable[[], bool]] = {
-            "send": self.send,
+            "send": self._enter,
             "steer": lambda: self.send("steer"),
             "newline": self._newline,
             "complete": self._complete,
@@ -88,6 +76,7 @@ class Prompt(FoldingText):
         """Have this text as the draft, the cursor behind it."""
         self.replace(self.folds.fold(text), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
+        self.keep_silent()
 
     def clear_draft(self) -> bool:
         """Move the draft into the history; False if there was none."""
@@ -96,21 +85,6 @@ class Prompt(FoldingText):
         self.past.add(self.whole)
         self.write("")
         return True
-
-    def matches(self) -> list[str]:
-        """What Tab would complete here: commands, or files behind an ``@``."""
-        if found := completions(self.text):
-            return [f"/{command.name}" for command in found]
-        mention = _MENTION.search(self._before_cursor())
-        if mention is None:
-            return []
-        wanted = mention[1].lower()
-        scored = [
-            (not path.rpartition("/")[2].lower().startswith(wanted), len(path), path)
-            for path in self._paths()
-            if wanted in path.lower()
-        ]
-        return [f"@{path}" for *_, path in sorted(scored)[:_MOST_MATCHES]]
 
     def on_key(self, event: events.Key) -> None:
         """Keys of the table first; what they do not take is text."""
@@ -131,7 +105,8 @@ class Prompt(FoldingText):
         self.take_in(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
 
     def on_text_area_changed(self) -> None:
-        """Others need to know whether there is a draft."""
+        """Others need to know whether there is a draft, and the list what is typed."""
+        self.look()
         self.post_message(DraftChanged())
 
     def send(self, how: How = "send") -> bool:
@@ -148,13 +123,22 @@ class Prompt(FoldingText):
         self.insert("\n")
         return True
 
+    def _enter(self) -> bool:
+        """What is lit in the list, and if a command is whole then: run it; else send."""
+        self.look()
+        command = self.completer.wish is not None and self.completer.wish.kind != "file"
+        if not self.lit_is_typed and (taken := self.take()) is not None:
+            if not command or taken.more:
+                return True
+            self.close_offers()
+        return self.send()
+
     def _complete(self) -> bool:
         """Tab: a completion, else the offered prompt, else queue while busy, or put back."""
-        if matches := self.matches():
-            word = self._before_cursor().split()[-1] if self._before_cursor().split() else ""
-            row, col = self.cursor_location
-            self.replace(f"{matches[0]} ", (row, col - len(word)), (row, col))
-        elif not self._take_offer() and (self.busy or self.editing):
+        self.look()
+        if self.take() is not None:
+            return True
+        if not self._take_offer() and (self.busy or self.editing):
             self.send("queue")
         return True
 
@@ -165,6 +149,10 @@ class Prompt(FoldingText):
         return bool(offered)
 
     def _older(self) -> bool:
+        self.look()
+        if self.choosing:
+            self.step_offers(-1)
+            return True
         if self.cursor_location[0] > 0:
             return False
         if self.waiting and not self.text and not self.editing:
@@ -176,6 +164,10 @@ class Prompt(FoldingText):
         return True
 
     def _newer(self) -> bool:
+        self.look()
+        if self.choosing:
+            self.step_offers(1)
+            return True
         if self.cursor_location[0] < self.document.line_count - 1:
             return False
         text = self.past.newer()
@@ -203,10 +195,6 @@ class Prompt(FoldingText):
             shown = ""
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))
-
-    def _before_cursor(self) -> str:
-        row, col = self.cursor_location
-        return str(self.document.get_line(row)[:col])
 
 
 def _is_typed(key: events.Key) -> bool:

@@ -80,7 +80,8 @@ class WorkbenchKeys(WorkbenchPanes):
         """What Esc closes when nothing streams, one at a time."""
         editor, box = self.editor, self.prompt_box
         closing = (box.refuse, box.leave_edit, editor.leave_tree, editor.close_open)
-        return self.transcript.close_search, *closing, self.leave_guide
+        first = (box.close_offers, self.transcript.close_search)
+        return *first, *closing, self.leave_guide
 
     def action_cancel(self) -> None:
         """Copy, else stop, else clear the draft, else (twice) leave."""

@@ -1,0 +1,145 @@
+"""What is offered at the cursor, and which of it is lit: the state behind the list.
+
+Files are looked through in slices of the event loop, so that a key is never held up by a large
+workspace; a letter more is looked for in what was found with those before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from tui.core.fuzzy import Fit, Sieve
+from tui.engine.notices import Status
+from tui.ui.prompt.offers import (
+    MOST,
+    Offer,
+    argument_offers,
+    command_offers,
+    file_offers,
+    first_files,
+    sieve,
+)
+from tui.ui.prompt.wishes import Wish
+
+SLICE = 2_000
+"""Paths that are looked at in one turn of the event loop: some 2 ms."""
+
+
+class Completer:
+    """Offers for one wish at a time."""
+
+    def __init__(self, paths: Callable[[], list[str]], status: Callable[[], Status]) -> None:
+        """``paths`` lists the workspace's files; ``status`` is the session's."""
+        self.wish: Wish | None = None
+        self.offers: list[Offer] = []
+        self.at = 0
+        """The lit one."""
+        self.total = 0
+        """How many there are, of which some are offered."""
+        self.on_found: Callable[[], None] = lambda: None
+        """Called when what was looked for in slices was found."""
+        self._paths = paths
+        self._status = status
+        self._sieve: Sieve | None = None
+        self._listed: list[str] = []
+        """What was looked through last, for one letter more."""
+        self._due: asyncio.Handle | None = None
+
+    @property
+    def lit(self) -> Offer | None:
+        """What would be taken."""
+        return self.offers[self.at] if self.offers else None
+
+    @property
+    def looking(self) -> bool:
+        """Not all files were looked at yet: what is offered is that of the letters before."""
+        return self._due is not None
+
+    def look(self, wish: Wish | None) -> None:
+        """Offer what fits this; what needs longer comes with `on_found`."""
+        self._stop()
+        if wish is None:
+            self.forget()
+        elif wish.kind == "file":
+            self._look_for_files(wish)
+        else:
+            self._sieve = None
+            status = self._status()
+            found = (
+                command_offers(wish.letters)
+                if wish.kind == "command"
+                else argument_offers(wish, status)
+            )
+            self._show(wish, found, len(found))
+
+    def settle(self) -> None:
+        """Have it all now: it is about to be taken."""
+        if self._due is not None and self.wish is not None and self._sieve is not None:
+            self._stop()
+            while not self._sieve.step(SLICE):
+                pass
+            self._found(self.wish, self._sieve)
+
+    def step(self, rows: int) -> None:
+        """Light another one; behind the last is the first."""
+        if self.offers:
+            self.at = (self.at + rows) % len(self.offers)
+
+    def forget(self) -> None:
+        """Offer nothing."""
+        self._stop()
+        self.wish, self.offers, self.at, self.total = None, [], 0, 0
+        self._sieve, self._listed = None, []
+
+    def _look_for_files(self, wish: Wish) -> None:
+        paths = self._paths()
+        looking = sieve(wish, paths)
+        if not looking.letters:
+            self._sieve = None
+            fits = first_files(paths, self._status().open_paths)
+            self._show(wish, file_offers(wish, fits), len(paths))
+            return
+        before = self._sieve
+        if before is not None and before.done and self._narrows(before, looking, paths):
+            looking = sieve(wish, before.held)
+        self._listed, self._sieve = paths, looking
+        if looking.step(SLICE):
+            self._found(wish, looking)
+        else:
+            self.wish = wish
+            self._go_on()
+
+    def _narrows(self, before: Sieve, now: Sieve, paths: Sequence[str]) -> bool:
+        same = paths is self._listed or paths == self._listed
+        return same and now.letters.startswith(before.letters)
+
+    def _go_on(self) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # nobody waits for slices
+            self._due = None
+            return
+        self._due = loop.call_soon(self._slice)
+
+    def _slice(self) -> None:
+        self._due = None
+        if self._sieve is None or self.wish is None:
+            return
+        if self._sieve.step(SLICE):
+            self._found(self.wish, self._sieve)
+            self.on_found()
+        else:
+            self._go_on()
+
+    def _found(self, wish: Wish, found: Sieve) -> None:
+        fits: list[Fit] = found.best(MOST)
+        self._show(wish, file_offers(wish, fits), found.count)
+
+    def _show(self, wish: Wish, offers: list[Offer], total: int) -> None:
+        self.wish, self.offers, self.at, self.total = wish, offers, 0, total
+
+    def _stop(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None

@@ -1,0 +1,161 @@
+"""The list over the prompt: what can be put in at the cursor, the best first, its letters lit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from rich.cells import cell_len
+from rich.style import Style
+from textual import events
+
+from tui.ui import theme
+from tui.ui.messages import OfferActed
+from tui.ui.prompt.offers import Offer
+from tui.ui.rows import Line, Piece, clip, pictures, spread
+from tui.ui.widgets.rows_box import RowsBox
+
+MOST_ROWS = 8
+"""Offers that are seen at once."""
+_WIDEST_NAME = 34
+"""Cells of a name beside what is said of it."""
+_LEAST_SAID = 12
+"""Cells: fewer of the words say nothing."""
+_NEAREST = 3
+"""Rows that stay free over the list."""
+
+Kind = Literal["command", "argument", "file", "past"]
+_TITLES: dict[Kind, str] = {
+    "command": "commands",
+    "argument": "what it takes",
+    "file": "files",
+    "past": "your earlier prompts",
+}
+
+
+class OfferList(RowsBox):
+    """Lies over the conversation, which stays where it is; its last row is over the prompt."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.room: Callable[[], int] = lambda: MOST_ROWS + 1
+        """Rows over the prompt."""
+        self._kind: Kind = "file"
+        self._offers: list[Offer] = []
+        self._at = 0
+        self._top = 0
+        self._total = 0
+
+    def show(self, kind: Kind, offers: list[Offer], at: int, total: int) -> None:
+        """Show these, one of them lit; nothing, if there are none."""
+        if offers is not self._offers:
+            self._top = 0
+        self._kind, self._offers, self._at, self._total = kind, offers, at, total
+        self._paint()
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self._paint()
+
+    def on_resize(self) -> None:
+        """Clip anew."""
+        self._paint()
+
+    def on_click(self, event: events.Click) -> None:
+        """Take this one."""
+        event.stop()
+        at = self._top + event.y - 1
+        if event.y >= 1 and at < len(self._offers):
+            self.post_message(OfferActed("take", at))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The next one."""
+        event.stop()
+        self.post_message(OfferActed("step", 1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The one before."""
+        event.stop()
+        self.post_message(OfferActed("step", -1))
+
+    def _paint(self) -> None:
+        seen = min(len(self._offers), MOST_ROWS, max(self.room() - 1 - _NEAREST, 1))
+        if not seen:
+            self.show_lines([])
+            return
+        self._top = max(min(self._top, self._at), self._at - seen + 1)
+        shown = self._offers[self._top : self._top + seen]
+        width = max(self.size.width or self.parent_width, 20)
+        names = min(max(cell_len(offer.shown) for offer in shown), _WIDEST_NAME)
+        lines = [self._head(width)]
+        lines += [
+            self._row(offer, names, width, lit=self._top + number == self._at)
+            for number, offer in enumerate(shown)
+        ]
+        self.styles.offset = (0, -len(lines))
+        self.show_lines(lines)
+
+    @property
+    def parent_width(self) -> int:
+        """Before there is a width of its own."""
+        return self.container_size.width
+
+    def _head(self, width: int) -> Line:
+        palette = theme.active()
+        count = f"{self._at + 1} of {self._total:,} "
+        left: list[Piece] = [(f"   {_TITLES[self._kind]}", palette.style("faint"))]
+        return Line(spread(left, [(count, palette.style("faint"))], width), "panel")
+
+    def _row(self, offer: Offer, names: int, width: int, *, lit: bool) -> Line:
+        palette = theme.active()
+        pieces: list[Piece] = [(" ▸ " if lit else "   ", palette.style("accent", more="bold"))]
+        beside = width - 3 - names - 4
+        alone = not offer.help or beside < _LEAST_SAID
+        room = width - 4 if alone else names
+        name = self._name_pieces(offer, room)
+        pieces += name
+        if not alone:
+            pad = names - sum(cell_len(text) for text, _ in name) + 2
+            said = palette.style("foreground" if lit else "muted")
+            pieces += [(" " * pad, said), (clip(pictures(offer.help), beside), said)]
+        return Line(pieces, "selection" if lit else "panel")
+
+    def _name_pieces(self, offer: Offer, room: int) -> list[Piece]:
+        """What was typed of it in another colour and bold; the folder of a file is quieter."""
+        palette = theme.active()
+        text = pictures(offer.shown)
+        file = self._kind == "file"
+        name = text.rfind("/") + 1 if file else 0
+        first, last = _window(text, room, left=file)
+        found = frozenset(offer.offsets)
+        pieces: list[Piece] = [("…", palette.style("faint"))] if first else []
+        run, before = "", Style.null()
+        for at in range(first, last):
+            if at in found:
+                style = palette.style("accent", more="bold")
+            else:
+                style = palette.style("foreground" if at >= name else "muted")
+            if style is not before and run:
+                pieces.append((run, before))
+                run = ""
+            run, before = run + text[at], style
+        pieces += [(run, before)] if run else []
+        return [*pieces, ("…", palette.style("faint"))] if last < len(text) else pieces
+
+
+def _window(text: str, room: int, *, left: bool) -> tuple[int, int]:
+    """The part of a text that has room, and an ellipsis for the rest."""
+    if cell_len(text) <= room:
+        return 0, len(text)
+    used, end = 0, len(text)
+    if left:
+        at = end
+        while at > 0 and used + cell_len(text[at - 1]) < room:
+            at -= 1
+            used += cell_len(text[at])
+        return at, end
+    at = 0
+    while at < end and used + cell_len(text[at]) < room:
+        used += cell_len(text[at])
+        at += 1
+    return 0, at
