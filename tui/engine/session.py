@@ -7,6 +7,7 @@ status directly and never writes them, except for the user's typing (`Workspace.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,6 +104,8 @@ class Session:
         self.keeping = Keeping(kit, lambda: self._pair.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self._rescuing = Rescuing(kit, self.keeping.at_once)
+        self._looking: list[asyncio.Task[None]] = []
+        """What is looked for at the start: how an earlier duetto ended."""
         self.folders = Folders(kit)
         """The workspace's folders, for the file tree."""
         self.diffs = Diffs(kit)
@@ -170,7 +173,8 @@ class Session:
     @property
     def at_rest(self) -> bool:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
-        running = self._verification.active or self.formatting.running
+        looking = not all(task.done() for task in self._looking)
+        running = self._verification.active or self.formatting.running or looking
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:
@@ -213,10 +217,10 @@ class Session:
             self._supervisor.start(_watch(self._board, self._ports, changed), "watching files")
         if self._ports.journal is not None:
             looking = _look_back(self._board, self._ports, self._saving, ask=self.options.ask)
-            self._supervisor.start(looking, "looking for unfinished writes")
+            self._looking.append(self._supervisor.start(looking, "looking for unfinished writes"))
         if self._ports.rescue is not None:
             looking = self._rescuing.look(self._ports.rescue)
-            self._supervisor.start(looking, "looking for rescued text")
+            self._looking.append(self._supervisor.start(looking, "looking for rescued text"))
 
     async def close(self) -> None:
         """End tasks, commands and sockets."""
