@@ -151,7 +151,6 @@ class Console:
         if not self._reading:
             return
         if self._over:
-            self.left_over = self._source.typed
             raise _Again
         if self._source.typed or not self.holding:
             return
@@ -201,6 +200,8 @@ class Console:
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
         """The end by force: what stands in the line is kept with the rest."""
+        if self._reading:
+            self.left_over = self._source.typed
         if self._listener is not None:
             self._listener.killed(128 + number)
 

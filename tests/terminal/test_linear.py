@@ -1,0 +1,196 @@
+"""``duetto --linear``: the real binary by pipe and on a terminal, with the rehearsal's model."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+from tests.terminal.conftest import DUETTO
+
+Piped = Callable[[str], subprocess.CompletedProcess[str]]
+Start = Callable[..., Terminal]
+MOVES = re.compile(rb"\x1b\[[0-9;]*[A-HJKSTfm]|\x1b[78M]|\x1b\[\?(?:1049|25)[hl]")
+"""What moves the cursor, erases, colours, or takes another screen."""
+
+
+@pytest.fixture(autouse=True)
+def quick(environment: dict[str, str]) -> None:
+    """No mistakes, and no time lost."""
+    settings = "[rehearsal]\nmistakes = 0.0\nfast_tokens_s = 5000\n"
+    (Path(environment["DUETTO_HOME"]) / "config.toml").write_text(settings)
+
+
+@pytest.fixture
+def piped(environment: dict[str, str], tmp_path: Path) -> Piped:
+    """Runs it with lines of a file."""
+
+    def ran(lines: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*DUETTO, "--linear"],
+            input=lines,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return ran
+
+
+def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> None:
+    commands = "let slug take a max_length\n/review 1\n/accept all\n/verify\n/meter\n"
+    done = piped(commands)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    assert said.index("You: let slug take a max_length") < said.index("ledger/names.py: 2 hunks")
+    assert said.index("fast is done: ") < said.index("Hunk 1: ledger/names.py, line 7,")
+    assert "+ def slug(name: str, max_length: int | None = None) -> str:" in said
+    assert "Accepted hunks 1, 2.\nNo hunk waits any more.\n" in said
+    assert "Running: pytest" in said
+    assert "[exit 0 after " in said
+    assert "A model at 50 tokens per second" in said
+    assert "max_length" in (practice / "ledger/names.py").read_text()
+    assert "\x1b" not in said
+
+
+def test_what_is_not_decided_at_the_end_of_the_file_is_said(piped: Piped, practice: Path) -> None:
+    done = piped("let slug take a max_length\n/reject 1 use a slice\n")
+    assert "Rejected hunk 1.\n1 hunk left.\n" in done.stdout
+    assert "1 hunk not decided on; the files are as if rejected." in done.stdout
+    assert "max_length" not in (practice / "ledger/names.py").read_text()
+
+
+def test_a_stop_in_the_file_stops_the_answer_at_once(piped: Piped) -> None:
+    done = piped("/throttle 20\nlet slug take a max_length\n/stop\n/status\n")
+    assert "Stopping." in done.stdout
+    assert "Stopped after " in done.stdout
+    assert "Nothing runs; fast answers your next prompt." in done.stdout
+
+
+def test_nobody_there_is_a_code_and_keeps_the_prompt(
+    piped: Piped, environment: dict[str, str]
+) -> None:
+    environment |= {"DUETTO_ENDPOINT": "ws://127.0.0.1:9", "DUETTO_FAST": "m"}
+    done = piped("hello\n")
+    assert done.returncode == 3, done.stdout
+    assert "Not sent: hello. /again sends it." in done.stdout
+    assert "/rescue brings it back" in done.stderr
+    again = piped("/rescue\n")
+    assert "a draft: brought back" in again.stdout.lower()
+
+
+def test_lines_that_are_no_text_are_left_out(environment: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*DUETTO, "--linear"],
+        input=b"/queue \xff\xfe\n/queued\n!printf 'a\\033[2Jb'\n",
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+    )
+    assert b"Warning: a line was not UTF-8 (byte 8) and was left out." in done.stdout
+    assert b"Nothing is queued." in done.stdout
+    assert b"a\\x1b[2Jb" in done.stdout
+    assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("how", ["environment", "settings"])
+def test_it_is_chosen_for_good(piped: Piped, environment: dict[str, str], how: str) -> None:
+    if how == "environment":
+        environment["DUETTO_LINEAR"] = "1"
+    else:
+        file = Path(environment["DUETTO_HOME"]) / "config.toml"
+        file.write_text("[screen]\nlinear = true\n")
+    assert "linear mode" in piped("/quit\n").stdout
+
+
+def test_on_a_terminal_nothing_is_drawn_over(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("let slug take a max_length\r")
+    term.wait_for("2 hunks wait for your decision")
+    term.type("/accept 1\r")
+    term.wait_for("1 hunk left.")
+    term.type("/quit\r")
+    term.wait_for("3. Stay")
+    term.type("2\r")
+    assert term.wait_exit() == 0
+    assert MOVES.findall(term.output) == []
+    assert term.trouble() == ""
+
+
+def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("/throttle 40\r")
+    term.wait_for("Throttled")
+    term.type("let slug take a max_length\r")
+    term.wait_for("Writing in ledger/names.py.")
+    term.type("/que")
+    term.wait_for(re.compile(r"^/que$", re.M))
+    term.type("\x03")
+    term.wait_for(re.compile(r"Stopped after .*\n.*\n> /que$", re.M))
+    term.type("ued\r")
+    term.wait_for("Nothing is queued.")
+    term.type("half a line")
+    term.wait_for("> half a line")
+    term.type("\x03")
+    term.wait_for("Line dropped; the up arrow brings it back.")
+    term.type("\x03")
+    term.wait_for("Ctrl+C again leaves duetto.")
+    term.type("\x03")
+    assert term.wait_exit() == 0
+
+
+def test_nothing_is_said_into_a_line_that_is_being_typed(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("!sleep 0.5; echo arrived\rhalf")
+    term.wait_for(re.compile(r"^half$", re.M))
+    term.settle(1.2)
+    assert "\narrived" not in term.text
+    term.type("\x15")
+    term.wait_for(re.compile(r"^arrived$", re.M))
+    term.wait_for(re.compile(r"^>$", re.M))
+
+
+def test_pasted_lines_are_one_prompt(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.paste("first\n/quit\nthird")
+    term.type("\r")
+    term.wait_for("fast is done")
+    term.type("/again\r")
+    term.wait_for("Sending again: first /quit third")
+
+
+def test_killed_it_keeps_what_stands_in_the_line(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("first \\\rsecond")
+    term.wait_for("... second")
+    term.signal(signal.SIGTERM)
+    assert term.wait_exit() == 128 + signal.SIGTERM
+    term.wait_for("a draft not saved: kept in")
+    again = start("--linear")
+    again.wait_for("/rescue brings it back")
+    again.type("/rescue\r")
+    again.wait_for("Not sent: first second. /again sends it.")
+
+
+def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
+    term = start("--linear", kind={"TERM": "dumb"})
+    term.wait_for(re.compile(r"^>$", re.M))
+    term.type("/hunks\r")
+    term.wait_for("No hunk waits for a decision.")
+    term.type("\x04")
+    assert term.wait_exit() == 0
+    assert b"\x1b" not in term.output
