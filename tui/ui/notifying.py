@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
-from tui.ui.rows import clip, one_line
+from tui.core.inert_text import one_line
 
 Desktop = Literal["auto", "osc9", "osc777", "off"]
 AWAY_S = 30.0
 """Where the terminal does not tell of its focus: without a key for so long nobody is looking."""
-_MOST_CELLS = 80
+_MOST_CHARS = 80
 _SCREEN_PIECE = 700
 """GNU screen drops a wrapped string that is longer than 768."""
 _PROGRAMS: dict[str, Desktop] = {
@@ -119,7 +119,7 @@ class Herald:
         kept = "" if self._titled else "\x1b[22;2t"
         self._titled = True
         place = f"{self._place}, " if self._place else ""
-        words = clip(f"duetto: {place}{_state(moment)}", _MOST_CELLS)
+        words = _clipped(f"duetto: {place}{_state(moment)}")
         return f"{kept}\x1b]2;{words}\x07"
 
     def _notification(self, moment: Moment) -> str:
@@ -128,10 +128,15 @@ class Herald:
         words = f"{_state(moment)[:1].upper()}{_state(moment)[1:]}."
         if self._choices.prompt:
             words += f" {one_line(self.prompt())}"
-        words = clip(words.rstrip(), _MOST_CELLS)
+        words = _clipped(words)
         if self._kind == "osc9":
             return wrapped(f"\x1b]9;duetto: {words}\x07", self._environment)
         return wrapped(f"\x1b]777;notify;duetto;{words.replace(';', ',')}\x07", self._environment)
+
+
+def _clipped(words: str) -> str:
+    words = words.rstrip()
+    return words if len(words) <= _MOST_CHARS else f"{words[: _MOST_CHARS - 3]}..."
 
 
 def _state(moment: Moment) -> str:
