@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
-from tui.core.inert_text import one_line
+from tui.core.inert_text import inert
 
 Desktop = Literal["auto", "osc9", "osc777", "off"]
 AWAY_S = 30.0
@@ -69,7 +69,7 @@ class Herald:
         """``environment`` says which terminal it is; ``place`` is the workspace's name."""
         self.prompt: Callable[[], str] = str
         """The prompt of the turn, asked for where it is wanted."""
-        self._place = one_line(place)
+        self._place = inert(place)
         self._choices = choices
         self._environment = environment
         self._kind = way(choices.desktop, environment)
@@ -127,7 +127,7 @@ class Herald:
             return ""
         words = f"{_state(moment)[:1].upper()}{_state(moment)[1:]}."
         if self._choices.prompt:
-            words += f" {one_line(self.prompt())}"
+            words += f" {inert(' '.join(self.prompt().split()))}"
         words = _clipped(words)
         if self._kind == "osc9":
             return wrapped(f"\x1b]9;duetto: {words}\x07", self._environment)
