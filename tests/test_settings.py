@@ -325,6 +325,8 @@ def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
 
 def test_terminal_and_notifications_have_tables_of_their_own() -> None:
     assert Settings().screen.colours == "auto"
+    assert not Settings().screen.linear
+    assert parse("[screen]\nlinear = true\n", "f").screen.linear
     assert not Settings().notify.bell
     assert not Settings().notify.title
     text = '[screen]\ncolours = "16"\nglyphs = "ascii"\n[notify]\ndesktop = "osc9"\nafter_s = 3\n'

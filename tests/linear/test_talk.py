@@ -18,6 +18,8 @@ from tui.engine.intents import (
     Switch,
 )
 from tui.engine.notices import Ask, Trouble
+from tui.engine.slash import Command
+from tui.linear.commands import LINEAR
 from tui.linear.conductor import BATCH_S
 
 
@@ -247,3 +249,15 @@ def test_a_file_of_commands_waits_for_each_answer() -> None:
     assert stage.session.intents == [Prompt("first"), RunCommand("ls")]
     stage.conductor.ended()
     assert stage.conductor.is_over
+
+
+@pytest.mark.parametrize("command", LINEAR, ids=lambda command: command.name)
+def test_every_command_does_something_of_its_own(stage: LinearStage, command: Command) -> None:
+    slow = {"diff", "show"}  # they look at files first
+    if command.name in slow:
+        return
+    said = stage.enter(f"/{command.name}")
+    assert "There is no command" not in said
+    if command.name not in ("model", "tier", "effort", "quit"):
+        assert said != stage.enter("/model"), "it is not known"
+    assert said or stage.session.intents or stage.conductor.is_over

@@ -43,8 +43,6 @@ class Command(NamedTuple):
     help: str
     argument: str = ""
     """How its argument is written; empty: it takes none."""
-    linear: bool = True
-    """False: it is about the screen, which the linear mode does not have."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -65,16 +63,16 @@ COMMANDS: tuple[Command, ...] = (
         "[disk|head|turn] [PATH]",
     ),
     Command("auto", "Accept hunks by themselves, but for those that need a look", "[on|off]"),
-    Command("tree", "Show the file tree with git's states, or put it away", linear=False),
-    Command("split", "Two editors side by side, or one again", linear=False),
-    Command("wrap", "Wrap long lines in the editor, or don't", linear=False),
-    Command("follow", "Follow the landing edit in the editor, or let go of it", linear=False),
+    Command("tree", "Show the file tree with git's states, or put it away"),
+    Command("split", "Two editors side by side, or one again"),
+    Command("wrap", "Wrap long lines in the editor, or don't"),
+    Command("follow", "Follow the landing edit in the editor, or let go of it"),
     Command("clear", "Begin a new conversation; files and hunks stay"),
     Command("rescue", "Bring back what was not saved when duetto was ended", "[forget]"),
-    Command("theme", "Change the colours", "[NAME]", linear=False),
+    Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
-    Command("meter", "Explain each figure of the status line, with its value now", linear=False),
-    Command("suspend", "Back to the shell; fg brings duetto back", linear=False),
+    Command("meter", "Explain each figure of the status line, with its value now"),
+    Command("suspend", "Back to the shell; fg brings duetto back"),
     Command("help", "Show all keys and commands"),
     Command("quit", "Leave duetto"),
 )

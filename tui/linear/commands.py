@@ -41,9 +41,25 @@ _OWN: tuple[Command, ...] = (
         "pace", "How answers are read: by lines as they come, or whole at the end", "[lines|whole]"
     ),
 )
+_SHARED = frozenset(
+    (
+        "fast",
+        "deep",
+        "model",
+        "effort",
+        "tier",
+        "throttle",
+        "steer",
+        "verify",
+        "undo",
+        "redo",
+        "diff",
+    )
+) | {"auto", "clear", "rescue", "quit"}
+"""What is as on the screen."""
 _INSTEAD = {command.name: command for command in _OWN}
 LINEAR: tuple[Command, ...] = (
-    *(_INSTEAD.pop(c.name, c) for c in COMMANDS if c.linear),
+    *(_INSTEAD.pop(c.name, c) for c in COMMANDS if c.name in _SHARED or c.name in _INSTEAD),
     *_INSTEAD.values(),
 )
 """All commands of the linear mode."""
