@@ -84,7 +84,7 @@ def test_mistakes_in_the_users_file_are_told_and_the_rest_is_worn(paths: Paths) 
 def test_a_file_that_is_no_text_is_told(paths: Paths) -> None:
     (paths.themes_dir / "mine.toml").write_bytes(b"\xff\xfe\x00")
     found = dress(paths, theme="mine")
-    assert found.choice == "auto"
+    assert found.choice == "mine"
     assert "not UTF-8" in found.troubles[0].why
 
 

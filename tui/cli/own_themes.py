@@ -115,11 +115,6 @@ def _unknown(name: str, *, auto: bool = True) -> str:
         return ""
     if name not in names:
         return f"asks for {name!r}{nearest(name, names)}"
-    if name in theme.library.own_names():  # those that duetto brings can be read
-        try:
-            theme.library.reading(name)
-        except SettingsError as error:
-            return f"asks for {name!r}: {error}"
     return ""
 
 

@@ -33,11 +33,7 @@ def list_command() -> int:
     library = _library()
     own, width = library.own_names(), max(map(len, library.names()))
     for name in library.names():
-        try:
-            palette = library.reading(name).palette
-        except SettingsError as error:
-            click.echo(f"{inert(name):<{width}}  cannot be read: {inert(str(error))}")
-            continue
+        palette = library.reading(name).palette
         kind = "dark " if palette.dark else "light"
         where = "  yours" if name in own else ""
         contrast = f"{least_contrast(palette):>4.1f}:1"

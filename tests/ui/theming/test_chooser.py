@@ -190,3 +190,22 @@ async def test_what_changes_in_the_folder_is_read_when_it_is_told(tmp_path: Path
     finally:
         theme.own_folder(None)
         theme.activate(theme.DEFAULT_THEME)
+
+
+async def test_a_file_that_is_no_text_breaks_neither_the_list_nor_the_palette(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
+    theme.own_folder(tmp_path)
+    try:
+        async with choosing() as (app, pilot, _):
+            await pilot.press(*"mine")
+            await pilot.pause()
+            assert "1 line of it wrong" in shown(app)
+            (tmp_path / "mine.toml").unlink()
+            await app.wardrobe.reload()
+            await pilot.press("backspace", "escape", "ctrl+p")
+            await pilot.pause(0.1)
+            assert app.is_running
+    finally:
+        theme.own_folder(None)

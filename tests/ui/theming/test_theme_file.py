@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -127,21 +128,29 @@ def test_what_is_no_name_or_no_file_is_not_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 70_000])
-def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_cannot_be_read_is_told_with_its_name(tmp_path: Path, data: bytes) -> None:
     library = own(tmp_path)
     (tmp_path / "mine.toml").write_bytes(data)
-    with pytest.raises(SettingsError, match=r"mine\.toml"):
-        library.reading("mine")
-    (complaint,) = library.complaints()
-    assert "mine.toml" in str(complaint)
+    found = library.reading("mine")
+    assert found.empty
+    assert found.palette.colours["background"]
+    assert "mine.toml" in str(found.complaints[0])
+    assert library.complaints() == list(found.complaints)
 
 
 def test_a_folder_or_a_pipe_in_place_of_a_file_does_not_hold_anything_up(tmp_path: Path) -> None:
-    import os
-
     library = own(tmp_path)
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "folder.toml").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(SettingsError, match="is not a file"):
-            library.reading(name)
+        assert "is not a file" in str(library.reading(name).complaints[0])
+
+
+def test_a_file_that_goes_while_it_is_read_is_told(tmp_path: Path) -> None:
+    library = own(tmp_path, mine=MINIMAL)
+    assert "mine" in library.names()
+    (tmp_path / "mine.toml").unlink()
+    assert "not there any more" in str(library.reading("mine").complaints[0])
+    library.forget()
+    with pytest.raises(SettingsError, match="no theme 'mine'"):
+        library.reading("mine")

@@ -15,11 +15,11 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from tui.errors import SettingsError
 from tui.ui import theme
 from tui.ui.rows import Piece, clip, make_strip, one_line, spread
 from tui.ui.theming.pairs import least_contrast
 from tui.ui.theming.sample import Sample
+from tui.ui.theming.theme_file import Reading
 from tui.ui.theming.wardrobe import AUTO, Wardrobe
 from tui.ui.widgets.field import Field
 from tui.ui.widgets.painted import Painted
@@ -36,6 +36,8 @@ class Entry(NamedTuple):
     title: str
     kind: str
     """``dark``, ``light``, or what ``auto`` chooses from."""
+    reading: Reading | None = None
+    """None of ``auto``."""
 
     def fits(self, words: str) -> bool:
         """Whether all these words are in it."""
@@ -47,11 +49,10 @@ def entries(wardrobe: Wardrobe) -> list[Entry]:
     """``auto`` and all themes; the dark ones come first."""
     found = []
     for name in theme.theme_names():
-        try:
-            palette = theme.cached_theme(name)
-        except SettingsError:
-            continue
-        found.append(Entry(name, one_line(palette.title), "dark" if palette.dark else "light"))
+        reading = theme.library.reading(name)
+        palette = reading.palette
+        kind = "dark" if palette.dark else "light"
+        found.append(Entry(name, one_line(palette.title), kind, reading))
     found.sort(key=lambda entry: (entry.choice != theme.DEFAULT_THEME, entry.kind, entry.choice))
     pair = wardrobe.pair
     return [Entry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
@@ -114,9 +115,9 @@ class ThemeList(Painted):
 
     def _swatch(self, entry: Entry) -> list[Piece]:
         """Five colours on the theme's own background; none where ``auto`` leaves it open."""
-        if entry.choice == AUTO or self.size.width < 30:
+        if entry.reading is None or self.size.width < 30:
             return []
-        own = theme.cached_theme(entry.choice)
+        own = entry.reading.palette
         blank = (" ", own.style("", "background"))
         return [blank, *(("●", own.style(name, "background")) for name in _SWATCH), blank]
 
@@ -163,6 +164,9 @@ class ThemeChooser(ModalScreen[None]):
         self._list = ThemeList()
         self._sample = Sample()
         self._status = Static("", markup=False, id="theme-status")
+        self._due = False
+        """What is lit is about to be tried on."""
+        self._over = False
 
     def compose(self) -> ComposeResult:
         """A field, the list with the sample beside it, what can be done."""
@@ -191,6 +195,7 @@ class ThemeChooser(ModalScreen[None]):
 
     def action_restore(self) -> None:
         """As it was."""
+        self._over = True
         if self._wardrobe.choice != self._before:
             self._wardrobe.try_on(self._before)
         self.dismiss(None)
@@ -212,16 +217,26 @@ class ThemeChooser(ModalScreen[None]):
     def _entered(self, event: Message) -> None:
         event.stop()
         if (lit := self._list.lit) is not None:
+            self._over = True
             self._wardrobe.choose(lit.choice)
             self.dismiss(None)
 
     def _try_on(self) -> None:
+        """Wear what is lit as soon as there is time: a held key moves the list meanwhile."""
+        self._tell()
+        if not self._due:
+            self._due = True
+            self.call_after_refresh(self._wear)
+
+    def _wear(self) -> None:
         """Wear what is lit; where nothing is, what was worn before."""
+        self._due = False
+        if self._over:
+            return
         lit = self._list.lit
         choice = self._before if lit is None else lit.choice
         if choice != self._wardrobe.choice:
             self._wardrobe.try_on(choice)
-        self._tell()
 
     def _recolour(self) -> None:
         """Renderers have another palette now."""
@@ -238,9 +253,9 @@ class ThemeChooser(ModalScreen[None]):
 
 def _said_of(entry: Entry) -> str:
     """What is known of a theme, in one line."""
-    if entry.choice == AUTO:
+    reading = entry.reading
+    if reading is None:
         return f"follows the terminal's background: {entry.kind.replace(', ', ' or ')}"
-    reading = theme.library.reading(entry.choice)
     words = [f"contrast of text {least_contrast(reading.palette):.1f}:1 or more"]
     if reading.source:
         words.append(f"colours of {reading.source}")

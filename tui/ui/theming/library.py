@@ -86,19 +86,28 @@ class Library:
         return None
 
     def reading(self, name: str) -> Reading:
-        """A theme and what is wrong with its file.
+        """A theme and what is wrong with its file; of one that cannot be read nothing is right.
 
-        Raises SettingsError: there is no such theme, or its file cannot be read at all.
+        Raises SettingsError: there is no such theme.
         """
         found = self._readings.get(name)
         if found is None:
-            found = self._readings[name] = self._read(name)
+            found = self._readings[name] = self._read_or_blank(name)
         return found
+
+    def _read_or_blank(self, name: str) -> Reading:
+        if name not in self.names():
+            raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
+        try:
+            return self._read(name)
+        except SettingsError as error:
+            blank = reading("", name, "", lambda _: None)
+            return blank._replace(complaints=(Complaint(f"{name}.toml", 0, str(error)),))
 
     def _read(self, name: str, above: tuple[str, ...] = ()) -> Reading:
         place = self.place(name)
         if place is None:
-            raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
+            raise SettingsError(f"{name}.toml is not there any more")
         return read_file(place, name, lambda below: self._below(below, (*above, name)))
 
     def _below(self, name: str, above: tuple[str, ...]) -> Palette | None:
@@ -127,13 +136,13 @@ class Library:
 
     def complaints(self) -> list[Complaint]:
         """What is wrong in the files of the user's folder."""
-        found: list[Complaint] = []
-        for name in self.own_names():
-            try:
-                found += self.reading(name).complaints
-            except SettingsError as error:
-                found.append(Complaint(str(self.place(name)), 1, str(error)))
-        return found
+        return [one for name in self.own_names() for one in self._of_own(name)]
+
+    def _of_own(self, name: str) -> tuple[Complaint, ...]:
+        try:
+            return self.reading(name).complaints
+        except SettingsError:  # it was not there when the themes were listed
+            return ()
 
 
 def read_file(place: Traversable, name: str, base: Callable[[str], Palette | None]) -> Reading:

@@ -44,11 +44,12 @@ class Complaint(NamedTuple):
 
     file: str
     line: int
+    """0: the whole file; the words name it."""
     words: str
     """What is wrong, and what to do or what holds instead."""
 
     def __str__(self) -> str:
-        return f"{self.file} line {self.line}: {self.words}"
+        return f"{self.file} line {self.line}: {self.words}" if self.line else self.words
 
 
 class Reading(NamedTuple):
