@@ -171,7 +171,19 @@ async def test_nothing_at_all_is_no_error(tmp_path: Path) -> None:
 
 async def test_somebody_nobody_knows_is_an_answer_too(tmp_path: Path) -> None:
     listed = await found_here.models_of(Source("gone", "Gone", ""), place(tmp_path))
-    assert listed == Listed((), "'gone'") or listed.wrong
+    assert listed == Listed((), "There is no provider 'gone' any more.")
+
+
+async def test_what_breaks_while_one_looks_leaves_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(port: int) -> bool:
+        raise RuntimeError(f"a bug at {port}")
+
+    monkeypatch.setattr(found_here, "_listens", broken)
+    sources, told = await looked(place(tmp_path, 1, GROQ_API_KEY=KEY))
+    assert [source.name for source in sources] == ["groq"]
+    assert told["Groq"].state == "found"
 
 
 async def test_a_folder_with_tests_says_how_they_are_run(tmp_path: Path) -> None:

@@ -88,3 +88,14 @@ def test_an_exercise_that_was_begun_is_not_played_again(
     record = json.loads((practice / ".practice.json").read_bytes())
     assert record["exercises"]
     assert cache.read_text().endswith("# mine\n")
+
+
+def test_keys_that_were_changed_are_said_and_work(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / "config.toml").write_text('[keys.prompt]\ncomplete = "f9"\n')
+    term = start("practice", "--guide")
+    term.wait_for("F9 takes the suggestion")
+    term.type("\x1b[20~")
+    term.wait_for("❯ make the cache safe")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec
     from tui.bridge.providers.facts import Provider
 
+log = logging.getLogger("tui.cli")
 KNOCK_S = 0.5
 """A port of this machine that has not taken a connection by then has nobody behind it."""
 LIST_S = 2.0
@@ -60,23 +62,33 @@ async def look(place: Place, tell: Tell) -> tuple[Source, ...]:
             tell(Found(local[name].title, "looking…", "looking"))
     keyed = _keyed(known, place.environment, tell)
     servers = [_server(name, one, place, tell) for name, one in sorted(local.items(), key=_order)]
-    found, *_ = await asyncio.gather(
-        asyncio.gather(*servers), _git(tell), _tests(place, tell), return_exceptions=False
-    )
-    return (*(one for one in found if one is not None), *keyed)
+    rest = (_git(tell), _tests(place, tell))
+    # not an except: what a stranger's server can break is not known beforehand
+    found = await asyncio.gather(*servers, *rest, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            log.warning("looking around: %s", type(one).__name__)
+    return (*(one for one in found if isinstance(one, Source)), *keyed)
 
 
 async def models_of(source: Source, place: Place) -> Listed:
     """The list of somebody who was chosen, asked with the key. Never raises."""
+    (found,) = await asyncio.gather(_models(source.name, place), return_exceptions=True)
+    if isinstance(found, Listed):
+        return found
+    if not isinstance(found, DuettoError):
+        log.warning("asking %s for its models: %s", source.name, type(found).__name__)
+    return Listed((), str(found) or type(found).__name__)
+
+
+async def _models(name: str, place: Place) -> Listed:
     from tui.bridge.keys import key_of
 
     known = await asyncio.to_thread(_providers, place.paths)
-    try:
-        spec = known[source.name].spec(place.environment)
-        key = key_of(source.name, spec, place.environment)
-        return await listed(source.name, spec, key, ASK_S)
-    except (DuettoError, KeyError) as error:
-        return Listed((), str(error))
+    if name not in known:
+        return Listed((), f"There is no provider {name!r} any more.")
+    spec = known[name].spec(place.environment)
+    return await listed(name, spec, key_of(name, spec, place.environment), ASK_S)
 
 
 async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float) -> Listed:
