@@ -30,7 +30,7 @@ def test_code_is_copied_as_it_is_meant(source: str) -> None:
 
 async def test_c_copies_the_code_that_is_selected() -> None:
     session = ScriptedSession()
-    text = f"Two of them.\n\n```python\n{CODE}```\n\nand\n\n1. in a list\n\n   ```sh\n   ls -l\n   ```\n"
+    text = f"Two.\n\n```python\n{CODE}```\n\nand\n\n1. in a list\n\n   ```sh\n   ls -l\n   ```\n"
     session.say("text", text, speaker="fast")
     async with running(session) as (app, pilot):
         await pilot.press("shift+tab", "c")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tui.core.edits.hunk import UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.text.buffer import Mark
-from tui.ui.conversation.hunk_card import Focus, card_lines, look
+from tui.ui.conversation.hunk_card import Card, Focus, card_lines, look
 
 
 def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/cache.py") -> Hunk:
@@ -13,7 +13,7 @@ def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/ca
 
 
 def shown(hunks: list[Hunk], focus: Focus | None = None, *, cut: bool = False) -> list[str]:
-    lines = card_lines(hunks, 60, focus or Focus(), cut)
+    lines = card_lines(hunks, 60, focus or Focus(), Card(cut=cut))
     return ["".join(text for text, _ in line.pieces).rstrip() for line in lines]
 
 
@@ -108,7 +108,7 @@ def test_while_a_long_patch_comes_its_first_hunks_are_one_row() -> None:
     hunks = [Hunk(n, 1, "c", "a.py", stage=Stage.LANDED, added=1) for n in range(1, 301)]
     rows = ["".join(text for text, _ in line.pieces) for line in card_lines(hunks, 60, Focus())]
     assert len(rows) == 301
-    lines = card_lines(hunks, 60, Focus(), skip=297)
+    lines = card_lines(hunks, 60, Focus(), Card(skip=297))
     rows = ["".join(text for text, _ in line.pieces) for line in lines]
     assert len(rows) == 5
     assert "300 hunks  +300" in rows[0]

@@ -33,7 +33,7 @@ async def test_what_breaks_off_far_above_or_is_long_in_another_width_is_a_stop()
     for _ in range(100):
         session.say("user", "prompt")
         session.say("text", "answer", speaker="fast")
-    async with running(session, (220, 30)) as (app, pilot):
+    async with running(session, (199, 30)) as (app, pilot):
         rows = app.bench.transcript.rows
         assert list(rows.stops()) == []
         session.board.close(block, "failed")

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from tui.core.edits.hunk import Hunk
 from tui.core.turn import BlockKind
-from tui.ui.conversation.views import BlockView, PatchView
+from tui.ui.conversation.patch_view import PatchView
+from tui.ui.conversation.views import BlockView
 from tui.ui.rows import Target
 
 _OPENING = re.compile(r"(?P<lead>.*?)(?P<marker>`{3,}|~{3,})(?P<info>[^`\n]*)$")

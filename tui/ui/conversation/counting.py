@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from tui.core.turn import BlockKind
 from tui.ui.conversation.markdown_stream import MarkdownStream
+from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.seeking import Needle
-from tui.ui.conversation.views import BlockView, PatchView
+from tui.ui.conversation.views import BlockView
 from tui.ui.rows import Line, inert
 
 _PART_CHARS = 4_000

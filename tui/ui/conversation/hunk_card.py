@@ -64,21 +64,37 @@ class Focus(NamedTuple):
     """The keyboard is here: what the keys do is said."""
 
 
-def card_lines(
-    hunks: Sequence[Hunk], width: int, focus: Focus, cut: bool = False, skip: int = 0
-) -> list[Line]:
-    """The card of one patch; ``cut``: its stream was stopped.
+class Card(NamedTuple):
+    """What a card shows besides its hunks."""
 
-    The first ``skip`` hunks have no rows of their own: what is made each frame stays small.
-    """
+    block: int = 0
+    """The index of its block."""
+    cut: bool = False
+    """Its stream was stopped."""
+    skip: int = 0
+    """The first hunks have no rows of their own: what is made each frame stays small."""
+    shut: frozenset[str] = frozenset()
+    """Files whose hunks are folded away."""
+
+
+def card_lines(
+    hunks: Sequence[Hunk], width: int, focus: Focus, card: Card | None = None
+) -> list[Line]:
+    """The card of one patch."""
+    card = card or Card()
     if not hunks:
-        words = "patch stopped before it named a file" if cut else "reading the patch…"
+        words = "patch stopped before it named a file" if card.cut else "reading the patch…"
         return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
     files = _by_file(hunks)
-    earlier = _by_file(hunks[:skip])
+    earlier = _by_file(hunks[: card.skip])
     lines: list[Line] = []
     for path, ours in files.items():
-        lines.append(_header(path, ours, width))
+        shut = path in card.shut
+        lines.append(
+            _header(path, ours, width, shut)._replace(target=Target("file", card.block, path))
+        )
+        if shut:
+            continue
         more = len(earlier.get(path, ()))
         if more:
             words = f"     ⋯ {more} earlier hunk{'s' if more > 1 else ''}"
@@ -95,7 +111,7 @@ def _by_file(hunks: Sequence[Hunk]) -> dict[str, list[Hunk]]:
     return files
 
 
-def _header(path: str, hunks: list[Hunk], width: int) -> Line:
+def _header(path: str, hunks: list[Hunk], width: int, shut: bool) -> Line:
     palette = theme.active()
     total, decided = len(hunks), sum(not _waits(hunk) for hunk in hunks)
     verb = {Kind.ADD: "new file", Kind.DELETE: "deleted", Kind.MOVE: "moved"}.get(
@@ -109,7 +125,7 @@ def _header(path: str, hunks: list[Hunk], width: int) -> Line:
     ]
     room = width - sum(cell_len(text) for text, _ in right) - 3
     left: list[Piece] = [
-        (" ✎ ", palette.style("accent")),
+        (" ▸ " if shut else " ✎ ", palette.style("accent")),
         (clip_left(one_line(path), max(room, 6)), palette.style("foreground", more="bold")),
     ]
     return Line(spread(left, right, width), "panel")

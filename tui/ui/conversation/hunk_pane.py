@@ -155,9 +155,13 @@ class HunkPane(TranscriptPane):
     def _open(self, hunk: Hunk) -> bool:
         """Show or hide the text of a hunk that is not in the buffer; False if it is there."""
         if hunk.is_out:
-            self._opened = not self._opened
-            self._refocus(hunk.id)
+            self._peek(hunk)
         return hunk.is_out
+
+    def _peek(self, hunk: Hunk) -> None:
+        """Show or hide what a hunk takes away and puts there."""
+        self._opened = not self._opened
+        self._refocus(hunk.id)
 
     def _select(self, stop: Stop | None) -> None:
         """Have the keys act on this one; nothing changes if there is none."""

@@ -14,17 +14,17 @@ from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
+from tui.ui.conversation.calls import ToolView
+from tui.ui.conversation.notes import NoteView
 from tui.ui.conversation.pages import Pages
+from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.reasoning import ReasoningView
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import (
     BlockView,
-    NoteView,
     Page,
-    PatchView,
     RunView,
     Scene,
-    ToolView,
     UserView,
 )
 from tui.ui.conversation.welcome import welcome_lines
@@ -80,6 +80,7 @@ class Layout:
         roster = session.workspace.roster
         scene.hunks = roster.of_call
         scene.reviews = lambda: roster.reviews
+        scene.now = session.now
 
     @property
     def total(self) -> int:
@@ -155,6 +156,8 @@ class Layout:
                     changed.add(view.index)
                 elif view.block.state == "failed":
                     self._note_stops(view)
+        for view in [self.views[index] for index in changed]:
+            changed.update(view.kin)
         if behind := self.scene.behind:
             changed = changed - behind | {max(behind)}  # one a frame
         if notices.hunks or notices.buffers:
@@ -174,9 +177,9 @@ class Layout:
                     self._sync_view(index)
         self._focused = self.scene.focus.hunk_id
 
-    def toggle(self, index: int) -> int | None:
-        """Fold or unfold a block; returns the first row that changed."""
-        self.views[index].toggle()
+    def toggle(self, index: int, part: str = "") -> int | None:
+        """Fold or unfold a block, or a part of it; returns the first row that changed."""
+        self.views[index].toggle(part)
         return self._sync_view(index)
 
     def stops(self, start: int = 0, *, back: bool = False) -> Iterator[Stop]:
@@ -221,9 +224,11 @@ class Layout:
         """The rows of these hunks, which are on the cards of these calls."""
         found: list[Stop] = []
         for index in sorted({self._cards_of[call] for call in calls if call in self._cards_of}):
-            at = self.views[index].first
-            self.pages.settle(self.pages.start(at), 1)
-            stops = self._stops_of(at)
+            view = self.views[index]
+            if isinstance(view, PatchView) and view.open_up(ids):
+                self._sync_view(index)
+            self.pages.settle(self.pages.start(view.first), 1)
+            stops = self._stops_of(view.first)
             found += [s for s in stops if s.target.kind == "hunk" and s.target.key in ids]
         return found
 
@@ -274,6 +279,7 @@ class Layout:
         """Views for new blocks; returns the first new row."""
         blocks = self._session.transcript.blocks
         first = self.total if len(blocks) > len(self.views) else None
+        touched: set[int] = set()
         for index in range(len(self.views), len(blocks)):
             view = self._view(blocks[index], index, blocks)
             view.first = len(self.pages)
@@ -281,17 +287,22 @@ class Layout:
                 view.sync()
             self.views.append(view)
             self._note_stops(view)
+            touched.update(view.kin)
             for page in view.pages:
                 self.pages.add(page)
             if isinstance(view, PatchView):
                 self._patches.append(index)
                 self._cards_of[view.block.call_id] = index
                 self._open.add(index)
-        return first
+        rows = [row for one in sorted(touched) if (row := self._sync_view(one)) is not None]
+        return min([*rows, *([] if first is None else [first])], default=None)
 
     def _view(self, block: Block, index: int, blocks: Sequence[Block]) -> BlockView:
         before = blocks[index - 1] if index else None
-        return VIEWS[BlockKind(block.kind)](block, index, self.scene, before)
+        view = VIEWS[BlockKind(block.kind)](block, index, self.scene, before)
+        if self.views:
+            view.follow(self.views[-1])
+        return view
 
     def _cards(self, height: int) -> list[int]:
         """Indexes of the cards to look at."""

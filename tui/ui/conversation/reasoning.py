@@ -17,6 +17,7 @@ from tui.ui.rows import (
     flat,
     inert,
     one_line,
+    spread,
     wrap,
 )
 
@@ -86,6 +87,9 @@ class ReasoningView(BlockView):
         """Characters that it has."""
         self._head = ""
         """What stands over it."""
+        self._words = self._counted = 0
+        """Words of as many characters."""
+        self._in_word = False
 
     def _sync(self) -> int | None:
         fresh = self.pages[0].fresh
@@ -95,18 +99,34 @@ class ReasoningView(BlockView):
         style = palette.style("muted", more="italic")
         target = Target("fold", self.index)
         still = self.block.state == "open"
+        self._count()
         head = "∴ thinking" if still else "∴ thought"
+        said = self._size() if self.folded or not still else ""
+        size: list[Piece] = [(said, palette.style("faint"))]
         if not self.folded:
-            line = Line([(f"{head} ▾", style)], target=target)
+            line = Line(spread([(f"{head} ▾", style)], size, self.inner), target=target)
             return self._grown(line, head) if fresh and self._body else self._begun(line, head)
         self._body = None
         text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
         shown = one_line(text)
-        room = self.inner - len(head) - 4
+        room = self.inner - len(head) - 4 - len(size[0][0])
         head_text = self.block.text_between(0, min(self.block.length, 4 * self.inner))
-        tail = clip_left(shown, room) if still else clip(one_line(head_text), room)
+        tail = clip_left(shown, max(room, 1)) if still else clip(one_line(head_text), max(room, 1))
         pieces = [(f"{head} ▸ ", style), (tail, palette.style("faint", more="italic"))]
-        return self._put([Line(pieces, target=target)])
+        return self._put([Line(spread(pieces, size, self.inner), target=target)])
+
+    def _count(self) -> None:
+        """Count the words that are new; one may come in several pieces."""
+        new = self.block.text_between(self._counted, self.block.length)
+        self._counted = self.block.length
+        joined = self._in_word and bool(new) and not new[0].isspace()
+        self._words += len(new.split()) - joined
+        self._in_word = not new[-1].isspace() if new else self._in_word
+
+    def _size(self) -> str:
+        """How much it is, and how long it took."""
+        words = f"{self._words:,} word{'' if self._words == 1 else 's'}" if self._words else ""
+        return "".join(f" · {part}" if part else "" for part in (words, self._lasted()))[2:]
 
     def _begun(self, line: Line, head: str) -> int:
         """The whole text is wrapped."""

@@ -93,9 +93,11 @@ class Transcript(CopyPane, can_focus=True):
         target, hunk = self.marked, self.selected_hunk()
         if target is None or (hunk is not None and (self._place(hunk) or self._open(hunk))):
             return
-        if target.kind == "fold":
-            self.rows.toggle(target.key)
+        if target.kind in ("fold", "file"):
+            self.rows.toggle(target.key, target.path)
             self.go_to(self.top)
+        elif target.kind == "card":
+            self.action_prompt()
         elif target.kind in ("code", "message"):
             self.action_copy_block()
         elif target.kind == "place":
@@ -103,6 +105,13 @@ class Transcript(CopyPane, can_focus=True):
             self.post_message(Wanted(opened, enter=True))
         elif target.kind == "hunk":
             self.post_message(HunkShown(target.key))
+
+    def action_peek(self) -> None:
+        """Show the selected hunk's lines in its card; do what Enter does on anything else."""
+        if (hunk := self.selected_hunk()) is not None:
+            self._peek(hunk)
+        else:
+            self.action_activate()
 
     def action_previous_stop(self) -> None:
         """Select the stop above, or scroll where there is none."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tui.core.edits.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.ui import theme
-from tui.ui.conversation.hunk_card import Focus, card_lines
+from tui.ui.conversation.hunk_card import Focus
 from tui.ui.locations import find_location
 from tui.ui.rows import (
     Line,
@@ -33,8 +33,6 @@ _FOLDED_ROWS = 12
 _UNFOLDED_LINES = 2000
 _LONG_CHARS = 20_000
 """Of a message: what is longer is wrapped only as far as it is shown."""
-_COMING = 100
-"""Newest hunks of a patch that have rows while it comes; all have them at its end."""
 ROLE_GLYPHS = {"fast": "↯", "deep": "◆"}
 
 
@@ -49,11 +47,22 @@ class Scene:
     version: int = 0
     """Counts changes of the width or the colours: all rows must be made again."""
     hunks: Callable[[str], Sequence[Hunk]] = lambda call_id: ()
+    now: Callable[[], float] = lambda: 0.0
+    """Seconds of the session's clock."""
     reviews: Callable[[], int] = lambda: 0
     """Counts what the user decided."""
     focus: Focus = field(default_factory=Focus)
     behind: set[int] = field(default_factory=set)
     """Indexes of blocks with more text than was taken up: the rest waits for the next frame."""
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: ``0.4 s``, ``12 s``, ``2 min 5 s``; empty: too short to be felt."""
+    if seconds < 0.1:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 class Page:
@@ -101,6 +110,9 @@ class BlockView:
         self._read = 0
         """Characters of the block that were read."""
         self._state = ""
+        self.began_s = scene.now() if block.state == "open" else None
+        """When it was first seen; None: it was over by then, and how long it took is not known."""
+        self.ended_s: float | None = None
         self.pages[0].height = self._guess()
 
     @property
@@ -132,8 +144,16 @@ class BlockView:
         """The text of which the rows of a page are made."""
         return self.block.text
 
-    def toggle(self) -> None:
-        """Fold or unfold; `sync` must follow."""
+    @property
+    def kin(self) -> Sequence[int]:
+        """Blocks whose rows depend on this one."""
+        return ()
+
+    def follow(self, view: BlockView) -> None:
+        """This is the view above it."""
+
+    def toggle(self, part: str = "") -> None:
+        """Fold or unfold, or a part of it; `sync` must follow."""
         self.folded = not self.folded
         self.pages[0].rows = None
 
@@ -148,7 +168,19 @@ class BlockView:
         """True if the block has grown or ended since this was asked last."""
         before = (self._read, self._state)
         self._read, self._state = self.block.length, self.block.state
+        self.note_end()
         return before != (self._read, self._state) or not self.pages[0].fresh
+
+    def note_end(self) -> None:
+        """Note when it ended, if it has."""
+        if self.block.state != "open" and self.ended_s is None and self.began_s is not None:
+            self.ended_s = self.scene.now()
+
+    def _lasted(self) -> str:
+        """How long it took, in words; empty: it is not known, or less than can be felt."""
+        if self.began_s is None or self.ended_s is None:
+            return ""
+        return duration(self.ended_s - self.began_s)
 
     def _lead(self) -> list[Row]:
         """The rows before the block's own."""
@@ -234,95 +266,6 @@ class UserView(BlockView):
         return wrap([(flat(inert(text)), style)], self.inner - 3)
 
 
-class ToolView(BlockView):
-    """A tool call and its result in brief, on one row."""
-
-    has_stops = False
-
-    def _sync(self) -> int | None:
-        if not self._changed():
-            return None
-        palette = theme.active()
-        failed = self.block.state in ("failed", "cut")
-        glyph = {"open": "…", "done": "→"}.get(self.block.state, "✗")
-        result = one_line(self.block.text)
-        pieces: list[Piece] = [
-            (f"{glyph} ", palette.style("error" if failed else "accent")),
-            (one_line(self.block.title), palette.style("muted")),
-        ]
-        if result:
-            pieces.append((f" · {result}", palette.style("error" if failed else "faint")))
-        return self._put([Line(spread(pieces, [], self.inner))])
-
-
-class NoteView(BlockView):
-    """What happened, in words."""
-
-    has_stops = False
-
-    def _sync(self) -> int | None:
-        if not self._changed():
-            return None
-        colour = {"cut": "warning", "failed": "error"}.get(self.block.state, "muted")
-        palette = theme.active()
-        text = "\n".join(filter(None, (self.block.title, self.block.text.strip())))
-        rows = wrap([(flat(inert(text)), palette.style(colour))], self.inner - 2)
-        lead = ["╌ ", *["  "] * (len(rows) - 1)]
-        faint = palette.style(colour)
-        lines = [Line([(mark, faint), *row]) for mark, row in zip(lead, rows, strict=True)]
-        return self._put(lines)
-
-
-class PatchView(BlockView):
-    """A hunk card."""
-
-    _seen: object = None
-
-    @property
-    def version(self) -> object:
-        """The user's decisions change cards anywhere."""
-        return (self.scene.version, self.scene.reviews())
-
-    def lines(self) -> list[Line]:
-        """The card as it stands now."""
-        hunks, skip = self._hunks()
-        stopped = self.block.state in ("cut", "failed")
-        lines = card_lines(hunks, self.inner, self._focus(hunks[skip:]), stopped, skip)
-        why = self.block.text.strip()
-        said = any(why.partition(": ")[2] in hunk.reason for hunk in hunks)
-        if stopped and why and not said:
-            style = theme.active().style("warning")
-            rows = wrap([(flat(inert(why)), style)], self.inner - 4)
-            lines = lines if hunks else []
-            lines = [*lines, *(Line([("   ", style), *row], "panel") for row in rows)]
-        return lines
-
-    def _hunks(self) -> tuple[Sequence[Hunk], int]:
-        """Its hunks, and how many of them have no rows of their own."""
-        hunks = self.scene.hunks(self.block.call_id)
-        return hunks, max(0, len(hunks) - _COMING) if self.block.state == "open" else 0
-
-    def _focus(self, hunks: Sequence[Hunk]) -> Focus:
-        focus = self.scene.focus
-        return focus if any(hunk.id == focus.hunk_id for hunk in hunks) else Focus()
-
-    def _sync(self) -> int | None:
-        hunks, skip = self._hunks()
-        news = [_signature(hunk) for hunk in hunks[skip:]]
-        seen = (self._focus(hunks[skip:]), self.block.state, skip, news, self.block.text)
-        if seen == self._seen and self.pages[0].fresh:
-            return None
-        self._seen = seen
-        return self._put(self.lines())
-
-
-def _signature(hunk: Hunk) -> tuple[object, ...]:
-    """All that a card shows of a hunk."""
-    line = None if hunk.start is None else hunk.start.line
-    flags = (tuple(hunk.flags), hunk.reason, hunk.words, hunk.candidates)
-    return (hunk.id, hunk.path, hunk.stage, hunk.decision, line, hunk.added, hunk.removed, flags)
-
-
 class RunView(BlockView):
     """A command, its output with places to jump to, and how it ended."""
 
@@ -362,6 +305,8 @@ class RunView(BlockView):
             (one_line(self.block.title), palette.style("foreground", more="bold")),
         ]
         right = [(f" {words} ", palette.style(colour, more="bold"))]
+        if lasted := self._lasted():
+            right = [(f" {lasted} ", palette.style("muted")), *right]
         return Line(spread(left, right, self.inner), target=Target("fold", self.index))
 
     def _output_lines(self, text: str) -> list[Line]:

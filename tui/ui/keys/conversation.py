@@ -7,9 +7,15 @@ from tui.ui.keys.key import Key
 CONVERSATION: tuple[Key, ...] = (
     Key(
         "activate",
-        ("enter", "space"),
+        ("enter",),
         "conversation",
         "Unfold, open the file at a location, show the hunk in the editor; place an ambiguous one",
+    ),
+    Key(
+        "peek",
+        ("space",),
+        "conversation",
+        "Show the lines of a hunk in its card; fold or unfold anything else",
     ),
     Key("prompt", ("tab", "shift+tab", "i"), "conversation", "Back to the prompt"),
     Key("previous_stop", ("up", "k"), "conversation", "Previous hunk, location or fold"),

@@ -1,0 +1,186 @@
+"""Tool calls: one row each, and of several under each other one row that counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tui.core.turn import Block
+from tui.ui import theme
+from tui.ui.conversation.views import BlockView, Scene, duration
+from tui.ui.rows import Line, Piece, Target, clip, flat, inert, one_line, spread, wrap
+
+_FEWEST = 3
+"""So many calls under each other are folded into one row."""
+_MOST_NAMES = 3
+"""Tools that are named with their counts."""
+
+
+class CallGroup:
+    """Calls of one speaker under each other, with nothing between them."""
+
+    def __init__(self) -> None:
+        self.calls: list[ToolView] = []
+        self.version = 0
+        """Counts what changes the rows of others than the first one."""
+
+    @property
+    def is_one(self) -> bool:
+        """True if there are enough of them for one row."""
+        return len(self.calls) >= _FEWEST
+
+    @property
+    def is_folded(self) -> bool:
+        """True if only the first one has a row."""
+        return self.is_one and self.calls[0].folded
+
+    def add(self, call: ToolView) -> None:
+        """One more at the end."""
+        call.folded = not self.calls or self.calls[0].folded
+        self.calls.append(call)
+        self.version += len(self.calls) == _FEWEST
+
+    def toggle(self) -> None:
+        """Fold them, or unfold them."""
+        folded = not self.calls[0].folded
+        for call in self.calls:
+            call.folded = folded
+        self.version += 1
+
+    @property
+    def lasted(self) -> str:
+        """How long they took together, from the first one's begin to the last one's end."""
+        begun = [call.began_s for call in self.calls if call.began_s is not None]
+        ended = [call.ended_s for call in self.calls if call.ended_s is not None]
+        whole = bool(begun) and len(begun) == len(ended) == len(self.calls)
+        return duration(max(ended) - min(begun)) if whole else ""
+
+    def head(self, width: int, index: int) -> Line:
+        """The row that counts them; while they run it names the newest."""
+        palette = theme.active()
+        for call in self.calls:
+            call.note_end()
+        blocks = [call.block for call in self.calls]
+        running = [block for block in blocks if block.state == "open"]
+        failed = sum(block.state in ("failed", "cut") for block in blocks)
+        names = Counter(one_line(block.title).partition(" ")[0] or "call" for block in blocks)
+        most = [f"{count} {name}" for name, count in names.most_common(_MOST_NAMES)]
+        said = " · ".join(most + ["…"] * (len(names) > _MOST_NAMES))
+        if running:
+            said = one_line(running[-1].title) or said
+        sign = "▸" if self.is_folded else "▾"
+        left: list[Piece] = [
+            ("… " if running else "→ ", palette.style("accent")),
+            (f"{len(blocks)} calls {sign} ", palette.style("muted", more="bold")),
+            (said, palette.style("muted")),
+        ]
+        right: list[Piece] = []
+        if failed:
+            right.append((f" {failed} failed ", palette.style("error")))
+        if running:
+            right.append((" running… ", palette.style("warning")))
+        elif lasted := self.lasted:
+            right.append((f" {lasted} ", palette.style("faint")))
+        return Line(spread(left, right, width), target=Target("fold", index))
+
+
+class ToolView(BlockView):
+    """A tool call and its result in brief; unfolded, all of it."""
+
+    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+        self.group = CallGroup()
+        super().__init__(block, index, scene, before)
+        self.group.add(self)
+
+    def follow(self, view: BlockView) -> None:
+        """See `BlockView.follow`."""
+        if isinstance(view, ToolView) and view.block.speaker == self.block.speaker:
+            self.group = view.group
+            self.group.add(self)
+
+    @property
+    def kin(self) -> Sequence[int]:
+        """Those whose rows say something of this one."""
+        return [call.index for call in self.group.calls[: _FEWEST - 1] if call is not self]
+
+    @property
+    def version(self) -> object:
+        """What happens to the group is seen in all its rows."""
+        return (self.scene.version, self.group.version)
+
+    @property
+    def has_stops(self) -> bool:
+        """A group can be unfolded, and a call that does not fit on a row."""
+        return self._is_long or (self.group.is_one and self.group.calls[0] is self)
+
+    @property
+    def _is_long(self) -> bool:
+        """True if it may not fit on a row."""
+        said = self.block.length + len(self.block.title)
+        return said + 12 > self.inner or "\n" in self.block.text.strip()
+
+    def toggle(self, part: str = "") -> None:
+        """Fold or unfold it, and all of its group."""
+        self.group.toggle()
+
+    def sync(self) -> int | None:
+        """See `BlockView.sync`; the first one of a group tells what became of the others."""
+        if self.group.is_one and self.group.calls[0] is self:
+            self.pages[0].rows = None
+        return super().sync()
+
+    def _sync(self) -> int | None:
+        if not self._changed():
+            return None
+        group = self.group
+        first = group.calls[0] is self
+        if group.is_folded:
+            if first:
+                return self._put([group.head(self.inner, self.index)])
+            return self._hide()
+        lines = [self._brief()] if self.folded or not self._is_long else self._full()
+        if group.is_one and first:
+            lines = [group.head(self.inner, self.index), *lines]
+        return self._put(lines)
+
+    def _hide(self) -> int:
+        """It has no row of its own."""
+        page = self.pages[0]
+        page.rows, page.height, page.version = [], 0, self.version
+        return 0
+
+    def _brief(self) -> Line:
+        """All on one row; where something is left out, Enter shows it."""
+        palette = theme.active()
+        head, colour = self._head()
+        result, lasted = one_line(self.block.text), self._lasted()
+        pieces = [*head, (f" · {result}" if result else "", palette.style(colour))]
+        right: list[Piece] = [(f" {lasted} ", palette.style("faint"))] if lasted else []
+        whole = sum(len(text) for text, _ in [*pieces, *right])
+        long = whole > self.inner or self._is_long
+        target = Target("fold", self.index) if long else None
+        return Line(spread(pieces, right, self.inner), target=target)
+
+    def _full(self) -> list[Line]:
+        """The whole call, and the whole of its result."""
+        palette = theme.active()
+        head, colour = self._head()
+        target = Target("fold", self.index)
+        lines = [Line(row, target=target) for row in wrap(head, self.inner)]
+        bar = ("│ ", palette.style("line"))
+        text = self.block.text.strip()
+        rows = wrap([(flat(inert(text)), palette.style(colour))], self.inner - 2) if text else []
+        return lines + [Line([bar, *row], target=target) for row in rows]
+
+    def _head(self) -> tuple[list[Piece], str]:
+        """Sign and call, and the colour of what follows."""
+        palette = theme.active()
+        failed = self.block.state in ("failed", "cut")
+        glyph = {"open": "…", "done": "→"}.get(self.block.state, "✗")
+        pieces: list[Piece] = [
+            (f"{glyph} ", palette.style("error" if failed else "accent")),
+            (clip(one_line(self.block.title), 4000), palette.style("muted")),
+        ]
+        if failed:
+            pieces.append((" failed", palette.style("error")))
+        return pieces, "error" if failed else "faint"
