@@ -194,3 +194,17 @@ def test_a_dumb_terminal_edits_its_lines_itself(start: Start) -> None:
     term.type("\x04")
     assert term.wait_exit() == 0
     assert b"\x1b" not in term.output
+
+
+def test_the_up_arrow_goes_through_earlier_runs(start: Start) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("/hunks all\r")
+    term.wait_for("No hunk waits")
+    term.type("/quit\r")
+    assert term.wait_exit() == 0
+    again = start("--linear")
+    again.wait_for("/quit leaves.")
+    again.wait_for(re.compile(r"^>$", re.M))
+    again.type("\x1b[A\x1b[A")
+    again.wait_for("> /hunks all")

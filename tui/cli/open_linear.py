@@ -21,6 +21,7 @@ from tui.cli.target import Target, target_of
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
+from tui.effects.prompt_history import PromptHistory
 from tui.engine.notices import Status
 from tui.errors import EXIT_FAILED
 from tui.linear.completion import Completion
@@ -28,6 +29,9 @@ from tui.linear.conductor import Conductor
 from tui.linear.console import Console, Listener
 from tui.linear.line_sources import LineSource, source_of
 from tui.settings import Paths, load_project, with_project
+
+_MOST = 500
+"""Lines of earlier runs that the up arrow goes through."""
 
 
 def open_linear(
@@ -47,8 +51,16 @@ def open_linear(
     settings = with_project(settings, load_project(target.root))
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
+    history = PromptHistory(paths.state_dir, str(target.root))
     completion = Completion(composition.session)
-    return Linear(composition, target, source_of(completion.found)).run()
+    source = source_of(completion.found, lambda: [past.text for past in history.load()[-_MOST:]])
+    linear = Linear(composition, target, source)
+    if source.edits:
+        linear.conductor.on_entered = history.keep
+    try:
+        return linear.run()
+    finally:
+        history.close()
 
 
 class Linear:
@@ -58,7 +70,7 @@ class Linear:
         self._composition = composition
         self._target = target
         self._console = Console(source, sys.stdout.fileno())
-        self._conductor = Conductor(composition.session, self._console, live=source.shows)
+        self.conductor = Conductor(composition.session, self._console, live=source.shows)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
         self._code = EXIT_FAILED
@@ -68,7 +80,7 @@ class Linear:
 
     def run(self) -> int:
         """Until the user leaves. Raises what broke in the session's thread."""
-        conductor, call = self._conductor, self._call
+        conductor, call = self.conductor, self._call
         listener = Listener(
             line=lambda text, taken: call(self._hear, text, taken),
             interrupted=lambda cleared, taken: call(self._stop, cleared, taken),
@@ -104,7 +116,7 @@ class Linear:
         self._begun.set()
         open_files(session, self._target)
         try:
-            return await self._conductor.run(opening(session.status, self._target.root))
+            return await self.conductor.run(opening(session.status, self._target.root))
         finally:
             # whoever reads lines has to stop first: what stands in one is kept, too
             self._console.close()
@@ -114,16 +126,16 @@ class Linear:
 
     def _hear(self, text: str, taken: Callable[[], None]) -> None:
         try:
-            self._conductor.line(text)
+            self.conductor.line(text)
         finally:
-            task = asyncio.get_running_loop().create_task(self._conductor.settled())
+            task = asyncio.get_running_loop().create_task(self.conductor.settled())
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
             task.add_done_callback(lambda _: taken())
 
     def _stop(self, cleared: bool, taken: Callable[[], None]) -> None:
         try:
-            self._conductor.interrupted(cleared)
+            self.conductor.interrupted(cleared)
         finally:
             taken()
 
@@ -138,9 +150,9 @@ class Linear:
 
     def _unsaved(self) -> Unsaved:
         """What would be lost; nothing if the user left it behind."""
-        if self._conductor.left:
+        if self.conductor.left:
             return Unsaved()
-        draft = "\n".join(filter(str.strip, (self._conductor.draft, self._console.left_over)))
+        draft = "\n".join(filter(str.strip, (self.conductor.draft, self._console.left_over)))
         return self._composition.session.unsaved(draft)
 
 

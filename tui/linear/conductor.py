@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal, Protocol
 
 from tui.core.inert_text import PROSE, inert
@@ -82,6 +82,8 @@ class Conductor:
         self._failed = EXIT_OK
         self.left = False
         """The user left on purpose: what is not saved is not kept."""
+        self.on_entered: Callable[[str], None] = lambda text: None
+        """Told of every prompt and command, whole."""
         session.keeping.draft = lambda: self.draft
 
     @property
@@ -232,7 +234,10 @@ class Conductor:
             return
         if self._asking:
             self._answer_leaving(text.strip())
-        elif not text.strip():
+            return
+        if text.strip() and not text.strip().isdecimal():
+            self.on_entered(text)
+        if not text.strip():
             self._nothing()
         elif text.strip().isdecimal():
             self._number(int(text.strip()[:6]))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 MOST_BYTES = 8 * 1024 * 1024
 """A line that is longer is none."""
 _CHUNK = 65_536
+Complete = Callable[[str, str], Sequence[str]]
+"""What a word could become, given the line up to it."""
 
 
 class NotText(Exception):
@@ -95,14 +97,16 @@ class EditedLines:
     edits = True
     ended = False
 
-    def __init__(self, complete: Callable[[str, str], Sequence[str]]) -> None:
-        """``complete`` gives what a word could become, given the line up to it."""
+    def __init__(self, complete: Complete, past: Iterable[str]) -> None:
+        """``past``: what was entered in earlier runs, oldest first."""
         import readline
 
         self._readline = readline
         self._complete = complete
         self._found: Sequence[str] = ()
         self._kept = ""
+        for line in past:
+            readline.add_history(line)
         readline.set_completer_delims(" \t\n")
         readline.set_completer(self._completion)
         readline.set_startup_hook(self._begin)
@@ -162,14 +166,14 @@ class EditedLines:
         return self._found[state] if state < len(self._found) else None
 
 
-def source_of(complete: Callable[[str, str], Sequence[str]]) -> LineSource:
-    """What fits this process's standard input."""
+def source_of(complete: Complete, past: Callable[[], Iterable[str]]) -> LineSource:
+    """What fits this process's standard input; ``past`` is asked where there is a history."""
     stdin, stdout = sys.stdin, sys.stdout
     if not stdin.isatty():
         return PlainLines(stdin.fileno(), shows=False)
     if stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         try:
-            return EditedLines(complete)
+            return EditedLines(complete, past())
         except ImportError:
             pass
     return PlainLines(stdin.fileno(), shows=stdout.isatty())
