@@ -22,6 +22,8 @@ DEFAULT = (
 )
 
 
+EXTRA = 16
+"""Figures of that weight and more are shown where all others have all the room that they want."""
 _STANDS_OUT = 4
 
 
@@ -64,7 +66,7 @@ FIELDS: dict[str, Field] = {
     ),
     "ghost": Field(7, _metered(meter.ghost)),
     "ttft": Field(8, _metered(meter.ttft)),
-    "throttle": Field(9, _said(standing.throttle)),
+    "throttle": Field(4, _said(standing.throttle)),
     "served": Field(16, _said(standing.served), stands_out=standing.other_model),
     "seconds": Field(10, _metered(meter.seconds)),
     "reasoning": Field(11, _metered(meter.reasoning)),

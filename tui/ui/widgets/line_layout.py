@@ -1,8 +1,9 @@
 """A line of figures in so many cells: what is shown, and in which of its forms.
 
 The weightiest figures are taken first, each in its shortest form, as long as they fit; what is
-left of the room makes them longer, the weightiest first again. So the same line serves from 40
-to 250 columns, and the right half stands at the right edge whatever the left one does.
+left of the room makes them longer, the weightiest first again; and then come those that are a
+matter of course. So the same line serves from 40 to 250 columns, and the right half stands at the
+right edge whatever the left one does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 
 from tui.ui import theme
 from tui.ui.rows import Piece
-from tui.ui.widgets.line_fields import FIELDS
+from tui.ui.widgets.line_fields import EXTRA, FIELDS
 from tui.ui.widgets.line_template import Chunk, Figure, Optional, Part, Template, Text
 from tui.ui.widgets.meter import Form, Forms
 from tui.ui.widgets.standing import Scene
@@ -58,11 +59,11 @@ def laid_out(template: Template, scene: Scene, width: int) -> list[Piece]:
 def _chosen(made: list[_Made], room: int) -> dict[int, int]:
     """Which chunks are shown, and which form of each."""
     order = sorted(range(len(made)), key=lambda at: made[at].weight)
+    plain = [index for index in order if made[index].weight < EXTRA]
     chosen: dict[int, int] = {}
-    for index in order:
-        chosen[index] = len(made[index].forms) - 1
-        if _used(made, chosen) > room:
-            del chosen[index]
+    full = False
+    for index in plain:
+        if full := not _taken(made, chosen, index, room):
             break  # else a lesser one would come and go as the figures change their widths
     left = room - _used(made, chosen)
     for index in (one for one in order if one in chosen):
@@ -72,7 +73,24 @@ def _chosen(made: list[_Made], room: int) -> dict[int, int]:
                 chosen[index] = form
                 left -= wanted - cells[-1]
                 break
+    for index in () if full else order[len(plain) :]:
+        if not _taken(made, chosen, index, room):
+            break
     return chosen
+
+
+def _taken(made: list[_Made], chosen: dict[int, int], index: int, room: int) -> bool:
+    """Take one more, in the longest form that fits; False: none does.
+
+    What is no extra begins with its shortest one: it leaves room for the others.
+    """
+    forms = range(len(made[index].forms))
+    for form in forms if made[index].weight >= EXTRA else forms[-1:]:
+        chosen[index] = form
+        if _used(made, chosen) <= room:
+            return True
+    del chosen[index]
+    return False
 
 
 def _used(made: list[_Made], chosen: dict[int, int]) -> int:

@@ -64,14 +64,16 @@ def scale(view: MeterView, option: str) -> Forms:
 
 
 def ghost(view: MeterView) -> Forms:
-    """``7%, 9.5 s behind``: how far a model at 50 tokens/s would be."""
+    """``7%, 9.5 s behind``, or ``7% −9.5 s``: how far a model at 50 tokens/s would be."""
     if not view.tokens or view.state == "idle":
         return []
     style = theme.active().style("meter-ghost")
     share = f"{min(view.ghost, 1.0):.0%}"
     if view.ghost_left_s < _NOTICED_S:
         return [[(share, style)]]
-    return [[(f"{share}, {span(view.ghost_left_s)} behind", style)], [(share, style)]]
+    behind = span(view.ghost_left_s)
+    words = (f"{share}, {behind} behind", f"{share} −{behind}", share)
+    return [[(one, style)] for one in words]
 
 
 def ttft(view: MeterView) -> Forms:
