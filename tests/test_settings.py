@@ -347,3 +347,14 @@ def test_terminal_and_notifications_have_tables_of_their_own() -> None:
 def test_what_is_wrong_in_them_is_named(text: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         parse(text, "config.toml")
+
+
+def test_the_theme_may_follow_the_terminal_with_a_pair_of_ones_own(tmp_path: Path) -> None:
+    editor = parse('[editor]\ntheme_light = "solarized-light"\n', "config.toml").editor
+    assert (editor.theme, editor.theme_light, editor.theme_dark) == ("", "solarized-light", "dusk")
+    with pytest.raises(SettingsError, match=r"line 2: .*theme_dark"):
+        parse("[editor]\ntheme_dark = 3\n", "config.toml")
+    root = workspace(tmp_path, '[editor]\ntheme_light = "paper"\n')
+    with pytest.raises(SettingsError, match="theme_light"):
+        load_project(root)
+    assert Paths.find({"DUETTO_HOME": str(tmp_path)}).themes_dir == tmp_path / "themes"

@@ -248,7 +248,8 @@ class ThemeChooser(ModalScreen[None]):
             self._status.update("no theme has these letters · Esc back")
             return
         self.query_one("#theme-box").border_subtitle = "↑↓ try · Enter keeps · Esc back"
-        self._status.update(_said_of(self._list.lit))
+        colourless = "this terminal shows no colours; a theme is seen elsewhere"
+        self._status.update(colourless if self.app.no_color else _said_of(self._list.lit))
 
 
 def _said_of(entry: Entry) -> str:
