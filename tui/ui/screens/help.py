@@ -21,6 +21,7 @@ from tui.ui.commands import COMMANDS
 from tui.ui.keymap import rows, ways
 from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
+from tui.ui.signs import SIGNS
 from tui.ui.widgets.field import Field
 
 _KEYS_WIDTH = 26
@@ -136,6 +137,7 @@ def sections(first: Sequence[Scope] = ()) -> Iterator[tuple[str, list[Entry]]]:
     commands.append(Entry("!COMMAND", "Run a shell command in the workspace"))
     commands.append(Entry("@FILE", "Name a file of the workspace; Tab completes it"))
     yield COMMANDS_TITLE, commands
+    yield "Signs", [Entry(sign, words) for sign, words in SIGNS]
 
 
 def _holds(entry: Entry, title: str, words: Sequence[str]) -> bool:
