@@ -9,7 +9,7 @@ import pytest
 
 from tui.ui import keymap
 from tui.ui.guide.lesson import STEPS, Figures, Lesson, Sight
-from tui.ui.guide.words import Place, said, sentence, summary
+from tui.ui.guide.words import Place, key_of, said, sentence, summary
 
 NOTHING_YET, EMPTY = Sight(), Place()
 
@@ -107,9 +107,13 @@ def test_remapped_keys_are_said_as_they_are() -> None:
 
 
 @pytest.mark.usefixtures("remapped")
-def test_an_action_without_a_key_is_reached_by_the_palette() -> None:
+def test_an_action_whose_key_was_taken_away_is_reached_by_the_leader() -> None:
     words = words_of(at("switch", replace(Sight(), accepted=True)))
-    assert "Ctrl+P, “switch”" in words
+    assert "Ctrl+N m hands over" in words
+
+
+def test_an_action_without_any_key_is_in_the_palette() -> None:
+    assert key_of("dance_for_me") == "Ctrl+P, “dance for me”"
 
 
 def test_a_sentence_has_its_keys_apart() -> None:

@@ -110,11 +110,15 @@ def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
         (title, style("foreground", back, "bold" if lit else "")),
     ]
     words, used = one_line(item.words), 2 + cell_len(title)
-    if not words:
-        return [row]
-    if used + 3 + cell_len(words) <= width:
+    beside = bool(words) and used + 3 + cell_len(words) <= width
+    if beside:
         gap = max(34 - used, 3) if 34 + cell_len(words) <= width else 3
-        return [[*row, (" " * gap, style("muted", back)), (words, style("muted", back))]]
+        row += [(" " * gap, style("muted", back)), (words, style("muted", back))]
+    if lit:
+        filled = sum(cell_len(text) for text, _ in row)
+        row.append((" " * max(width - filled, 0), style("muted", back)))
+    if not words or beside:
+        return [row]
     below = wrap([(words, style("muted"))], max(width - 5, 8))
     return [row, *([("     ", style("muted")), *line] for line in below)]
 

@@ -245,7 +245,8 @@ class FirstRunScreen(ModalScreen[None]):
         foot = pages.footing(offers.keys(self._page, self._fast), room)
         rows += self._body(room, len(rows) + len(foot))
         rows = rows[: room.height - len(foot)]
-        self._sheet.write([*rows, *foot])
+        above: list[Row] = [[] for _ in range((room.height - len(rows) - len(foot)) // 3)]
+        self._sheet.write([*above, *rows, *foot])
 
     def _body(self, room: Room, used: int) -> list[Row]:
         """What the page is about; lists get the rows that are left."""
