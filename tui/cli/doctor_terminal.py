@@ -15,7 +15,7 @@ from tui.settings import NotifySettings, ScreenSettings
 from tui.ui.input_stream import InputStream
 from tui.ui.notifying import way
 from tui.ui.terminal_facts import TerminalFacts
-from tui.ui.terminal_replies import TELL_NO_MORE, Replies
+from tui.ui.terminal_replies import Replies
 
 ANSWER_S = 0.4
 """So long the terminal is waited for: also one at the other end of a slow line."""
@@ -105,7 +105,7 @@ def asked(facts: TerminalFacts) -> TerminalFacts:
     except termios.error:
         return facts
     try:
-        sys.stdout.write(f"{question}{TELL_NO_MORE}\x1b[c")
+        sys.stdout.write(f"{question}{replies.goodbye()}\x1b[c")
         sys.stdout.flush()
         _listen(fd, replies)
     finally:

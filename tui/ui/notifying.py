@@ -106,7 +106,8 @@ class Herald:
 
     def goodbye(self) -> str:
         """What gives the window's title back; empty if it was never changed."""
-        return "\x1b[23;2t" if self._titled else ""
+        titled, self._titled = self._titled, False
+        return "\x1b[23;2t" if titled else ""
 
     def _is_seen(self, now_s: float) -> bool:
         if self._focused is not None:

@@ -18,7 +18,7 @@ from tui.ui.painting.ink import ink
 from tui.ui.painting.terminal import write_frame
 from tui.ui.painting.update import Parts, Whole, update_bytes
 from tui.ui.terminal_facts import TerminalFacts
-from tui.ui.terminal_replies import TELL_NO_MORE, Replies
+from tui.ui.terminal_replies import Replies
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,6 +39,7 @@ class TerminalApp(App[int]):
     def draw_on(self, facts: TerminalFacts) -> None:
         """The terminal is this one; called before the app runs."""
         self.replies = Replies(facts, self._learn)
+        self._drawn = _ink_of(facts)
         self.no_color = facts.colours == "none"
         self._filters[:] = [
             kept for kept in self._filters if not isinstance(kept, Monochrome | NoColor)
@@ -68,7 +69,7 @@ class TerminalApp(App[int]):
 
     def goodbye(self) -> str:
         """For the driver: what to take back when it gives the terminal back."""
-        return f"{self.herald.goodbye()}{TELL_NO_MORE}"
+        return f"{self.herald.goodbye()}{self.replies.goodbye()}"
 
     def say_state(self, moment: Moment) -> None:
         """Tell whoever is not looking."""
@@ -106,8 +107,9 @@ class TerminalApp(App[int]):
 
     def _learn(self, facts: TerminalFacts) -> None:
         """The terminal has answered; what is on the screen already is painted anew."""
+        before, self._drawn = self._drawn, _ink_of(facts)
         self._mix_ink()
-        if facts.wide_ambiguous or facts.glyphs != "unicode" or facts.colours in ("16", "none"):
+        if before != self._drawn:
             self.call_later(self._repaint_rows)
         self.call_later(self.on_background, facts.dark)
 
@@ -125,3 +127,9 @@ class TerminalApp(App[int]):
         elif not self._batch_count:
             cursor = self.screen.outer_size.clamp_offset(self.cursor_position)
             write_frame(self, update_bytes(update), cursor)
+
+
+def _ink_of(facts: TerminalFacts) -> tuple[object, ...]:
+    """What of the facts is seen in the bytes of a row."""
+    dark = facts.dark if facts.colours == "16" else None
+    return facts.colours, facts.glyphs, facts.wide_ambiguous, dark

@@ -129,7 +129,8 @@ def _of_terminal(environment: Mapping[str, str]) -> tuple[Colours, str]:
     if not term.startswith(("tmux", "screen")) and (program := _true_program(environment)):
         return "true", program
     if "256" in term:
-        return "256", words
+        apple = environment.get("TERM_PROGRAM") == "Apple_Terminal"
+        return "256", "TERM_PROGRAM=Apple_Terminal" if apple else words
     if term.startswith(_SIXTEEN_TERMS) or not term:
         return "16", words
     return _of_terminfo(term), f"{words} in terminfo"

@@ -14,12 +14,18 @@ from dataclasses import replace
 from tui.ui.terminal_facts import TerminalFacts
 
 _BACKGROUND = "\x1b]11;?\x07"
-_TELL_CHANGES, TELL_NO_MORE = "\x1b[?2031h", "\x1b[?2031l"
+_TELL_CHANGES, _TELL_NO_MORE = "\x1b[?2031h", "\x1b[?2031l"
 """Some terminals say when their colours change from dark to light."""
+_NAMED_256 = "TERM=xterm-256color"
+"""The name that nearly all terminals give themselves, whatever they can."""
 _SECOND_ROW = "\x1b[2;1H"
 _MEASURE = "{0}\u00e2\x1b[6n{0}\u25cf\x1b[6n{0}\x1b[K"
 """Two signs and where the cursor is behind them: a letter that takes one cell wherever UTF-8 is
 understood and two elsewhere, and a sign whose width Unicode leaves open."""
+_ALL_COLOURS = "\x1b[48;2;1;2;3m\x1bP$qm\x1b\\\x1b[0m"
+"""A colour of the 16 million, and which one it is: what COLORTERM says, but COLORTERM does not come
+along over SSH."""
+_COLOURED = re.compile(r"\x1bP1\$r[0-9;:]*48[;:]2[;:]+1[;:]2[;:]3m\x1b\\")
 _CURSOR = re.compile(r"\x1b\[(\d+);(\d+)R")
 _COLOUR = re.compile(
     r"\x1b\]11;(?:rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]+)?"
@@ -35,7 +41,7 @@ class Replies:
         """``told`` is called with facts that are other than before."""
         self.facts = facts
         self._told = told
-        self._asked = False
+        self._asked = self._listens = False
         self._measured: list[int] = []
         """Columns behind the signs that were measured."""
 
@@ -50,10 +56,17 @@ class Replies:
         asked = ""
         if not self._asked and facts.glyphs == "unicode" and facts.why_ambiguous == "not asked":
             asked, self._measured = _MEASURE.format(where), []
+        if not self._asked and facts.why_colours == _NAMED_256:
+            asked += _ALL_COLOURS
         self._asked = True
         if facts.multiplexer != "screen" and facts.why_dark != "[screen] background":
+            self._listens = True
             asked += _BACKGROUND + _TELL_CHANGES
         return asked
+
+    def goodbye(self) -> str:
+        """What takes back that it tells of changes."""
+        return _TELL_NO_MORE if self._listens else ""
 
     def take(self, sequence: str) -> bool:
         """Whether it was an answer; what it says is told."""
@@ -63,6 +76,8 @@ class Replies:
             self._background(0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5, "it said so")
         elif found := _SCHEME.fullmatch(sequence):
             self._background(found[1] == "1", "it said so")
+        elif _COLOURED.fullmatch(sequence):
+            self._learn(replace(self.facts, colours="true", why_colours="it said so"))
         elif (found := _CURSOR.fullmatch(sequence)) and int(found[1]) > 1:
             self._measured.append(int(found[2]) - 1)
             self._measure()
