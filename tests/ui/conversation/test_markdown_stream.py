@@ -40,8 +40,8 @@ def rows_of(stream: MarkdownStream) -> list[str]:
     return ["".join(text for text, _ in line.pieces) for line in stream.rows]
 
 
-def whole(text: str) -> MarkdownStream:
-    stream = MarkdownStream(40)
+def whole(text: str, width: int = 40) -> MarkdownStream:
+    stream = MarkdownStream(width)
     stream.feed(text)
     stream.finish()
     return stream
@@ -140,3 +140,56 @@ def test_a_fence_knows_where_it_begins() -> None:
         stream.finish()
         found = sorted({line.target.line for line in stream.rows if line.target is not None})
         assert [text[at:].splitlines()[0].strip() for at in found] == ["```sh", "```"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I guard **every one** of *these* with `a lock` and **so on**.",
+        "- **first** of `them`\n- *second* one\n",
+        "Use `a` and `b`, **not** a `dict` of *those*.",
+    ],
+)
+def test_no_sign_is_seen_that_vanishes_when_its_end_comes(text: str) -> None:
+    stream = MarkdownStream(80)
+    signs = set()
+    for character in text:
+        stream.feed(character)
+        shown = "".join(rows_of(stream))
+        signs.update(sign for sign in ("`", " **", " *f", " *t", " *s") if sign in shown)
+    assert signs == set()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "**",
+                "*",
+                "`",
+                "```",
+                "\n",
+                "\n\n",
+                "- ",
+                "> ",
+                "| a |",
+                "|-|",
+                "[x](y)",
+                "a b",
+                "日",
+                "\x1b",
+            ]
+        ),
+        max_size=40,
+    ),
+    st.integers(1, 7),
+)
+def test_any_markdown_streams_in_any_pieces(parts: list[str], size: int) -> None:
+    text = "".join(parts)
+    stream = MarkdownStream(30)
+    for at in range(0, len(text), size):
+        stream.feed(text[at : at + size])
+        assert not any("\x1b" in row or "\n" in row for row in rows_of(stream))
+    stream.finish()
+    assert stream.rows == whole(text, 30).rows

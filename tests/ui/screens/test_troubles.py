@@ -27,8 +27,8 @@ async def test_what_the_conversation_says_does_not_cover_it() -> None:
         await pilot.press("f6")
         session.board.trouble(noted)
         await settled(session, pilot)
-        assert [told.message for told in app._notifications] == [
-            "The connection was lost\ngone\nsend it again"
+        assert [(told.title, told.message) for told in app._notifications] == [
+            ("The connection was lost", "gone\n→ send it again")
         ]
 
 

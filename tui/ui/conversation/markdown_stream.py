@@ -17,6 +17,9 @@ from tui.ui.rows import Line, Piece, Target
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$")
 _INNER_FENCE = re.compile(r"\s+(?:`{3,}|~{3,})")
+_CODE = re.compile(r"`[^`]*`")
+_STRONG = re.compile(r"\*\*")
+_EMPHASIS = re.compile(r"(?<![*\\])\*(?![*\s])|(?<=[^*\s\\])\*(?!\*)")
 _ITEM = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _ROWS = re.compile(r"[-*+|]|\d{1,9}[.)][ \t]")
 _LONGEST_OPEN = 3000
@@ -233,10 +236,25 @@ class MarkdownStream:
                 self.rows += self._code(self._line, self._fence)
             return
         at = self._open_at if self._open else self._at
-        if found := self._rendered(self._open + self._line, at):
+        if found := self._rendered(mended(self._open + self._line), at):
             if (self._done or self._begun) and not self._joined:
                 self.rows.append(Line([]))
             self.rows += found
+
+
+def mended(source: str) -> str:
+    """The open end with its last emphasis closed, so that no sign is seen that vanishes soon."""
+    at = source.rfind("\n\n") + 1
+    before, text = source[:at], source[at:].rstrip("*")
+    if text.count("`") % 2:
+        bare = text.rstrip("`")
+        return before + (f"{text}`" if bare == text else bare)
+    outside = _CODE.sub("", text)
+    for sign, found in (("**", _STRONG), ("*", _EMPHASIS)):
+        if len(found.findall(outside)) % 2:
+            text = text.rstrip()
+            text = text[: -len(sign)] if text.endswith(sign) else text + sign
+    return before + text
 
 
 def _last_item(source: str) -> int:

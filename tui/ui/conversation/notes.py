@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tui.engine.notices import Trouble
 from tui.ui import theme
 from tui.ui.conversation.views import BlockView
 from tui.ui.keymap import shown
@@ -24,6 +25,13 @@ def failure(text: str) -> Failure:
     head, step = (head, step) if head else (step, "")
     what, _, why = head.partition(": ")
     return Failure(what.strip(), why.strip(), step.strip())
+
+
+def card_words(trouble: Trouble) -> tuple[str, str]:
+    """Title and words of a card that goes away by itself: what; why and the next step."""
+    step = f"→ {trouble.next_step}" if trouble.next_step else ""
+    rest = "\n".join(filter(None, (trouble.why, step)))
+    return (inert(trouble.what), inert(rest)) if rest else ("", inert(trouble.what))
 
 
 class NoteView(BlockView):

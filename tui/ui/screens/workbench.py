@@ -28,6 +28,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
+from tui.ui.conversation.notes import card_words
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.editor.pane import EditorPane
 from tui.ui.keys.key import Scope, When
@@ -45,7 +46,6 @@ from tui.ui.messages import (
 )
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
-from tui.ui.rows import inert
 from tui.ui.screens.workbench_commands import WorkbenchCommands
 from tui.ui.widgets.footer import KeysLine
 from tui.ui.widgets.header import Header
@@ -185,8 +185,9 @@ class Workbench(WorkbenchCommands):
             states.add("editing")
         focused = self.focused
         scopes: list[Scope] = ["global"]
-        if focused is self.transcript and self.transcript.selected_hunk() is not None:
-            scopes.insert(0, "review")
+        if focused is self.transcript:
+            hunk = self.transcript.selected_hunk()
+            scopes[:0] = ["conversation"] if hunk is None else ["review", "conversation"]
         elif self.in_editor(focused):
             scopes.insert(0, "files" if focused is self.editor.file_tree else "editor")
             states.discard("under")
@@ -295,8 +296,8 @@ class Workbench(WorkbenchCommands):
         if trouble.noted and self.panes.in_sight("conversation"):
             self.app.clear_notifications()  # older words would cover these
             return
-        words = "\n".join(filter(None, (trouble.what, trouble.why, trouble.next_step)))
-        self.notify(inert(words), severity=trouble.severity, timeout=8, markup=False)
+        title, words = card_words(trouble)
+        self.notify(words, title=title, severity=trouble.severity, timeout=8, markup=False)
 
     def decide(self, accept: bool) -> None:
         """Accept or reject the selected hunk's siblings: all that are pending."""
