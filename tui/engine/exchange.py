@@ -160,6 +160,7 @@ class Exchange:
         except DuettoError as error:
             self._task = None
             known = error if isinstance(error, EndpointError) else EndpointError(str(error))
+            self._served.paused(known.retry_after_s, self._kit.ports.clock.now())
             self._again(self._tries.unreachable(known, reached=self._line.reached))
             return
         self._task = None

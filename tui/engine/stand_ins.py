@@ -51,7 +51,10 @@ class Served:
         """A request was refused: for a limit, with a pause that the server asks for, maybe."""
         if not isinstance(event, events.ErrorEvent):
             return
-        limits, pause_s = limits_of(event.headers, now), event.retry_after_s
+        self.paused(event.retry_after_s, now, limits_of(event.headers, now))
+
+    def paused(self, pause_s: float | None, now: float, limits: tuple[Limit, ...] = ()) -> None:
+        """The server asks to be left alone for so many seconds (None: it does not)."""
         if pause_s:
             limits += (Limit(PAUSE, 0, None, now + pause_s),)
         if limits:

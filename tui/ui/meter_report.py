@@ -79,7 +79,7 @@ def meter_report(scene: Scene, width: int) -> Content:
 
 
 def _figure(name: str, scene: Scene, width: int) -> list[tuple[str, str]]:
-    forms = FIELDS[name].forms(scene, "")
+    forms = FIELDS[name].forms(scene, "all" if name == "limits" else "")
     value = "".join(text for text, _ in forms[0]).strip() if forms else "nothing now"
     shown = value if len(value) <= width - _NAME - 2 else f"{value[: width - _NAME - 3]}…"
     head = [(f"  {name:<{_NAME}}", "$foreground"), (f"{shown}\n", "$foreground bold")]
