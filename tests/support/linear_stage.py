@@ -27,6 +27,7 @@ class Heard:
         self.pieces: list[str] = []
         self.now: Mode = "busy"
         self.holding = False
+        self.width: int | None = None
 
     def say(self, text: str) -> None:
         assert text.endswith("\n"), "whole lines only"

@@ -52,10 +52,11 @@ def open_linear(
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     history = PromptHistory(paths.state_dir, str(target.root))
-    completion = Completion(composition.session)
-    source = source_of(completion.found, lambda: [past.text for past in history.load()[-_MOST:]])
+    kept = settings.prompt.history
+    past = [one.text for one in history.load()[-_MOST:]] if kept else []
+    source = source_of(Completion(composition.session).found, past, vi=settings.prompt.vi)
     linear = Linear(composition, target, source)
-    if source.edits:
+    if source.edits and kept:
         linear.conductor.on_entered = history.keep
     try:
         return linear.run()

@@ -10,12 +10,15 @@ from tui.core.edits.hunk import Hunk
 from tui.core.edits.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.turn import Block, BlockKind
+from tui.linear.lines import verbatim
 from tui.linear.speech import Speech
 from tui.linear.words import brief, counted, patch_lines
 
 MOST_OUTPUT = 30
 """Lines of a command's output that are told at once; of more only the last ones are."""
 TAIL = 15
+MOST_CHARS = 500
+"""Of one line of it."""
 
 
 @dataclass(slots=True)
@@ -118,7 +121,7 @@ class RunTeller:
         if ended and self._line:
             lines.append(self._line)
             self._line = ""
-        return lines
+        return verbatim(lines)
 
 
 class OnceTeller:
@@ -166,9 +169,17 @@ def output_lines(text: str) -> list[str]:
     """A command's output, or how long it is and its end."""
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
     if len(lines) <= MOST_OUTPUT:
-        return lines
+        return verbatim(map(_clipped, lines))
     left = len(lines) - TAIL
-    return [f"{counted(left, 'line')} before these: /output reads all.", *lines[-TAIL:]]
+    head = f"{counted(left, 'line')} before these: /output reads all."
+    return [head, *verbatim(map(_clipped, lines[-TAIL:]))]
+
+
+def _clipped(line: str) -> str:
+    """A line that nobody wants to hear to its end."""
+    if len(line) <= MOST_CHARS:
+        return line
+    return f"{line[:MOST_CHARS]}… ({len(line) - MOST_CHARS:,} more characters: /output reads all)"
 
 
 def sentence(words: str) -> str:

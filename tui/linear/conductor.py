@@ -21,6 +21,7 @@ from tui.linear.block_tellers import Pace
 from tui.linear.commander import Commander
 from tui.linear.commands import AT_ONCE
 from tui.linear.entry import Entry
+from tui.linear.lines import Verbatim, broken
 from tui.linear.pages import MOST_LINES, Pages
 from tui.linear.recital import Voice
 from tui.linear.teller import Teller
@@ -44,6 +45,10 @@ class Mouth(Protocol):
 
     def mode(self, mode: Mode, stoppable: bool) -> None:
         """What the next line will be, and whether Ctrl+C has something to stop."""
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal; None: it is none."""
 
     @property
     def holding(self) -> bool:
@@ -207,10 +212,13 @@ class Conductor:
         now = self._session.now()
         if not self._due or (self._live and not urgent and now - self._spoke_s < BATCH_S):
             return
-        text = "\n".join(inert(line, PROSE) for line in self._due)
+        width, lines = self._mouth.width, list[str]()
+        for line in self._due:
+            plain = inert(line, PROSE)
+            lines += [plain] if isinstance(line, Verbatim) else broken(plain, width)
         self._due = []
         self._spoke_s = now
-        self._mouth.say(text + "\n")
+        self._mouth.say("\n".join(lines) + "\n")
 
     def _say(self, lines: Iterable[str]) -> None:
         """An answer to the user: it does not wait."""

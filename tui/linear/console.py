@@ -76,6 +76,14 @@ class Console:
         """True while lines wait, or another prompt is due, since the user is typing."""
         return bool(self._waiting) or self._shown != self._mode
 
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal; None: it is none."""
+        try:
+            return os.get_terminal_size(self._output).columns or None
+        except OSError:
+            return None
+
     def say(self, text: str) -> None:
         """Whole lines."""
         self._waiting.append(text)

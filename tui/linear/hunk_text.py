@@ -8,6 +8,7 @@ from tui.core.edits.hunk import PLACED, Hunk, Kind, Stage
 from tui.core.inert_text import inert
 from tui.core.text.buffer import Buffer, split_text
 from tui.core.text.line_blocks import Block, blocks
+from tui.linear.lines import Verbatim, verbatim
 from tui.linear.words import counted, hunk_line
 
 TAB = "\t"
@@ -39,14 +40,15 @@ def file_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 def numbered(lines: Sequence[str], first: int, last: int) -> list[str]:
     """Lines of a file with their numbers, from 1."""
-    return [f"{number}: {inert(lines[number - 1], TAB)}" for number in range(first, last + 1)]
+    rows = range(first, last + 1)
+    return verbatim(f"{number}: {inert(lines[number - 1], TAB)}" for number in rows)
 
 
 def _above(lines: Sequence[str], first: int) -> list[str]:
     """The nearest line above that says something."""
     for row in range(first - 1, max(first - 1 - _REACH, -1), -1):
         if lines[row].strip():
-            return [f"Under line {row + 1}:", f"  {inert(lines[row], TAB)}"]
+            return [f"Under line {row + 1}:", Verbatim(f"  {inert(lines[row], TAB)}")]
     return []
 
 
@@ -73,10 +75,10 @@ def _change(old: Sequence[str], new: Sequence[str], first: int, block: Block) ->
     come = new[block.new_first : block.new_last]
     if gone:
         yield f"Removed {_span(first + block.old_first, len(gone))}:"
-        yield from (f"- {inert(line, TAB)}" for line in gone)
+        yield from verbatim(f"- {inert(line, TAB)}" for line in gone)
     if come:
         yield f"Added {_span(first + block.new_first, len(come))}:"
-        yield from (f"+ {inert(line, TAB)}" for line in come)
+        yield from verbatim(f"+ {inert(line, TAB)}" for line in come)
 
 
 def _span(first: int, count: int) -> str:

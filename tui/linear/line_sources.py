@@ -97,7 +97,7 @@ class EditedLines:
     edits = True
     ended = False
 
-    def __init__(self, complete: Complete, past: Iterable[str]) -> None:
+    def __init__(self, complete: Complete, past: Iterable[str], *, vi: bool = False) -> None:
         """``past``: what was entered in earlier runs, oldest first."""
         import readline
 
@@ -111,6 +111,8 @@ class EditedLines:
         readline.set_completer(self._completion)
         readline.set_startup_hook(self._begin)
         readline.set_auto_history(False)
+        if vi:
+            readline.parse_and_bind("set editing-mode vi")
         readline.parse_and_bind("tab: complete")
         # many lines that are pasted are one prompt
         readline.parse_and_bind("set enable-bracketed-paste on")
@@ -166,14 +168,17 @@ class EditedLines:
         return self._found[state] if state < len(self._found) else None
 
 
-def source_of(complete: Complete, past: Callable[[], Iterable[str]]) -> LineSource:
-    """What fits this process's standard input; ``past`` is asked where there is a history."""
+def source_of(complete: Complete, past: Iterable[str], *, vi: bool = False) -> LineSource:
+    """What fits this process's standard input; ``past``: what was entered in earlier runs.
+
+    ``vi``: the line has the keys of vi.
+    """
     stdin, stdout = sys.stdin, sys.stdout
     if not stdin.isatty():
         return PlainLines(stdin.fileno(), shows=False)
     if stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         try:
-            return EditedLines(complete, past())
+            return EditedLines(complete, past, vi=vi)
         except ImportError:
             pass
     return PlainLines(stdin.fileno(), shows=stdout.isatty())

@@ -14,6 +14,7 @@ from tui.engine.session import Session
 from tui.linear.block_tellers import Pace
 from tui.linear.commands import help_lines
 from tui.linear.hunk_text import file_lines, hunk_lines, numbered
+from tui.linear.lines import verbatim
 from tui.linear.pages import Pages
 from tui.linear.picking import picked, waiting
 from tui.linear.speech import Speech
@@ -153,7 +154,8 @@ class Recital:
         runs = [b for b in self._session.transcript.blocks if b.kind is BlockKind.RUN]
         if not runs:
             return ["No command was run yet."]
-        return [f"Output of {brief(runs[-1].title)}:", *runs[-1].text.rstrip("\n").split("\n")]
+        lines = runs[-1].text.rstrip("\n").split("\n")
+        return [f"Output of {brief(runs[-1].title)}:", *verbatim(lines)]
 
     def _of_last(self, kind: BlockKind, nothing: str) -> Iterable[str]:
         """The last turn's blocks of a kind, as they were said."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from tui.linear.lines import Verbatim
+
 _LEAST_CHARS = 40
 """A sentence that is shorter waits for the next one."""
 _MOST_CHARS = 400
@@ -56,7 +58,7 @@ class Speech:
             if fence and fence[1].startswith(self._fence) and not fence[2]:
                 self._fence = ""
                 return ["End of code."]
-            return [line]
+            return [Verbatim(line)]
         if fence:
             self._fence = fence[1]
             return self._said([f"Code, {fence[2]}:" if fence[2] else "Code:"])

@@ -38,7 +38,7 @@ class Teller:
         self._tipped = pace.outputs  # nobody listens, and types into it
         self._running = False
         """A turn began whose end was not told yet."""
-        self._retrying = False
+        self._retrying = self._failed = False
         self._turn = 0
         self._said_s = session.now()
         self._stills = 0
@@ -141,6 +141,9 @@ class Teller:
         if self._running and not status.busy:
             lines += self._ended(status)
         self._running = status.busy
+        if status.can_send_failure and not self._failed and not self._pace.outputs:
+            lines.append("/fix sends the output to the model.")
+        self._failed = status.can_send_failure
         return lines
 
     def _ended(self, status: Status) -> list[str]:
