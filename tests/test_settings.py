@@ -358,3 +358,17 @@ def test_the_theme_may_follow_the_terminal_with_a_pair_of_ones_own(tmp_path: Pat
     with pytest.raises(SettingsError, match="theme_light"):
         load_project(root)
     assert Paths.find({"DUETTO_HOME": str(tmp_path)}).themes_dir == tmp_path / "themes"
+
+
+def test_the_prompt_keeps_its_history_unless_it_is_told_not_to() -> None:
+    assert parse("", "f").prompt.history
+    chosen = parse('[prompt]\nhistory = false\neditor = "nano -w"\nvi = true', "f").prompt
+    assert (chosen.history, chosen.editor, chosen.vi) == (False, "nano -w", True)
+
+
+def test_a_repository_does_not_choose_the_editor(tmp_path: Path) -> None:
+    file = tmp_path / PROJECT_FILE
+    file.parent.mkdir()
+    file.write_text('[prompt]\neditor = "rm -rf"\n')
+    with pytest.raises(SettingsError, match="put it in your"):
+        load_project(tmp_path)

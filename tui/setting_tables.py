@@ -174,6 +174,17 @@ class MeterSettings(Strict, frozen=True):
     """How long it is there: until it has written all, until the turn ends, not at all."""
 
 
+class PromptSettings(Strict, frozen=True):
+    """``[prompt]``: the line that everything is asked in."""
+
+    history: bool = True
+    """Keep what was asked for the next runs, in the state folder; False: nor is it read."""
+    editor: str = ""
+    """Command of the editor that the draft can be opened in; empty: VISUAL, else EDITOR."""
+    vi: bool = False
+    """The keys of vi in the prompt."""
+
+
 class RehearsalSettings(Strict, frozen=True):
     """``[rehearsal]``: the model for no key."""
 
@@ -196,6 +207,7 @@ class Settings(Strict, frozen=True):
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()
     meter: MeterSettings = MeterSettings()
+    prompt: PromptSettings = PromptSettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
     keys: dict[str, Any] = {}
     """``[keys.SCOPE]``: action to key or list of keys; checked by `tui.ui.keymap`, row by row."""

@@ -34,6 +34,7 @@ from tui.setting_tables import NotifySettings as NotifySettings
 from tui.setting_tables import PatchFormat as PatchFormat
 from tui.setting_tables import PatchTool as PatchTool
 from tui.setting_tables import ProjectSettings as ProjectSettings
+from tui.setting_tables import PromptSettings as PromptSettings
 from tui.setting_tables import RehearsalSettings as RehearsalSettings
 from tui.setting_tables import ScreenSettings as ScreenSettings
 from tui.setting_tables import Settings as Settings

@@ -12,6 +12,7 @@ import tui
 from tui.cli import logfile, verify_command
 from tui.cli.consents import Consents
 from tui.cli.network import Network
+from tui.cli.prompting import Prompting
 from tui.cli.workplace import SURE_CHARS, Workplace, secrets_of, withheld
 from tui.core.file_read import FileRead
 from tui.core.folder_entry import GitState
@@ -67,6 +68,8 @@ class Composition:
         logfile.mask(secrets_of(workplace))
         self._keyless = withheld(workplace, os.environ)
         """The environment of other programs."""
+        self.prompting = Prompting(workplace, self._keyless)
+        """For the prompt box, if there is one."""
         self._listing = Listing(root, environment=self._keyless)
         self._files = Files(root, self._listing)
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
@@ -105,6 +108,7 @@ class Composition:
         """End the session, then the sockets, the bridge and the recording."""
         self._listing.close()
         await self.session.close()
+        self.prompting.close()
         self._journal.close()
         await self._network.close()
         if self._recorder is not None:

@@ -184,6 +184,7 @@ async def _run(
     app = opened()
     app.stamp = workplace.stamp
     app.copy_here = composition.copy_here
+    composition.prompting.serve(app.bench.prompt_box)
     if beginning is not None:
         app.on_begun = partial(beginning.begin, app)
     if workplace.tracer is not None:

@@ -58,8 +58,10 @@ class PromptHistory:
             entry = self._entry(line)
             if entry is None:
                 continue
-            before = found.pop(entry.text, None)
-            found[entry.text] = before if before is not None and before.here else entry
+            before = found.get(entry.text)
+            if before is None or entry.here or not before.here:
+                found.pop(entry.text, None)
+                found[entry.text] = entry
         kept = list(found.values())
         here = [entry for entry in kept if entry.here][-MOST:]
         return [entry for entry in kept if not entry.here][-MOST:] + here

@@ -115,3 +115,7 @@ class OfferActed(Message):
         super().__init__()
         self.what = what
         self.value = value
+
+
+class EditedOutside(Message):
+    """The user wants the draft in an editor of their own."""

@@ -41,6 +41,12 @@ PROMPTING: tuple[Key, ...] = (
         "Show the text behind a label like [pasted 200 lines]; Backspace removes it as one",
         short="show the folded paste",
     ),
+    Key(
+        "edit_outside",
+        ("ctrl+g",),
+        "prompt",
+        "The draft in your own editor (VISUAL or EDITOR); what you save there comes back",
+    ),
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
     Key("page_down", ("pagedown",), "prompt", "Scroll the conversation down"),

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.app import ComposeResult, SuspendNotSupported
+from textual.containers import Horizontal
 from textual.widgets import Static
 
-from tui.engine.intents import EditQueued, HoldQueued, Prewarm, Queue, Unqueue
+from tui.core.edited import Edited
+from tui.engine.intents import Prewarm
 from tui.engine.session import Session
-from tui.ui.messages import (
-    DraftChanged,
-    Entered,
-    OfferActed,
-    QueueActed,
-    QueueWanted,
-    TakenBack,
-    Wanted,
-)
+from tui.ui.messages import DraftChanged, EditedOutside, OfferActed, Wanted
 from tui.ui.prompt.ask import AskBox
-from tui.ui.prompt.completer import Completer
-from tui.ui.prompt.hint import Hint
 from tui.ui.prompt.offer_list import OfferList
-from tui.ui.prompt.prompt import Prompt
-from tui.ui.prompt.queue_edit import QueueEdit
-from tui.ui.prompt.queued import QueueBox
+from tui.ui.prompt.outside import NoEditor, OutsideEditor, joined
+from tui.ui.prompt.queueing import QueueingBox
+from tui.ui.rows import inert
 
 _SHARE = 0.6
 """Of the panes' height, at most; as in the styles."""
@@ -33,20 +24,19 @@ _MOST_ROWS = 8
 """Of the prompt."""
 
 
-class PromptBox(Vertical):
+class PromptBox(QueueingBox):
     """Composes the parts and keeps them in step with the session."""
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._session = session
-        self.prompt = Prompt(Completer(session.listing, lambda: session.status), id="prompt")
+        super().__init__(session, id=id)
         self.prompt.on_offers = self._show_offers
+        self._asks = AskBox(id="asks")
         self._offers = OfferList(id="offers")
         self._offers.room = lambda: self.prompt.region.y
-        self._asks = AskBox(id="asks")
-        self._queue = QueueBox(id="queue")
-        self._hint = Hint(session, self.prompt, self._queue, id="hint")
-        self._edit: QueueEdit | None = None
+        self.outside: OutsideEditor = NoEditor()
+        """Where the draft can be edited, too."""
+        self._lent = False
+        """The terminal is the editor's."""
         self._typing = False
         """Words for the model stand in the prompt."""
 
@@ -59,17 +49,6 @@ class PromptBox(Vertical):
             yield Static("\u276f", id="glyph", markup=False)
             yield self.prompt
         yield self._hint
-
-    @property
-    def draft(self) -> str:
-        """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
-        aside = self._edit.aside if self._edit is not None else ""
-        return "\n".join(filter(None, (self.prompt.whole, aside)))
-
-    @property
-    def in_queue(self) -> bool:
-        """True while keys go to the queued messages."""
-        return self._queue.has_focus
 
     def sync(self) -> None:
         """Take up the session's state; called when it changed."""
@@ -94,49 +73,17 @@ class PromptBox(Vertical):
         self.prompt.styles.max_height = most
         self._queue.fit(room - min(self.prompt.wrapped_document.height, most))
 
-    def focus_prompt(self, text: str = "") -> None:
-        """Give the prompt the focus at once; ``text`` was typed elsewhere."""
-        self.screen.set_focus(self.prompt)
-        if text == "\n":
-            self.prompt.send()
-        elif text:
-            self.prompt.insert(text)
-
     def focus_ask(self) -> bool:
         """Give an open question the focus; False if there is none."""
         if self._asks.waits:
             self.screen.set_focus(self._asks)
         return self._asks.waits
 
-    def focus_queue(self) -> bool:
-        """Give the last queued message the focus; False if there is none."""
-        if self._queue.queued:
-            self._queue.choose_last()
-            self.screen.set_focus(self._queue)
-        return bool(self._queue.queued)
-
     def refuse(self) -> bool:
         """Answer an open question with the safe refusal; False if there is none."""
         waits = self._asks.waits
         self._asks.refuse()
         return waits
-
-    def restore(self, text: str) -> None:
-        """Put a text back into the draft; a message that is being edited stays as it is."""
-        if self._edit is None:
-            self.prompt.restore(text)
-        else:
-            both = "\n".join(filter(None, (text, self._edit.aside)))
-            self._edit = QueueEdit(self._edit.index, self._edit.text, both)
-
-    def leave_edit(self) -> bool:
-        """Leave the queued message as it was; what was typed is in the history. False: no edit."""
-        if self._edit is None:
-            return False
-        self.prompt.past.add(self.prompt.whole)
-        self._end_edit()
-        self.post_message(Wanted(HoldQueued(None)))
-        return True
 
     def recolour(self) -> None:
         """The theme changed."""
@@ -184,116 +131,28 @@ class PromptBox(Vertical):
         """See `on_descendant_focus`."""
         self._hint.update_bar()
 
-    def on_entered(self, message: Entered) -> None:
-        """A message that was edited goes back to its place, or is steered with instead."""
-        if self._edit is None:
-            return
+    def on_edited_outside(self, message: EditedOutside) -> None:
+        """The draft goes to the user's own editor."""
         message.stop()
-        place = self._edit.place(self._session.status.queued)
-        if message.how != "steer" or not message.text:
-            self._put_back(message.text)
-            return
-        self._end_edit()
-        if place is not None:
-            self.post_message(Wanted(Unqueue(place)))
-        self.post_message(Entered(message.text, "steer"))
-        self.post_message(Wanted(HoldQueued(None)))
+        if why_not := self.outside.refusal():
+            self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
+        elif not self._lent:
+            self._lent = True
+            self.run_worker(self._edit_outside(), name="editor", group="editor")
 
-    def on_taken_back(self, message: TakenBack) -> None:
-        """The last queued message leaves the queue for the prompt."""
-        message.stop()
-        queued = self._session.status.queued
-        if queued and self._edit is None:
-            self.prompt.restore(queued[-1])
-            self.post_message(Wanted(Unqueue(len(queued) - 1)))
-
-    def on_queue_wanted(self, message: QueueWanted) -> None:
-        """Up from the empty prompt."""
-        message.stop()
-        self.focus_queue()
-
-    def on_queue_acted(self, message: QueueActed) -> None:
-        """A key or a click in the queue."""
-        message.stop()
-        queued, at = self._session.status.queued, message.index
-        if not 0 <= at < len(queued):
-            return
-        text = queued[at]
-        if message.what == "edit":
-            self._begin_edit(at)
-            return
-        if self._edit is not None and self._edit.place(queued) == at:
-            self.leave_edit()
-        self.post_message(Wanted(Unqueue(at)))
-        if message.what == "remove":
-            self.prompt.past.add(text)
-        else:
-            self.leave_edit()
-            self.focus_prompt()
-            self.post_message(Entered(text))
-
-    def _sync_queue(self) -> None:
-        status, edit = self._session.status, self._edit
-        place = edit.place(status.queued) if edit is not None else None
-        if edit is not None and place is None:
-            self._sent_meanwhile(edit)
-        self.prompt.offer(status.prompts, status.suggestion)
-        self._queue.show(status.queued, status.steering, status.steering_fates, place)
-        if self._queue.has_focus and not status.queued:
-            self.focus_prompt()
-
-    def _begin_edit(self, index: int) -> None:
-        """The message's text into the prompt; the draft waits."""
-        queued = self._session.status.queued
-        text = queued[index]
-        if self._edit is not None:
-            place = self._edit.place(queued)
-            if place == index:
-                self.focus_prompt()
-                return
-            removed = not self.prompt.text.strip() and place is not None and place < index
-            index -= removed
-            self._put_back(self.prompt.whole.strip(), release=False)
-        self._edit = QueueEdit(index, text, self.prompt.whole)
-        self.post_message(Wanted(HoldQueued(index)))
-        self.prompt.editing = True
-        self.prompt.write(text)
-        self._queue.edited = index
-        self.focus_prompt()
-        self._sync_queue()
-        self._hint.update_bar()
-
-    def _put_back(self, text: str, *, release: bool = True) -> None:
-        """The edited text to its place in the queue; nothing typed: the message goes.
-
-        ``release``: no other message is edited next.
-        """
-        edit = self._edit
-        place = edit.place(self._session.status.queued) if edit is not None else None
-        self._end_edit()
-        if place is not None:
-            self.post_message(Wanted(EditQueued(place, text)))
-        elif text:
-            self.post_message(Wanted(Queue(text)))
-        if release:
-            self.post_message(Wanted(HoldQueued(None)))
-
-    def _end_edit(self) -> None:
-        """The draft that waited stands in the prompt again."""
-        edit, self._edit = self._edit, None
-        self.prompt.editing = False
-        if edit is not None:
-            self.prompt.write(edit.aside)
-        self._sync_queue()
-        self._hint.update_bar()
-
-    def _sent_meanwhile(self, edit: QueueEdit) -> None:
-        """The message left the queue as it was: what was typed since is a draft now."""
-        changed = self.prompt.whole.strip() not in ("", edit.text.strip())
-        draft = self.draft if changed else edit.aside
-        self._edit = None
-        self.prompt.editing = False
-        self.prompt.write(draft)
-        if changed:
-            words = "The message was sent as it was; your edit of it is a draft now."
-            self.notify(words, timeout=6, markup=False)
+    async def _edit_outside(self) -> None:
+        """The session goes on meanwhile; the screen stands still, for it is the editor's."""
+        given = self.prompt.whole
+        try:
+            with self.app.suspend():
+                edited = await self.outside.edit(given)
+        except SuspendNotSupported:
+            edited = Edited(None, "This terminal cannot be handed to another program.")
+        finally:
+            self._lent = False
+        if edited.text is not None and edited.text != given:
+            if not edited.text.strip():
+                self.prompt.past.add(given)
+            self.prompt.write(joined(inert(edited.text), given, self.prompt.whole))
+        if edited.said:
+            self.notify(inert(edited.said), severity="warning", timeout=8, markup=False)

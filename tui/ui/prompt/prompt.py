@@ -12,6 +12,7 @@ from tui.ui.keymap import actions
 from tui.ui.messages import (
     ConversationWanted,
     DraftChanged,
+    EditedOutside,
     Entered,
     How,
     QueueWanted,
@@ -49,6 +50,7 @@ class Prompt(CompletingText):
             "newer": self._newer,
             "conversation": self._conversation,
             "unfold": self._unfold,
+            "edit_outside": lambda: bool(self.post_message(EditedOutside())),
             "unqueue": lambda: bool(self.post_message(TakenBack())),
             "page_up": lambda: bool(self.post_message(Scrolled(-1))),
             "page_down": lambda: bool(self.post_message(Scrolled(1))),

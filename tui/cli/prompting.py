@@ -1,0 +1,69 @@
+"""What the prompt needs of this machine: its history's file, and the user's editor."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tui.cli.workplace import Workplace
+from tui.core.edited import Edited
+from tui.core.prompt_past import PastPrompt
+
+if TYPE_CHECKING:
+    from tui.effects.prompt_history import PromptHistory
+    from tui.effects.text_editor import TextEditor
+    from tui.ui.prompt.box import PromptBox
+
+
+class Prompting:
+    """History and editor of one workspace; neither is loaded before it is asked for."""
+
+    def __init__(self, workplace: Workplace, environment: Mapping[str, str]) -> None:
+        """``environment`` is that of other programs, where no key is."""
+        self._workplace = workplace
+        self._environment = environment
+
+    def serve(self, box: PromptBox) -> None:
+        """Be what the prompt asks."""
+        chosen = self._workplace.settings.prompt
+        if chosen.history:
+            box.prompt.past.kept = self
+        box.outside = self
+
+    def load(self) -> list[PastPrompt]:
+        """What was asked in earlier runs."""
+        return self._history.load()
+
+    def keep(self, text: str) -> None:
+        """What was asked now."""
+        self._history.keep(text)
+
+    def refusal(self) -> str:
+        """Why no editor can be opened."""
+        return self._editor.refusal()
+
+    async def edit(self, text: str) -> Edited:
+        """Have the draft edited."""
+        return await self._editor.edit(text)
+
+    def close(self) -> None:
+        """Have written what is to be kept."""
+        if "_history" in self.__dict__:
+            self._history.close()
+
+    @functools.cached_property
+    def _history(self) -> PromptHistory:
+        from tui.effects.prompt_history import PromptHistory
+
+        workplace = self._workplace
+        return PromptHistory(workplace.paths.state_dir, os.path.realpath(workplace.root))
+
+    @functools.cached_property
+    def _editor(self) -> TextEditor:
+        from tui.effects.text_editor import TextEditor
+
+        workplace = self._workplace
+        chosen = workplace.settings.prompt.editor
+        return TextEditor(workplace.paths.state_dir, self._environment, chosen)
