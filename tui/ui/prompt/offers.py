@@ -102,9 +102,7 @@ def sieve(wish: Wish, paths: Sequence[str]) -> Sieve:
 
 
 def _themes(status: Status) -> dict[str, str]:
-    kinds = {name: theme.cached_theme(name).dark for name in theme.theme_names()}
-    named = {name: "dark" if dark else "light" for name, dark in kinds.items()}
-    return {**named, "auto": "as the terminal's background is"}
+    return dict.fromkeys(theme.theme_names(), "") | {"auto": "as the terminal's background is"}
 
 
 def _rates(status: Status) -> dict[str, str]:
