@@ -6,6 +6,7 @@ import pytest
 from textual import events
 from textual.widget import Widget
 
+from tests.support.keyboard import sent_for
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
@@ -77,61 +78,6 @@ def record(app: DuettoApp, row: Key, done: list[str]) -> None:
         setattr(app, f"action_{name.removeprefix('app.')}", noted)
     else:
         setattr(owners[row.scope], f"action_{name}", note)
-
-
-SENT = {
-    "full_stop": ".",
-    "comma": ",",
-    "slash": "/",
-    "underscore": "_",
-    "right_square_bracket": "]",
-    "backslash": "\\",
-    "enter": "\r",
-    "up": "\x1b[1;{}A",
-    "down": "\x1b[1;{}B",
-    "pageup": "\x1b[5;{}~",
-    "pagedown": "\x1b[6;{}~",
-}
-PLAIN = {
-    "escape": "\x1b",
-    "enter": "\r",
-    "tab": "\t",
-    "shift+tab": "\x1b[Z",
-    "space": " ",
-    "up": "\x1b[A",
-    "down": "\x1b[B",
-    "delete": "\x1b[3~",
-    "right": "\x1b[C",
-    "left": "\x1b[D",
-    "pageup": "\x1b[5~",
-    "pagedown": "\x1b[6~",
-    "home": "\x1b[H",
-    "end": "\x1b[F",
-    "f1": "\x1bOP",
-    "f2": "\x1bOQ",
-    "f3": "\x1bOR",
-    "f4": "\x1bOS",
-    "f5": "\x1b[15~",
-    "f6": "\x1b[17~",
-    "f7": "\x1b[18~",
-    "shift+enter": "\x1b[13;2u",
-    "ctrl+slash": "\x1b[47;5u",
-    "ctrl+shift+z": "\x1b[122;6u",
-}
-MODIFIERS = {"alt": 3, "ctrl": 5}
-
-
-def sent_for(key: str) -> str:
-    """What a terminal sends for a key."""
-    if key in PLAIN:
-        return PLAIN[key]
-    modifier, _, last = key.rpartition("+")
-    if not modifier:
-        return last
-    if last in ("up", "down", "pageup", "pagedown"):
-        return SENT[last].format(MODIFIERS[modifier])
-    character = SENT.get(last, last)
-    return f"\x1b{character}" if modifier == "alt" else chr(ord(character.upper()) - 64)
 
 
 @pytest.mark.parametrize("key", sorted({key for row in KEYMAP for key in row.keys}))

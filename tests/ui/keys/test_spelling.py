@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 
-from tests.ui.test_keys_work import sent_for
+from tests.support.keyboard import sent_for
 from tui.ui.input_stream import InputStream
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP

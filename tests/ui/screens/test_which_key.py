@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
+from tests.support.keyboard import is_plain
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import Accept, Interrupt, Prompt, Steer, Switch, Verify
@@ -14,7 +16,6 @@ from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.keymap import KEYMAP, behind, key_name, rows
 from tui.ui.keys.key import SCOPES, Scope
-from tui.ui.keys.spelling import needs_kitty
 from tui.ui.screens.which_key import WhichKey, list_content
 
 
@@ -33,13 +34,6 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
 def shown_list(app: DuettoApp) -> str:
     assert isinstance(app.screen, WhichKey)
     return str(app.screen.query_one("#which-key-list").render())
-
-
-def is_plain(key: str) -> bool:
-    """No function key, no Alt, nothing that needs the Kitty protocol."""
-    presses = key.split()
-    named = any(press.startswith("alt+") or press[0] == "f" != press for press in presses)
-    return not named and not needs_kitty(key)
 
 
 def test_every_action_is_reached_without_function_keys_alt_mouse_and_kitty() -> None:
@@ -79,6 +73,19 @@ async def test_keys_typed_at_once_come_in_their_order() -> None:
     async with running(session) as (_, pilot):
         await press(pilot, *"ab", "ctrl+n", "m", *"cd", "enter")
         assert session.intents == [Switch("deep"), Prompt("abcd")]
+
+
+async def test_a_key_that_comes_while_the_list_closes_is_not_lost() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await press(pilot, "ctrl+n")
+        listed = app.screen
+        for key in "mx":  # as when the loop was held up and the order of keys lost its patience
+            listed.post_message(events.Key(key, key))
+        await pilot.pause()
+        await pilot.pause()
+        assert session.intents == [Switch("deep")]
+        assert app.bench.prompt_box.prompt.text == "x"
 
 
 async def test_alt_may_still_be_held_and_caps_lock_be_on() -> None:

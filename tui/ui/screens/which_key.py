@@ -57,6 +57,9 @@ class WhichKey(ModalScreen[None]):
         """One of the list, or a key of the list itself."""
         event.stop()
         event.prevent_default()
+        if self.app.screen is not self:  # it came while the one before closed the list
+            self.app.post_message(events.Key(event.key, event.character))
+            return
         found = behind(self._begun, self._scopes)
         press = _meant(event.key, found)
         if press:
