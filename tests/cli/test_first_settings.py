@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 from pathlib import Path
 
@@ -51,6 +53,22 @@ def test_a_link_that_leads_nowhere_is_left_alone_too(tmp_path: Path) -> None:
     file.symlink_to(tmp_path / "dotfiles" / "duetto.toml")
     assert "there already" in write(file, text_of("ollama", "a", "b"))
     assert file.is_symlink()
+
+
+def test_a_disk_that_is_full_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(descriptor: int, mode: str, encoding: str) -> Full:
+        os.close(descriptor)
+        return Full()
+
+    monkeypatch.setattr(os, "fdopen", opened)
+    assert "No space left" in write(tmp_path / "config.toml", text_of("ollama", "a", "b"))
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:

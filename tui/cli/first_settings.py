@@ -30,23 +30,22 @@ def quoted(text: str) -> str:
 
 
 def write(file: Path, text: str) -> str:
-    """Write it whole, or not at all, and never over another one; what is wrong, empty if written.
+    """Write it, never over another one or through a link; what is wrong, empty if it is written.
 
     The text is checked first, as it will be read.
     """
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
     if os.path.lexists(file):
         return f"{file} is there already: it was left as it is."
     try:
         parse(text, str(file))
         file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
                 opened.write(text)
-            os.link(fresh, file)  # unlike a rename, it takes nothing's place
-        finally:
-            fresh.unlink(missing_ok=True)
+        except OSError:
+            file.unlink(missing_ok=True)  # half of it would be wrong settings
+            raise
     except OSError as error:
         return f"{file} cannot be written: {error.strerror}."
     except DuettoError as error:

@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +23,7 @@ import msgspec
 
 from tui.errors import DuettoError, EndpointError
 from tui.settings import Paths, Settings
+from tui.ui import terminal_facts
 from tui.ui.first_run.port import Found, Listed, Source
 
 if TYPE_CHECKING:
@@ -37,8 +38,13 @@ LIST_S = 2.0
 ASK_S = 10.0
 """The same for a provider, which was chosen by then."""
 GIT_S = 1.0
+NO_MODEL = "It has no model that could answer."
 SERVERS = ("ollama", "lmstudio", "llamacpp", "vllm")
 """Those that are named, too, if they are not there."""
+_COLOURS = {"true": "all colours", "256": "256 colours", "16": "16 colours", "none": "no colours"}
+_OTHERS = re.compile(
+    r"embed|whisper|\btts\b|-tts|dall-e|moderation|transcri|rerank|image|realtime|audio|sora|guard"
+)
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z])")
 Tell = Callable[[Found], None]
 
@@ -62,6 +68,7 @@ async def look(place: Place, tell: Tell) -> tuple[Source, ...]:
             tell(Found(local[name].title, "looking…", "looking"))
     keyed = _keyed(known, place.environment, tell)
     servers = [_server(name, one, place, tell) for name, one in sorted(local.items(), key=_order)]
+    tell(Found("terminal", _terminal(place.environment), "found"))
     rest = (_git(tell), _tests(place, tell))
     # not an except: what a stranger's server can break is not known beforehand
     found = await asyncio.gather(*servers, *rest, return_exceptions=True)
@@ -103,7 +110,7 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float) -> 
     try:
         discovery = Discovery(target(name, spec, key), upstream)
         async with asyncio.timeout(patience_s):
-            models = tuple(sorted(await discovery.models(), key=_by_size))
+            models = tuple(_that_chat(await discovery.models()))
     except TimeoutError:
         return Listed((), f"No answer within {patience_s:.0f} s.")
     except (EndpointError, Broken, Refused) as error:
@@ -111,7 +118,22 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float) -> 
     finally:
         with contextlib.suppress(OSError):
             await upstream.close()
-    return Listed(models, "" if models else "It has no model that could answer.")
+    return Listed(models, "" if models else NO_MODEL)
+
+
+def _that_chat(names: Iterable[str]) -> list[str]:
+    """Without those whose names say that they do something else, unless nothing is left then."""
+    found = sorted(names, key=_by_size)
+    return [name for name in found if not _OTHERS.search(name.lower())] or found
+
+
+def _terminal(environment: Mapping[str, str]) -> str:
+    """What it shows, in words."""
+    facts = terminal_facts.find(environment)
+    signs = "Unicode" if facts.glyphs == "unicode" else "few signs beyond ASCII"
+    words = [_COLOURS[facts.colours], signs if facts.unicode else "ASCII only"]
+    words += [facts.multiplexer] * bool(facts.multiplexer) + ["over SSH"] * facts.remote
+    return ", ".join(words)
 
 
 def _import_upstream() -> None:
@@ -176,7 +198,10 @@ async def _server(name: str, one: Provider, place: Place, tell: Tell) -> Source 
         tell(Found(one.title, f"something on {where}, and {variable} is set", "found"))
         asks = f"asks {where} for its models, with {variable}"
         return Source(name, one.title, "", asks=asks)
-    tell(Found(one.title, f"something on {where}, but: {found.wrong}", "odd"))
+    wrong = found.wrong
+    if wrong == NO_MODEL and name == "ollama":
+        wrong += " ollama pull NAME gets one."
+    tell(Found(one.title, f"something on {where}, but: {wrong}", "odd"))
     return None
 
 

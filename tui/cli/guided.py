@@ -30,10 +30,19 @@ class Guided:
     is_over: bool = field(default=False)
 
     def options(self, options: Options) -> Options:
-        """The exercise's prompt and a redirect are offered first, then what is left."""
+        """The exercise's prompt and a redirect are offered first, then what is left.
+
+        What the settings say of reviewing holds from the next start on: the lesson is about it.
+        """
         first = [self.script.prompt, next(iter(self.script.asks.values())).example]
         others = [one.prompt for one in practice.offered_prompts() if one.prompt not in first]
-        return dataclasses.replace(options, prompts=(*first, *others), suggest=self._suggested)
+        return dataclasses.replace(
+            options,
+            prompts=(*first, *others),
+            suggest=self._suggested,
+            save="on-accept",
+            auto_accept=False,
+        )
 
     def begin(self, app: DuettoApp) -> None:
         """Put the guide onto the screen; called when it shows its first picture."""

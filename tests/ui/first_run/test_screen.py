@@ -197,6 +197,16 @@ async def test_who_connects_before_all_is_found_waits_a_moment() -> None:
         assert "the fast model" in seat.screen.text
 
 
+async def test_a_row_can_be_clicked() -> None:
+    port = Outside(OLLAMA)
+    async with seated(port) as seat:
+        rows = seat.screen.text.splitlines()
+        at = next(number for number, row in enumerate(rows) if "2  Connect" in row)
+        await seat.pilot.click("#first-run", offset=(20, at))
+        await seat.pilot.pause()
+        assert "the fast model" in seat.screen.text
+
+
 async def test_where_nothing_was_found_it_says_how() -> None:
     async with seated(Outside()) as seat:
         assert "duetto --endpoint NAME|URL" in await seat.press("2")
@@ -231,6 +241,16 @@ async def test_foreign_names_do_not_act_on_the_screen() -> None:
         shown = await seat.press("2")
         assert "\x1b" not in shown
         assert "[red]bad" in shown
+
+
+async def test_many_findings_leave_room_for_the_ways() -> None:
+    keys = [
+        Source(f"p{n}", f"Provider {n}", f"P{n}_API_KEY is set", asks="asks") for n in range(30)
+    ]
+    async with seated(Outside(*keys)) as seat:
+        assert "and more" in seat.screen.text
+        assert "3  Just look around" in seat.screen.text
+        assert "Esc" in seat.screen.text
 
 
 async def test_a_window_that_changes_is_written_anew() -> None:

@@ -155,6 +155,14 @@ async def test_a_draft_is_not_touched() -> None:
         assert "Enter sends it." in stand.guide.text
 
 
+async def test_where_there_is_one_model_none_is_to_be_changed() -> None:
+    async with guided() as stand:
+        del stand.session.status.models["deep"]
+        guide = Guide(stand.app.bench, stand.endings.append)
+        guide.begin()
+        assert guide.lesson.skipped == {"switch"}
+
+
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (60, 16), (200, 50)])
 async def test_there_is_room_for_the_prompt_and_the_conversation(size: tuple[int, int]) -> None:
     async with guided(size) as stand:

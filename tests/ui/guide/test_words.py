@@ -83,6 +83,11 @@ def test_a_rejection_is_told_as_one() -> None:
     assert "written" not in words
 
 
+def test_the_other_model_is_the_other_one() -> None:
+    assert "to the deep model" in words_of(at("switch", Sight(accepted=True)))
+    assert "to the fast model" in words_of(at("switch", Sight(accepted=True, role="deep")))
+
+
 def test_the_end_names_only_what_was_measured() -> None:
     assert summary(Figures()) == []
     figures = Figures(own_tokens_s=1004.0, stopped="stopped after 9 tokens, 0.4 ms")

@@ -18,6 +18,14 @@ TITLES: dict[Page, str] = {
     "check": "written when you say so",
     "how": "how to connect a model",
 }
+_BACK: dict[Page, Page] = {
+    "sources": "start",
+    "waiting": "start",
+    "fast": "sources",
+    "deep": "fast",
+    "check": "deep",
+    "how": "start",
+}
 HOW = (
     "Nobody who could answer was found: no key of a known provider in the environment, no server"
     " on this machine. Set a provider's variable (GROQ_API_KEY, ANTHROPIC_API_KEY...), or start a"
@@ -47,6 +55,13 @@ def models(names: Sequence[str], fast: str) -> Sequence[Item]:
     """The models; for the deep one, ``fast`` first: one may be both."""
     others = [Item(name, name) for name in names if name != fast]
     return [Item(fast, fast, "the same one"), *others] if fast else others
+
+
+def before(page: Page, sources: Sequence[Source]) -> Page:
+    """The page to go back to; who had no choice is not asked anew."""
+    alone = len(sources) == 1 and not sources[0].asks
+    back = _BACK.get(page, "start")
+    return "start" if back == "sources" and alone else back
 
 
 def keys(page: Page, fast: str) -> Sequence[tuple[str, str]]:

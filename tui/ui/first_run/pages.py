@@ -21,6 +21,8 @@ _SIGNS: dict[State, tuple[str, str]] = {
 }
 """Of each state: sign and colour; the words beside it say the same."""
 _ORDER: dict[State, int] = {"found": 0, "looking": 1, "odd": 2, "nothing": 3}
+_ROWS_BESIDE = 13
+"""Of the first page, besides what was found: heading, ways with their words, keys."""
 _LEAST_TALL = 18
 """Rows: in fewer the findings are told in one sentence."""
 NOTHING_SENT = "Nothing of it is used before you say so."
@@ -60,6 +62,8 @@ def findings(found: Sequence[Found], room: Room) -> list[Row]:
         front = "faint" if one.state == "nothing" else "foreground"
         rows.append([(f"  {sign} ", style(colour)), (f"{name}{blank}", style(front)), *lines[0]])
         rows += [[(" " * (column + 4), style("muted")), *line] for line in lines[1:]]
+    if len(rows) > (most := max(room.height - _ROWS_BESIDE, 4)):
+        rows = [*rows[: most - 1], [("    and more", style("muted"))]]
     return [*rows, *_paragraph(f"  {NOTHING_SENT}", room.width, "faint"), []]
 
 
@@ -97,13 +101,18 @@ def choices(chooser: Chooser, room: Room) -> list[Row]:
     return rows
 
 
+def label(chooser: Chooser, index: int) -> str:
+    """How a row begins: its digit, if digits choose, and what it is about."""
+    title = one_line(chooser.shown[index].title)
+    return title if chooser.filtered else f"{index + 1}  {title}"
+
+
 def _choice(chooser: Chooser, index: int, width: int) -> list[Row]:
     """One row to choose; its words go below where they do not fit beside it."""
     style = theme.active().style
     item, lit = chooser.shown[index], index == chooser.at
-    number = "" if chooser.filtered else f"{index + 1}  "
     mark = "▸ " if lit else "  "
-    title = clip(f"{number}{one_line(item.title)}", width - 2)
+    title = clip(label(chooser, index), width - 2)
     back = "selection" if lit else ""
     row: Row = [
         (mark, style("accent", back)),

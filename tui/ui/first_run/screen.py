@@ -17,15 +17,6 @@ from tui.ui.first_run.pages import Room, Row
 from tui.ui.first_run.port import Found, Port, Source
 from tui.ui.first_run.sheet import Sheet
 
-_BACK: dict[Page, Page] = {
-    "sources": "start",
-    "waiting": "start",
-    "fast": "sources",
-    "deep": "fast",
-    "check": "deep",
-    "how": "start",
-}
-
 
 class FirstRunScreen(ModalScreen[None]):
     """From what was found to one of three ways to begin."""
@@ -88,6 +79,15 @@ class FirstRunScreen(ModalScreen[None]):
                 self.action_take()
             self._write()
 
+    def on_sheet_clicked(self, message: Sheet.Clicked) -> None:
+        """A row that was clicked is chosen, as by its digit."""
+        shown = message.text[2:].strip()
+        for index in range(len(self._chooser.shown)):
+            if pages.label(self._chooser, index) == shown.partition("   ")[0]:
+                self._chooser.at = index
+                self.action_take()
+                return
+
     def action_step(self, rows: int) -> None:
         """Light another row."""
         self._chooser.step(rows)
@@ -107,7 +107,7 @@ class FirstRunScreen(ModalScreen[None]):
         elif self._page == "start":
             self._end("look")
         else:
-            self._go(self._before())
+            self._go(offers.before(self._page, self._sources or ()))
 
     def action_take(self) -> None:
         """What is lit."""
@@ -189,12 +189,6 @@ class FirstRunScreen(ModalScreen[None]):
     def _tell(self, found: Found) -> None:
         self._found[found.name] = found
         self._write()
-
-    def _before(self) -> Page:
-        """The page to go back to; who had no choice is not asked anew."""
-        before = _BACK[self._page]
-        alone = len(self._sources or ()) == 1 and not (self._sources or ())[0].asks
-        return "start" if before == "sources" and alone else before
 
     def _go(self, page: Page) -> None:
         self._page, self._wrong = page, ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 
 from tui.ui import theme
@@ -15,7 +17,22 @@ from tui.ui.widgets.painted import Painted
 class Sheet(Painted):
     """Paints rows; what does not fit is cut off below, so pages are made for the room."""
 
+    class Clicked(Message):
+        """A row was clicked."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+            """What stands in it."""
+
     _written: Sequence[Row] = ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Which row it was."""
+        event.stop()
+        if 0 <= event.y < len(self._written):
+            row = "".join(text for text, _ in self._written[event.y])
+            self.post_message(self.Clicked(row))
 
     def write(self, rows: Sequence[Row]) -> None:
         """Have these rows, and nothing else."""

@@ -33,7 +33,7 @@ class Guide:
         self._box: PromptBox = bench.prompt_box
         self._panes: Panes = bench.panes
         self._facts = Facts(bench.session)
-        self._panel = GuidePanel(id="guide-panel")
+        self._panel = GuidePanel()
         self._on_end = on_end
         self._slowed = False
         self._ended_s = -_TOO_LATE_S
@@ -53,6 +53,8 @@ class Guide:
         self._panes.mount(self._panel, before=self._box)
         self._bench.guide = self
         self.lesson.begin(self._facts.look())
+        if len(self._session.status.models) < 2:
+            self.lesson.skipped.add("switch")  # there is no other one
         self._pace()
         self._box.focus_prompt()
         self._bench.call_after_refresh(self.look)

@@ -159,8 +159,10 @@ def _switch(lesson: Lesson, place: Place) -> Said:
     happened = "Accepted: the file is written."
     if not sight.accepted:
         happened = "Rejected: its text went back out, the file is as it was."
+    other = "deep" if sight.role == "fast" else "fast"
+    words = sentence(f"{{}} hands over to the {other} model.", key_of("switch"))
     why = "In the middle of an answer, too: the other one takes the instruction over."
-    return Said("", sentence("{} hands over to the deep model.", key_of("switch")), happened, why)
+    return Said("", words, happened, why)
 
 
 _PAGES = {
