@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from rich.segment import Segment
 from textual.strip import Strip
 
+from tui.ui.painting.ink import ink
 from tui.ui.painting.picture import Picture
 from tui.ui.painting.steady import steady_bytes
 
@@ -54,3 +56,18 @@ def test_a_picture_writes_rows_and_parts_of_rows_so() -> None:
     row[1] = Segment("👍🏽")
     # where it is drawn over more cells it has covered what did not change
     assert picture.put(3, (4, 16), Strip(row)) == "\x1b[4;10H👍🏽\x1b[12G tall"
+
+
+@pytest.fixture
+def wide() -> Iterator[None]:
+    """A terminal whose signs of open width take two cells."""
+    ink().set_signs("unicode", wide_ambiguous=True)
+    yield
+    ink().set_signs("unicode")
+
+
+@pytest.mark.usefixtures("wide")
+def test_where_signs_are_wide_ours_are_written_in_ascii_and_letters_keep_their_place() -> None:
+    assert steady_bytes(Strip([Segment("─●→"), Segment("b")]), 0) == "-*>b"
+    assert steady_bytes(Strip([Segment("Жук"), Segment("b")]), 0) == "Жук\x1b[4Gb"
+    assert steady_bytes(Strip([Segment("漢字"), Segment("b")]), 0) == "漢字b"
