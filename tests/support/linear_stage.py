@@ -33,6 +33,9 @@ class Heard:
         assert text.endswith("\n"), "whole lines only"
         self.pieces.append(text)
 
+    def hush(self, on: bool) -> None:
+        self.hushed = on
+
     def mode(self, mode: Mode, stoppable: bool) -> None:
         self.now = mode
 

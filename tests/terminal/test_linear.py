@@ -208,3 +208,20 @@ def test_the_up_arrow_goes_through_earlier_runs(start: Start) -> None:
     again.wait_for(re.compile(r"^>$", re.M))
     again.type("\x1b[A\x1b[A")
     again.wait_for("> /hunks all")
+
+
+def test_a_prompt_is_written_in_the_users_editor(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
+    editor.chmod(0o755)
+    environment["VISUAL"] = str(editor)
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.type("/compose\r")
+    term.settle(0.5)
+    term.type("written outside\r")
+    term.wait_for("2 lines written: /again sends it, /compose goes on with it.")
+    term.type("/again\r")
+    term.wait_for("Sending again: written outside and more")

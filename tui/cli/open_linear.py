@@ -21,7 +21,6 @@ from tui.cli.target import Target, target_of
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
-from tui.effects.prompt_history import PromptHistory
 from tui.engine.notices import Status
 from tui.errors import EXIT_FAILED
 from tui.linear.completion import Completion
@@ -51,17 +50,14 @@ def open_linear(
     settings = with_project(settings, load_project(target.root))
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
-    history = PromptHistory(paths.state_dir, str(target.root))
-    kept = settings.prompt.history
-    past = [one.text for one in history.load()[-_MOST:]] if kept else []
-    source = source_of(Completion(composition.session).found, past, vi=settings.prompt.vi)
+    prompting, chosen = composition.prompting, settings.prompt
+    past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
+    source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     linear = Linear(composition, target, source)
-    if source.edits and kept:
-        linear.conductor.on_entered = history.keep
-    try:
-        return linear.run()
-    finally:
-        history.close()
+    linear.conductor.editor = prompting.edit
+    if source.edits and chosen.history:
+        linear.conductor.on_entered = prompting.keep
+    return linear.run()
 
 
 class Linear:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
+from tui.core.edited import Edited
 from tui.core.edits.hunk import Decision
 from tui.core.inert_text import inert
 from tui.engine import intents
@@ -68,6 +69,8 @@ class Commander:
                 submit(intents.CloseFile(argument.removeprefix("@")))
             case "again":
                 self._again()
+            case "compose":
+                self._compose(argument)
             case "redirect" | "queue" | "open" | "close":
                 command = next(one for one in LINEAR if one.name == name)
                 voice.say([f"It needs something more: /{name} {command.argument}."])
@@ -117,12 +120,32 @@ class Commander:
             self._voice.say(["Added to the answer."])
 
     def _again(self) -> None:
-        text = self._voice.again()
+        text = self._voice.drafts.to_repeat()
         if text:
             self._voice.say([f"Sending again: {brief(text)}"])
             self._voice.prompt(text)
         else:
             self._voice.say(["Nothing was sent yet."])
+
+    def _compose(self, text: str) -> None:
+        """Have the prompt written in the user's editor."""
+        if self._voice.edit is None:
+            self._voice.say(["There is no terminal for an editor."])
+            return
+        self.recital.unhurried = True
+        self.recital.start(self._composed(self._voice.edit, text or self._voice.drafts.unsent))
+
+    async def _composed(self, edit: Callable[[str], Awaitable[Edited]], text: str) -> None:
+        try:
+            edited = await edit(text)
+        finally:
+            self.recital.unhurried = False
+        if edited.text is None or not edited.text.strip():
+            self._voice.say([edited.said or "Nothing was written."])
+            return
+        self._voice.drafts.keep(edited.text)
+        lines = counted(edited.text.strip("\n").count("\n") + 1, "line")
+        self._voice.say([f"{lines} written: /again sends it, /compose goes on with it."])
 
     def _accept(self, argument: str) -> Iterable[str]:
         chosen = picked(argument, self._session.workspace)

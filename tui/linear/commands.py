@@ -20,6 +20,7 @@ _OWN: tuple[Command, ...] = (
     Command("queue", "Send these words when the answer is complete", "TEXT"),
     Command("queued", "List what is queued; drop 2 takes the second out", "[drop NUMBER]"),
     Command("again", "Send the prompt again that was not sent, or the last one"),
+    Command("compose", "Write the prompt in your own editor", "[TEXT]"),
     Command("fix", "Send the output of the failed tests or command to the model"),
     Command(
         "show",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, Protocol
 
+from tui.core.edited import Edited
 from tui.core.inert_text import PROSE, inert
 from tui.engine import intents
 from tui.engine.leaving import reasons_to_stay, unsaved_paths
@@ -20,6 +21,7 @@ from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
 from tui.linear.block_tellers import Pace
 from tui.linear.commander import Commander
 from tui.linear.commands import AT_ONCE
+from tui.linear.drafts import Drafts
 from tui.linear.entry import Entry
 from tui.linear.lines import Verbatim, broken
 from tui.linear.pages import MOST_LINES, Pages
@@ -54,6 +56,9 @@ class Mouth(Protocol):
     def holding(self) -> bool:
         """True while lines wait, since the user is typing."""
 
+    def hush(self, on: bool) -> None:
+        """Another program has the terminal, or has it no more."""
+
 
 class Conductor:
     """Takes lines, and says what comes of them."""
@@ -66,18 +71,15 @@ class Conductor:
         pace = Pace(outputs=not live)
         self._teller = Teller(session, pace)
         pages = Pages(MOST_LINES if live else None)
-        voice = Voice(self._say, self._send, self._ask_to_leave, self._to_repeat, pages, pace)
+        self._drafts = Drafts()
+        edit = self._edit if live else None
+        voice = Voice(self._say, self._send, self._ask_to_leave, edit, self._drafts, pages, pace)
         self._commander = Commander(session, voice)
         self._entry = Entry()
         self._lines: deque[str] = deque()
         """Lines that wait their turn."""
-        self._ended = False
-        """No line will come any more."""
-        self._asking = False
-        """The user is asked whether to leave."""
-        self._unsent = ""
-        self._last = ""
-        """The prompt that was sent last."""
+        self._ended = self._asking = False
+        """No line will come any more; the user is asked whether to leave."""
         self._woken = asyncio.Event()
         self._due: list[str] = []
         """Lines that are not said yet."""
@@ -85,8 +87,11 @@ class Conductor:
         self._quit_until_s = 0.0
         self._code: int | None = None
         self._failed = EXIT_OK
+        self._given_back = ""
         self.left = False
         """The user left on purpose: what is not saved is not kept."""
+        self.editor: Callable[[str], Awaitable[Edited]] | None = None
+        """Opens the user's own editor on a text, in this terminal."""
         self.on_entered: Callable[[str], None] = lambda text: None
         """Told of every prompt and command, whole."""
         session.keeping.draft = lambda: self.draft
@@ -94,7 +99,7 @@ class Conductor:
     @property
     def draft(self) -> str:
         """What was typed and not sent."""
-        parts = [self._unsent, self._entry.draft, *self._lines]
+        parts = [self._drafts.unsent, self._entry.draft, *self._lines]
         return "\n".join(filter(str.strip, parts))
 
     @property
@@ -200,9 +205,10 @@ class Conductor:
             self._failed = EXIT_OK
         elif status.outcome == "failed":
             self._failed = self._failed or EXIT_FAILED
-        if status.unsent and status.unsent != self._unsent:
+        if status.unsent and status.unsent != self._given_back:
+            self._drafts.keep(status.unsent)
             self._due.append(f"Not sent: {brief(status.unsent)}. /again sends it.")
-        self._unsent = status.unsent or self._unsent
+        self._given_back = status.unsent
         if notices.diff is not None:
             path, against = notices.diff
             self._commander.recital.diff(against, path)
@@ -281,15 +287,22 @@ class Conductor:
 
     def _send(self, text: str) -> None:
         """To the model, now; what streams is stopped first."""
-        self._unsent, self._last = "", text
+        self._drafts.sent(text)
         if self._live:
             self._teller.echoed(text)
         if self._session.status.busy:
             self._say([f"Redirecting {self._session.status.role}."])
         self._session.submit(intents.Prompt(text))
 
-    def _to_repeat(self) -> str:
-        return self._unsent or self._last
+    async def _edit(self, text: str) -> Edited:
+        """Have the user's editor on the terminal."""
+        if self.editor is None:
+            return Edited(None, "There is no editor here.")
+        self._mouth.hush(True)
+        try:
+            return await self.editor(text)
+        finally:
+            self._mouth.hush(False)
 
     def _ask_to_leave(self) -> None:
         """Leave; ask first when something would be left behind."""
@@ -324,7 +337,7 @@ class Conductor:
         if draft := self._entry.take():
             self._entered(draft)
             return
-        self._say(reasons_to_stay(self._session, self._unsent))
+        self._say(reasons_to_stay(self._session, self._drafts.unsent))
         self._leave(self._failed, on_purpose=False)
 
     def _leave(self, code: int, *, on_purpose: bool) -> None:

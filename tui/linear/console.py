@@ -60,6 +60,7 @@ class Console:
         self._shown: Mode = "busy"
         """Whose prompt stands in the line."""
         self._reading = False
+        self._hushed = False
         self._over = False
         self._bell = threading.Event()
         self._main = threading.main_thread().ident
@@ -88,6 +89,10 @@ class Console:
         """Whole lines."""
         self._waiting.append(text)
         self._ring()
+
+    def hush(self, on: bool) -> None:
+        """Another program has the terminal: nothing is written, Ctrl+C is its own."""
+        self._hushed = on
 
     def mode(self, mode: Mode, stoppable: bool) -> None:
         """What the next line will be."""
@@ -179,7 +184,7 @@ class Console:
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         """Ctrl+C: what runs is stopped; else what stands in the line is dropped."""
         listener = self._listener
-        if listener is None or self._over:
+        if listener is None or self._over or self._hushed:
             return
         source, taken = self._source, threading.Event()
         typed = self._reading and bool(source.typed)
@@ -231,6 +236,8 @@ class Console:
 
     def _write(self, lead: str = "") -> None:
         """All that waits, on a line of its own."""
+        if self._hushed:
+            return
         if lead and not self._waiting:
             self._put(lead)
         while self._waiting:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tui.core.edited import Edited
 from tui.core.edits.hunk import Hunk
 from tui.core.inert_text import inert
 from tui.core.turn import Block, BlockKind
@@ -13,6 +14,7 @@ from tui.engine.intents import Against
 from tui.engine.session import Session
 from tui.linear.block_tellers import Pace
 from tui.linear.commands import help_lines
+from tui.linear.drafts import Drafts
 from tui.linear.hunk_text import file_lines, hunk_lines, numbered
 from tui.linear.lines import verbatim
 from tui.linear.pages import Pages
@@ -31,8 +33,9 @@ class Voice:
     prompt: Callable[[str], None]
     """Send these words to the model."""
     leave: Callable[[], None]
-    again: Callable[[], str]
-    """The prompt that was not sent, else the last one; empty: none."""
+    edit: Callable[[str], Awaitable[Edited]] | None
+    """The user's own editor on a text; None: there is no terminal for it."""
+    drafts: Drafts
     pages: Pages = field(default_factory=Pages)
     pace: Pace = field(default_factory=Pace)
 
@@ -49,6 +52,8 @@ class Recital:
         self._session = session
         self._voice = voice
         self._tasks: set[asyncio.Task[None]] = set()
+        self.unhurried = False
+        """An editor has the terminal: no line is read before it is closed."""
         self.readings: dict[str, Callable[[str], Iterable[str]]] = {
             "review": self._review,
             "hunks": self._hunks,
@@ -73,11 +78,11 @@ class Recital:
     async def settled(self, patience_s: float) -> None:
         """What is looked up was told, or takes longer than that."""
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=patience_s)
+            await asyncio.wait(self._tasks, timeout=None if self.unhurried else patience_s)
 
     def diff(self, against: Against, path: str) -> None:
         """Read what differs, when it is known."""
-        self._start(self._diff(against, path))
+        self.start(self._diff(against, path))
 
     def _review(self, argument: str) -> Iterable[str]:
         """Hunks with their lines."""
@@ -123,7 +128,7 @@ class Recital:
         path = " ".join(words).removeprefix("@")
         if not path:
             return ["Say which file: /show PATH [FIRST [LAST]]."]
-        self._start(self._shown(path, numbers))
+        self.start(self._shown(path, numbers))
         return []
 
     async def _shown(self, path: str, numbers: Sequence[int]) -> None:
@@ -182,7 +187,8 @@ class Recital:
         lines.append(f"{counted(left, 'hunk')} waiting for your decision." if left else "")
         return filter(None, lines)
 
-    def _start(self, work: Coroutine[object, object, None]) -> None:
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Do this meanwhile; the next line waits for it, for a moment."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
