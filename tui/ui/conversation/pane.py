@@ -136,7 +136,8 @@ class TranscriptPane(Painted):
             segments = [bar, *Strip(segments).crop(1, width)]
         elif marked:
             back = Style(bgcolor=palette.colours["selection"])
-            segments = [Segment(s.text, (s.style or base) + back) for s in segments]
+            reads = palette.legible
+            segments = [Segment(s.text, reads((s.style or base) + back)) for s in segments]
         if lights:
             segments = list(lit(Strip(segments), lights))
         if hint:
