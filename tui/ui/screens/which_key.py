@@ -40,6 +40,7 @@ class WhichKey(ModalScreen[None]):
         self._scopes = tuple(scopes)
         self._act = act
         self._said = ""
+        self._closed = False
         self._box = VerticalScroll(id="which-key-box", can_focus=False)
         self._list = Static(id="which-key-list", markup=False)
 
@@ -57,7 +58,7 @@ class WhichKey(ModalScreen[None]):
         """One of the list, or a key of the list itself."""
         event.stop()
         event.prevent_default()
-        if self.app.screen is not self:  # it came while the one before closed the list
+        if self._closed:  # the key came while the one before closed the list
             self.app.post_message(events.Key(event.key, event.character))
             return
         found = behind(self._begun, self._scopes)
@@ -65,7 +66,7 @@ class WhichKey(ModalScreen[None]):
         if press:
             self._take(press, found)
         elif event.key in ("escape", "ctrl+c", *leader_keys()):
-            self.dismiss()
+            self._close()
         elif event.key == "backspace":
             self._back()
         elif event.key in ("pageup", "pagedown", "up", "down"):
@@ -78,7 +79,7 @@ class WhichKey(ModalScreen[None]):
     def _take(self, press: str, found: Found) -> None:
         """Go on, or do it."""
         if (key := found.get((press,))) is not None:
-            self.dismiss()
+            self._close()
             self._act(key)
         else:
             self._begun, self._said = (*self._begun, press), ""
@@ -89,7 +90,11 @@ class WhichKey(ModalScreen[None]):
             self._begun, self._said = self._begun[:-1], ""
             self._show()
         else:
-            self.dismiss()
+            self._close()
+
+    def _close(self) -> None:
+        self._closed = True
+        self.dismiss()
 
     def _show(self, width: int = 0) -> None:
         """What can follow, for ``width`` cells, or for those that there are."""
@@ -100,7 +105,8 @@ class WhichKey(ModalScreen[None]):
         ways = f"Esc closes · {shown('help')} all keys"
         self._box.border_subtitle = f"{self._said} · {ways}" if self._said else ways
         found = behind(self._begun, self._scopes)
-        self._list.update(list_content(found, self._scopes, max(width or self._list.size.width, 20)))
+        room = max(width or self._list.size.width, 20)
+        self._list.update(list_content(found, self._scopes, room))
 
 
 def _meant(key: str, found: Found) -> str:
