@@ -122,6 +122,14 @@ def test_a_wider_line_never_says_less() -> None:
         before = found
 
 
+def test_what_happens_now_is_said_in_whole_words_before_lesser_figures_come() -> None:
+    status = Status(connection="ready", round_trip_ms=3.0, verdict="passed", throttle=200)
+    shown = words(STREAMING, 120, status)
+    assert "✓ tests passed  throttled 200/s  ● 3 ms" in shown
+    assert "ttft 84 ms" in shown
+    assert "ctx" not in shown
+
+
 def test_whether_reasoning_is_counted_is_said() -> None:
     hidden = MeterView("done", 990.4, False, 1.25, 512, False, 1.5, reasoning="not counted")
     assert "−reasoning" in words(hidden, 109)

@@ -22,6 +22,8 @@ DEFAULT = (
 )
 
 
+STATES, CORE = 5, 11
+"""Below these weights: what happens now, which is said in whole words; what a turn is about."""
 EXTRA = 16
 """Figures of that weight and more are shown where all others have all the room that they want."""
 _STANDS_OUT = 4

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from tui.ui import theme
 from tui.ui.rows import Piece
-from tui.ui.widgets.line_fields import EXTRA, FIELDS
+from tui.ui.widgets.line_fields import CORE, EXTRA, FIELDS, STATES
 from tui.ui.widgets.line_template import Chunk, Figure, Optional, Part, Template, Text
 from tui.ui.widgets.meter import Form, Forms
 from tui.ui.widgets.standing import Scene
@@ -23,6 +23,8 @@ _EDGE = 1
 """Blanks at both ends."""
 _BETWEEN = 2
 """Blanks that part left from right, at least."""
+_ROUNDS = ((-1, CORE, STATES), (CORE, EXTRA, EXTRA), (EXTRA, 100, 0))
+"""From and below which weight figures are taken, and below which they become longer then."""
 _OWN_WORDS = 99
 """The weight of words without a figure: they go first."""
 
@@ -59,24 +61,28 @@ def laid_out(template: Template, scene: Scene, width: int) -> list[Piece]:
 def _chosen(made: list[_Made], room: int) -> dict[int, int]:
     """Which chunks are shown, and which form of each."""
     order = sorted(range(len(made)), key=lambda at: made[at].weight)
-    plain = [index for index in order if made[index].weight < EXTRA]
     chosen: dict[int, int] = {}
-    full = False
-    for index in plain:
-        if full := not _taken(made, chosen, index, room):
-            break  # else a lesser one would come and go as the figures change their widths
-    left = room - _used(made, chosen)
-    for index in (one for one in order if one in chosen):
-        cells = made[index].cells
-        for form, wanted in enumerate(cells):
-            if wanted - cells[-1] <= left:
-                chosen[index] = form
-                left -= wanted - cells[-1]
-                break
-    for index in () if full else order[len(plain) :]:
-        if not _taken(made, chosen, index, room):
-            break
+    for first, last, lengthened in _ROUNDS:
+        for index in (at for at in order if first <= made[at].weight < last):
+            if not _taken(made, chosen, index, room):
+                # else a lesser one would come and go as the figures change their widths
+                _lengthen(made, chosen, order, room)
+                return chosen
+        _lengthen(made, chosen, [at for at in order if made[at].weight < lengthened], room)
     return chosen
+
+
+def _lengthen(made: list[_Made], chosen: dict[int, int], order: list[int], room: int) -> None:
+    """Take longer forms of these, as far as there is room."""
+    left = room - _used(made, chosen)
+    for index in order:
+        if index not in chosen:
+            continue
+        cells = made[index].cells
+        now = cells[chosen[index]]
+        form = next(at for at, wanted in enumerate(cells) if wanted - now <= left)
+        left -= cells[form] - now
+        chosen[index] = form
 
 
 def _taken(made: list[_Made], chosen: dict[int, int], index: int, room: int) -> bool:
