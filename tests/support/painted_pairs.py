@@ -104,9 +104,9 @@ def painted(app: App[int], names: dict[str, str]) -> set[Pair]:
     }
 
 
-async def looked_at(theme_name: str) -> AsyncIterator[DuettoApp]:
-    """The app in many of its states, one after the other."""
-    for session, size, stops in (_worked(), _streaming(), _asked(), _typed()):
+async def looked_at(theme_name: str, scenes: int = 4) -> AsyncIterator[DuettoApp]:
+    """The app in many of its states, one after the other; or in the first ``scenes`` of them."""
+    for session, size, stops in (_worked(), _typed(), _streaming(), _asked())[:scenes]:
         app = scripted_app(session, theme_name)
         async with app.run_test(size=size) as pilot:
             await settled(session, pilot)

@@ -191,13 +191,13 @@ _mixed: dict[tuple[int, int], tuple[Style, Style, Style]] = {}
 
 
 def _over(base: Style, style: Style) -> Style:
-    """``base + style``; Rich's own memory of it hashes both each time, which costs more."""
+    """``base + style``, made to read; Rich's own memory hashes both each time, which costs more."""
     key = (id(base), id(style))
     found = _mixed.get(key)
     if found is None:
         if len(_mixed) > _MOST_MIXED:
             _mixed.clear()
-        found = _mixed[key] = (base, style, base + style)
+        found = _mixed[key] = (base, style, theme.active().legible(base + style))
     return found[2]
 
 

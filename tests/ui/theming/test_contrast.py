@@ -9,7 +9,7 @@ import pytest
 from pygments.token import Token
 from rich.style import Style
 
-from tests.support.painted_pairs import TRACER, Pair, looked_at, painted, traced
+from tests.support.painted_pairs import TRACER, Pair, cells, looked_at, painted, traced
 from tui.ui import theme
 from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, luminance, oklab, readable
 from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
@@ -78,6 +78,18 @@ async def test_what_the_app_paints_is_what_the_table_knows(tmp_path: Path) -> No
             found |= painted(app, names)
     assert len(found) > 60, "the screens were not looked at"
     assert sorted(unknown(found)) == []
+
+
+@pytest.mark.parametrize("name", ["nord", "solarized-light"])
+async def test_what_is_painted_in_the_palest_themes_reads(name: str) -> None:
+    """Their own colours do not read on a selection: every way to the screen has to see to it."""
+    pale = set()
+    async for app in looked_at(name, scenes=2):
+        for text, fore, back in cells(app):
+            if any(one.isalnum() for one in text) and contrast(fore, back) < TEXT_RATIO:
+                pale.add(f"{text.strip()!r}: {fore} on {back}, on {type(app.screen).__name__}")
+    theme.activate(theme.DEFAULT_THEME)
+    assert sorted(pale) == []
 
 
 def unknown(found: set[Pair]) -> Iterator[str]:
