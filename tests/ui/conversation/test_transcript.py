@@ -341,3 +341,20 @@ async def test_why_a_patch_broke_off_is_said_once_beside_its_hunks(reason: str) 
         text = " ".join(row.strip() for row in shown(app))
         assert "L4" in text
         assert text.count("line 9: what") == 1
+
+
+async def test_up_selects_what_is_in_sight_and_scrolls_through_what_is_only_read() -> None:
+    session = ScriptedSession()
+    session.say("reasoning", "First the mutations.", speaker="fast")
+    session.say("text", "word\n\n" * 60, speaker="fast")
+    async with running(session) as (app, pilot):
+        pane = app.bench.transcript
+        await pilot.press("shift+tab")
+        assert pane.marked is None, "what is far above is not jumped to"
+        top = pane.top
+        await pilot.press("up", "up")
+        assert (pane.top, pane.marked) == (top - 2, None)
+        await pilot.press("home", "up")
+        assert pane.marked is not None
+        await pilot.press("end", "up")
+        assert pane.top > 3, "a selection that is out of sight is not jumped back to"

@@ -76,11 +76,11 @@ class CallGroup:
         ]
         right: list[Piece] = []
         if failed:
-            right.append((f" {failed} failed ", palette.style("error")))
+            right.append((f"  {failed} failed", palette.style("error")))
         if running:
-            right.append((" running… ", palette.style("warning")))
+            right.append(("  running…", palette.style("warning")))
         elif lasted := self.lasted:
-            right.append((f" {lasted} ", palette.style("faint")))
+            right.append((f"  {lasted}", palette.style("faint")))
         return Line(spread(left, right, width), target=Target("fold", index))
 
 
@@ -155,7 +155,7 @@ class ToolView(BlockView):
         head, colour = self._head()
         result, lasted = one_line(self.block.text), self._lasted()
         pieces = [*head, (f" · {result}" if result else "", palette.style(colour))]
-        right: list[Piece] = [(f" {lasted} ", palette.style("faint"))] if lasted else []
+        right: list[Piece] = [(f"  {lasted}", palette.style("faint"))] if lasted else []
         whole = sum(len(text) for text, _ in [*pieces, *right])
         long = whole > self.inner or self._is_long
         target = Target("fold", self.index) if long else None

@@ -115,16 +115,22 @@ class Transcript(CopyPane, can_focus=True):
 
     def action_previous_stop(self) -> None:
         """Select the stop above, or scroll where there is none."""
-        stop = next(self.rows.stops(self.rows.chosen, back=True), None)
-        if stop is not None and self.marked is not None:
-            self._select(stop)
-        else:
-            self.go_to(self.top - 1)
+        self._step_stop(back=True)
 
     def action_next_stop(self) -> None:
         """Select the stop below, or scroll where there is none."""
-        stop = next(self.rows.stops(self.rows.chosen + 1), None)
-        if stop is not None and self.marked is not None:
-            self._select(stop)
+        self._step_stop(back=False)
+
+    def _step_stop(self, *, back: bool) -> None:
+        """From what is selected, while it is in sight; else from what is seen."""
+        top, height = self.top, self.size.height
+        if self.marked is not None and top <= self.rows.chosen < top + height:
+            start, seen = self.rows.chosen + (not back), None
         else:
-            self.go_to(self.top + 1)
+            start, seen = (top + height, top) if back else (top, top + height)
+        stop = next(self.rows.stops(start, back=back), None)
+        far = stop is not None and seen is not None and (stop.row < seen) == back
+        if stop is None or far:
+            self.go_to(top + (-1 if back else 1))
+        else:
+            self._select(stop)
