@@ -11,8 +11,7 @@ import pytest
 from tests.support.terminal import Terminal
 from tui.cli.open_app import FIRST_RUN
 
-SIZES = [(120, 36), (80, 24), (40, 12)]
-CTRL_Q, ESC = "\x11", "\x1b"
+CTRL_C, CTRL_Q, ESC = "\x03", "\x11", "\x1b"
 
 
 @pytest.fixture
@@ -26,42 +25,35 @@ def chosen(tmp_path: Path) -> str:
     return str(json.loads((tmp_path / "home" / "state" / FIRST_RUN).read_bytes())["choice"])
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_practice_with_the_guide(
-    start: Callable[..., Terminal], tmp_path: Path, size: tuple[int, int]
+    start: Callable[..., Terminal], environment: dict[str, str], tmp_path: Path
 ) -> None:
-    term = start(size=size)
+    environment["GROQ_API_KEY"] = "gsk-correct-horse-battery"
+    term = start(size=(80, 24))
     term.wait_for("Practice, with a guide")
-    term.wait_for("Just look around")
+    term.wait_for("GROQ_API_KEY is set")
+    assert "battery" not in term.output.decode("utf-8", "replace")
     term.type("\r")
     term.wait_for("takes the suggestion")
     term.wait_gone("Just look around")
     assert chosen(tmp_path) == "practice"
-    term.type(CTRL_Q)
+    assert not (tmp_path / "home" / "config.toml").exists()
+
+
+def test_it_is_asked_until_it_was_answered(start: Callable[..., Terminal], tmp_path: Path) -> None:
+    term = start(size=(40, 12))
+    term.wait_for("Just look around")
+    term.type(CTRL_C)
     assert term.wait_exit() == 0
     assert term.trouble() == ""
-
-
-def test_just_looking_is_remembered(start: Callable[..., Terminal], tmp_path: Path) -> None:
-    term = start()
-    term.wait_for("Just look around")
-    term.type(ESC)
-    term.wait_for("Tab takes the suggestion")
-    assert chosen(tmp_path) == "look"
-    term.type(CTRL_Q)
-    assert term.wait_exit() == 0
     again = start()
+    again.wait_for("Just look around")
+    again.type(ESC)
     again.wait_for("Tab takes the suggestion")
-    assert "Just look around" not in again.text
-
-
-def test_leaving_without_a_choice_is_asked_again(start: Callable[..., Terminal]) -> None:
-    term = start()
-    term.wait_for("Just look around")
-    term.type("\x03")
-    assert term.wait_exit() == 0
-    assert term.trouble() == ""
-    start().wait_for("Just look around")
+    assert chosen(tmp_path) == "look"
+    third = start()
+    third.wait_for("Tab takes the suggestion")
+    assert "Just look around" not in third.text
 
 
 def test_the_current_folder(start: Callable[..., Terminal], tmp_path: Path) -> None:
@@ -84,13 +76,3 @@ def test_a_folder_that_is_named_is_opened_at_once(
     term.wait_for("send")
     assert "Just look around" not in term.text
     assert not (tmp_path / "home" / "state" / FIRST_RUN).exists()
-
-
-def test_keys_are_named_and_no_settings_are_written(
-    start: Callable[..., Terminal], environment: dict[str, str], tmp_path: Path
-) -> None:
-    environment["GROQ_API_KEY"] = "gsk-correct-horse-battery"
-    term = start()
-    term.wait_for("GROQ_API_KEY is set")
-    assert "battery" not in term.output.decode("utf-8", "replace")
-    assert not (tmp_path / "home" / "config.toml").exists()

@@ -72,6 +72,17 @@ def test_the_figures_are_what_was_measured() -> None:
     assert figures.ended_s - figures.began_s == 9.0
 
 
+def test_an_answer_that_was_slow_for_a_part_of_it_says_nothing_of_speed() -> None:
+    pupil = Pupil()
+    pupil.asks()
+    pupil.stops()
+    pupil.asks()
+    pupil.lands()  # from here on nothing is slowed down
+    pupil.gets_it_all(222.0)
+    assert pupil.lesson.figures.own_tokens_s is None
+    assert pupil.lesson.figures.slow_tokens_s is None
+
+
 def test_nothing_is_done_because_time_goes_by() -> None:
     pupil = Pupil()
     for _ in range(600):

@@ -110,7 +110,7 @@ class Lesson:
         """Take up what is to be seen now."""
         before, self.sight = self.sight, sight
         another = sight.prompts > before.prompts
-        self._measure_turn(before, sight, over=before.busy and (another or not sight.busy))
+        self._measure_turn(before, sight)
         if another:
             self._prompt_s = sight.now_s
         if before.busy and not sight.busy:
@@ -170,16 +170,18 @@ class Lesson:
         if sight.accepted and figures.accepted_s is None:
             figures.accepted_s = since_s
 
-    def _measure_turn(self, before: Sight, sight: Sight, *, over: bool) -> None:
-        """How quick an answer was; of one that was stopped, how quick it was until then.
+    def _measure_turn(self, before: Sight, sight: Sight) -> None:
+        """How quick an answer was; one that was slow for a part of it says nothing.
 
-        What a server counts of such a one may be more than came.
+        Of one that was stopped: how quick it was until then. What a server counts of it may be
+        more than came.
         """
-        whole = not sight.busy and sight.outcome == "completed"
-        rate = sight.tokens_s if whole else before.tokens_s
-        if not over or rate is None:
+        figures = self.figures
+        if sight.stops > before.stops and self._slowed and self.slow:
+            figures.slow_tokens_s = before.tokens_s
+        if not (before.busy and not sight.busy and sight.outcome == "completed"):
             return
-        if self._slowed:
-            self.figures.slow_tokens_s = rate
-        else:
-            self.figures.own_tokens_s = max(self.figures.own_tokens_s or 0.0, rate)
+        if self._slowed and self.slow:
+            figures.slow_tokens_s = sight.tokens_s
+        elif not self._slowed and sight.tokens_s is not None:
+            figures.own_tokens_s = max(figures.own_tokens_s or 0.0, sight.tokens_s)

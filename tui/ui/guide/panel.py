@@ -91,8 +91,9 @@ class GuidePanel(Painted):
         room -= len(title)
         happened: list[list[Piece]] = []
         if self._said.happened and room > 0:
-            done = f"✓ {one_line(self._said.happened)}"
-            happened = wrap([(done, palette.style("success"))], width)[:room]
+            sign, colour = ("✓", "success") if self._said.is_good else ("·", "warning")
+            words = f"{sign} {one_line(self._said.happened)}"
+            happened = wrap([(words, palette.style(colour))], width)[:room]
         room -= len(happened)
         more = self._table(width) if self._at is None else []
         if self._said.why:

@@ -36,6 +36,8 @@ class Said(NamedTuple):
     happened: str = ""
     """What was done just now, in words."""
     why: str = ""
+    is_good: bool = True
+    """What happened is a step forward."""
 
 
 class Place(NamedTuple):
@@ -57,7 +59,7 @@ def said(lesson: Lesson, place: Place) -> Said:
     page = _PAGES[step](lesson, place)
     if lesson.sight.outcome == "failed" and not lesson.sight.busy:
         words = "No answer came; the conversation says why."
-        page = page._replace(happened=words, to_do=_send(place), why="")
+        page = page._replace(happened=words, to_do=_send(place), why="", is_good=False)
     number = STEPS.index(step) + 1
     return page._replace(title=f"{number} of {len(STEPS)} · {TITLES[step]}")
 
@@ -98,7 +100,8 @@ def _prompt(lesson: Lesson, place: Place) -> Said:
 def _watch(lesson: Lesson, place: Place) -> Said:
     if not lesson.sight.busy:
         words = "Nothing landed yet."
-        return Said("", _send(place), words, "The edit comes into the file while it is written.")
+        why = "The edit comes into the file while it is written."
+        return Said("", _send(place), words, why, is_good=False)
     where = "in the file" if place.narrow else "in the file on the right"
     return Said(
         "",
@@ -116,7 +119,7 @@ def _stop(lesson: Lesson, place: Place) -> Said:
     if lesson.missed:
         words = "It came to its end before it was stopped: no harm done."
         why = f"Once more, and then {key} while it writes."
-        return Said("", _send(place), words, why)
+        return Said("", _send(place), words, why, is_good=False)
     return Said("", _send(place), why=f"Then {key} stops it while it writes.")
 
 
@@ -199,13 +202,14 @@ def summary(figures: Figures) -> Sequence[tuple[str, str]]:
     if figures.slow_tokens_s is not None:
         rows.append(("slowed down", f"~{_rate(figures.slow_tokens_s)}"))
     if figures.stopped:
-        rows.append((key_of("interrupt"), figures.stopped))
+        after, _, took = figures.stopped.rpartition(", ")
+        rows.append((key_of("interrupt"), f"{took}, {after.removeprefix('stopped ')}"))
     if figures.accepted_s is not None:
-        rows.append(("prompt to accepted", f"{figures.accepted_s:.1f} s"))
+        rows.append(("until accepted", f"{figures.accepted_s:.1f} s"))
     if figures.first_output_s is not None:
-        rows.append(("first output after", f"{figures.first_output_s * 1000:.0f} ms"))
+        rows.append(("first output", f"{figures.first_output_s * 1000:.0f} ms"))
     if figures.first_edit_s is not None:
-        rows.append(("first edit after", f"{figures.first_edit_s:.1f} s"))
+        rows.append(("first edit", f"{figures.first_edit_s:.1f} s"))
     return rows
 
 
