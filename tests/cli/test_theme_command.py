@@ -66,7 +66,7 @@ def test_every_mistake_is_told_with_its_line_and_the_exit_status(
     assert "line 4: [palette] has no colour 'fats'; did you mean 'fast'?" in out
     assert "line 5: not valid TOML" in out
     assert "line 6: rate must look like #a1b2c3, not 3" in out
-    assert "faint on panel has a contrast of" in out
+    assert f"{file} line 3: faint on panel has a contrast of" in out
     assert "would do" in out
 
 
@@ -84,3 +84,16 @@ def test_a_file_name_cannot_act_on_the_terminal(
     file.write_text('title = "\\u001b[31m"\n[palette]\nfats = "\\u001b[2J"\n')
     run(["theme", "check", str(file)])
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_what_is_no_text_and_what_is_no_file_are_told(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    folder.mkdir()
+    (folder / "odd.toml").write_bytes(b"\xff")
+    (folder / "dir.toml").mkdir()
+    assert run(["theme", "check"]) == 1
+    out = capsys.readouterr().out
+    assert "odd.toml line 1: not UTF-8" in out
+    assert "dir.toml is not a file" in out
+    assert run(["theme", "list"]) == 0

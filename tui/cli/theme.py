@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui import toml_lines
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_OK, SettingsError, UsageError
 from tui.settings import Paths
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from tui.ui.theming.library import Library
     from tui.ui.theming.theme_file import Reading
 
@@ -107,23 +110,36 @@ def _wrong_in(library: Library, which: str) -> Iterator[str]:
     from tui.ui.theming.pairs import findings
 
     try:
-        reading = _read(library, which)
+        place, reading = _read(library, which)
     except SettingsError as error:
         yield str(error)
         return
     for complaint in reading.complaints:
         yield str(complaint)
+    if reading.empty and reading.complaints:
+        return
+    text = place.read_text(encoding="utf-8")
     for finding in findings(reading.palette):
-        yield f"{which}: {finding}"
+        line = _line_of(text, finding.colour)
+        yield f"{place}{f' line {line}' if line else ''}: {finding}"
 
 
-def _read(library: Library, which: str) -> Reading:
+def _line_of(text: str, colour: str) -> int:
+    """Where a file sets a colour; 0: it does not."""
+    section, _, name = colour.partition("-")
+    key = (section, name) if section in ("syntax", "hunk", "meter") else ("palette", colour)
+    line = toml_lines.line_of(text, key)
+    there = text.splitlines()[line - 1 : line]
+    return line if there and there[0].lstrip().startswith(key[1]) else 0
+
+
+def _read(library: Library, which: str) -> tuple[Traversable, Reading]:
     """A theme by name, or a file. Raises SettingsError."""
     from tui.ui.theming.library import read_file
 
-    if which in library.names():
-        return library.reading(which)
+    if (place := library.place(which)) is not None:
+        return place, library.reading(which)
     file = Path(which)
     if not file.is_file():
         raise SettingsError(f"there is no theme and no file {which!r}")
-    return read_file(file, file.stem, library.palette_or_none)
+    return file, read_file(file, file.stem, library.palette_or_none)
