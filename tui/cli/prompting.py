@@ -30,6 +30,8 @@ class Prompting:
         chosen = self._workplace.settings.prompt
         if chosen.history:
             box.prompt.past.kept = self
+        if chosen.vi:
+            box.prompt.use_vi()
         box.outside = self
 
     def load(self) -> list[PastPrompt]:

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running
 from tests.support.scripted_session import FILES, ScriptedSession
 from tui.engine.intents import Prompt, Queue, SetEffort, Switch
-from tui.ui.app import DuettoApp
 from tui.ui.prompt.offer_list import OfferList
 from tui.ui.prompt.wishes import wish_at, written
-from tui.ui.widgets.bar import Bar
-
-KEYS = {" ": "space", "@": "at", "/": "slash", '"': "quotation_mark", "!": "exclamation_mark"}
-
-
-def keys(text: str) -> list[str]:
-    return [KEYS.get(character, character) for character in text]
-
-
-def shown(app: DuettoApp) -> list[str]:
-    """The rows of the list."""
-    rows = app.bench.query_one(OfferList)
-    return [rows.render_line(y).text.rstrip() for y in range(rows.rows)]
-
-
-def hint(app: DuettoApp) -> str:
-    return app.bench.query_one("#hint", Bar).render_line(0).text
 
 
 async def test_files_are_listed_over_the_prompt_and_chosen_with_the_arrows() -> None:

@@ -42,6 +42,12 @@ PROMPTING: tuple[Key, ...] = (
         short="show the folded paste",
     ),
     Key(
+        "search_past",
+        ("ctrl+r",),
+        "prompt",
+        "Look for an earlier prompt by words of it; Enter takes it, Esc brings the draft back",
+    ),
+    Key(
         "edit_outside",
         ("ctrl+g",),
         "prompt",

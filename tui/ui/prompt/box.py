@@ -104,8 +104,9 @@ class PromptBox(QueueingBox):
         self._hint.update_bar()
 
     def close_offers(self) -> bool:
-        """Close the list over the prompt, if keys go to it; False: there is none."""
-        return self.prompt.has_focus and self.prompt.close_offers()
+        """Close the list over the prompt, or leave vi's insert mode; False: neither is there."""
+        prompt = self.prompt
+        return prompt.has_focus and (prompt.close_offers() or prompt.leave_insert())
 
     def on_offer_acted(self, message: OfferActed) -> None:
         """The mouse in the list."""

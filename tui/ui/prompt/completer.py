@@ -71,7 +71,7 @@ class Completer:
                 if wish.kind == "command"
                 else argument_offers(wish, status)
             )
-            self._show(wish, found, len(found))
+            self.show(wish, found, len(found))
 
     def settle(self) -> None:
         """Have it all now: it is about to be taken."""
@@ -98,7 +98,7 @@ class Completer:
         if not looking.letters:
             self._sieve = None
             fits = first_files(paths, self._status().open_paths)
-            self._show(wish, file_offers(wish, fits), len(paths))
+            self.show(wish, file_offers(wish, fits), len(paths))
             return
         before = self._sieve
         if before is not None and before.done and self._narrows(before, looking, paths):
@@ -134,9 +134,11 @@ class Completer:
 
     def _found(self, wish: Wish, found: Sieve) -> None:
         fits: list[Fit] = found.best(MOST)
-        self._show(wish, file_offers(wish, fits), found.count)
+        self.show(wish, file_offers(wish, fits), found.count)
 
-    def _show(self, wish: Wish, offers: list[Offer], total: int) -> None:
+    def show(self, wish: Wish, offers: list[Offer], total: int) -> None:
+        """Offer these; ``total`` counts those that are left out, too."""
+        self._stop()
         self.wish, self.offers, self.at, self.total = wish, offers, 0, total
 
     def _stop(self) -> None:

@@ -62,7 +62,10 @@ class Hint(Bar):
         palette = theme.active()
         labels, words, short = self._said()
         pieces: list[Piece] = []
-        room = width
+        if mode := self._prompt.vi_words:
+            colour = "muted" if mode == "insert" else "warning"
+            pieces.append((f"  {mode}", palette.style(colour)))
+        room = width - sum(cell_len(text) for text, _ in pieces)
         for index, (key, label) in enumerate(labels):
             shown = f"  {key} "
             room -= cell_len(shown) + cell_len(label)
@@ -87,6 +90,11 @@ class Hint(Bar):
                 return Said([("Shift+Tab", "answer")], "the question above")
         if self._queue.has_focus:
             return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
+        if self._prompt.searching:
+            words = "words of an earlier prompt · Esc: back to the draft"
+            if not self._prompt.choosing:
+                return Said([("Esc", "back to the draft")], "none has these words")
+            return Said([(f"{_ENTER} {_TAB}", "take")], words, "Esc: back to the draft")
         if self._prompt.choosing:
             return self._choosing()
         if self._prompt.editing:

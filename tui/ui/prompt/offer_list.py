@@ -86,7 +86,8 @@ class OfferList(RowsBox):
         self._top = max(min(self._top, self._at), self._at - seen + 1)
         shown = self._offers[self._top : self._top + seen]
         width = max(self.size.width or self.parent_width, 20)
-        names = min(max(cell_len(offer.shown) for offer in shown), _WIDEST_NAME)
+        most = width - _WIDEST_NAME if self._kind == "past" else _WIDEST_NAME
+        names = min(max(cell_len(offer.shown) for offer in shown), max(most, _WIDEST_NAME))
         lines = [self._head(width)]
         lines += [
             self._row(offer, names, width, lit=self._top + number == self._at)

@@ -20,14 +20,14 @@ from tui.ui.messages import (
     TakenBack,
 )
 from tui.ui.prompt.completer import Completer
-from tui.ui.prompt.completing import CompletingText
 from tui.ui.prompt.history import History
+from tui.ui.prompt.vi_text import ViText
 from tui.ui.rows import inert
 
 _ACTIONS = actions("prompt")
 
 
-class Prompt(CompletingText):
+class Prompt(ViText):
     """The draft. Keys go through the table of `keymap` before the text sees them."""
 
     def __init__(self, completer: Completer, *, id: str | None = None) -> None:
@@ -50,6 +50,7 @@ class Prompt(CompletingText):
             "newer": self._newer,
             "conversation": self._conversation,
             "unfold": self._unfold,
+            "search_past": self.search_past,
             "edit_outside": lambda: bool(self.post_message(EditedOutside())),
             "unqueue": lambda: bool(self.post_message(TakenBack())),
             "page_up": lambda: bool(self.post_message(Scrolled(-1))),
@@ -72,10 +73,12 @@ class Prompt(CompletingText):
 
     def restore(self, text: str) -> None:
         """Put text back into the prompt; a draft that stands there goes below it."""
+        self.end_search()
         self.write("\n".join(filter(None, (text, self.whole))))
 
     def write(self, text: str) -> None:
         """Have this text as the draft, the cursor behind it."""
+        self.end_search()
         self.replace(self.folds.fold(text), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
         self.keep_silent()
@@ -90,6 +93,10 @@ class Prompt(CompletingText):
 
     def on_key(self, event: events.Key) -> None:
         """Keys of the table first; what they do not take is text."""
+        if self.take_vi_key(event):
+            event.stop()
+            event.prevent_default()
+            return
         action = self._do.get(_ACTIONS.get(event.key, ""))
         taken = action is not None and action()
         if not taken and isinstance(event, TypedKey) and _is_typed(event):
@@ -118,6 +125,7 @@ class Prompt(CompletingText):
         if text or self.editing:
             self.past.add(whole)
             self.write("")
+            self.insert_again()
             self.post_message(Entered(text, how))
         return True
 
@@ -128,6 +136,9 @@ class Prompt(CompletingText):
     def _enter(self) -> bool:
         """What is lit in the list, and if a command is whole then: run it; else send."""
         self.look()
+        if self.searching:
+            self.take()
+            return True
         command = self.completer.wish is not None and self.completer.wish.kind != "file"
         if not self.lit_is_typed and (taken := self.take()) is not None:
             if not command or taken.more:
@@ -138,7 +149,7 @@ class Prompt(CompletingText):
     def _complete(self) -> bool:
         """Tab: a completion, else the offered prompt, else queue while busy, or put back."""
         self.look()
-        if self.take() is not None:
+        if self.take() is not None or self.searching:
             return True
         if not self._take_offer() and (self.busy or self.editing):
             self.send("queue")
@@ -180,6 +191,13 @@ class Prompt(CompletingText):
             self._show_offer()
             self.post_message(DraftChanged())
         return True
+
+    def walk(self, steps: int) -> None:
+        """Walk in the history."""
+        for _ in range(abs(steps)):
+            text = self.past.older(self.whole) if steps < 0 else self.past.newer()
+            if text is not None:
+                self.write(text)
 
     def _unfold(self) -> bool:
         if why_not := self.unfold():

@@ -29,7 +29,7 @@ class QueueingBox(Vertical):
     def draft(self) -> str:
         """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
         aside = self._edit.aside if self._edit is not None else ""
-        return "\n".join(filter(None, (self.prompt.whole, aside)))
+        return "\n".join(filter(None, (self.prompt.aside or self.prompt.whole, aside)))
 
     @property
     def in_queue(self) -> bool:

@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
 class Wish(NamedTuple):
     """The part of a line that is to be completed."""
 
-    kind: Literal["command", "argument", "file"]
+    kind: Literal["command", "argument", "file", "past"]
     letters: str
     start: int
     """Column in its line where it begins, its sign included."""
