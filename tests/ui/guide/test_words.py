@@ -77,6 +77,12 @@ def test_nothing_pending_is_not_asked_to_be_accepted() -> None:
     assert "Tab takes the suggestion" in words
 
 
+def test_who_has_no_alt_key_and_no_function_keys_is_told_of_the_leader() -> None:
+    pending = Sight(prompts=2, outcome="completed", pending=True)
+    assert "Alt+A or Ctrl+N a accepts" in words_of(at("accept", pending))
+    assert "F2 or Ctrl+N m hands over" in words_of(at("switch", Sight(accepted=True)))
+
+
 def test_a_rejection_is_told_as_one() -> None:
     words = words_of(at("switch", Sight(prompts=2, rejected=True)))
     assert "Rejected" in words
@@ -108,7 +114,7 @@ def remapped() -> Iterator[None]:
 @pytest.mark.usefixtures("remapped")
 def test_remapped_keys_are_said_as_they_are() -> None:
     pending = Sight(prompts=2, outcome="completed", pending=True)
-    assert "F9 accepts all hunks" in words_of(at("accept", pending))
+    assert "F9 or Ctrl+N a accepts all hunks" in words_of(at("accept", pending))
 
 
 @pytest.mark.usefixtures("remapped")

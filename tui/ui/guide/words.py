@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from tui.ui.guide.lesson import STEPS, Figures, Lesson, Step
-from tui.ui.keymap import shown
+from tui.ui.keymap import row_of, shown, ways
 from tui.ui.keys.key import Scope
 
 SLOW_TOKENS_S = 50
@@ -82,6 +82,13 @@ def key_of(action: str, scope: Scope = "global") -> str:
     return f"{palette}, “{name}”"
 
 
+def either(action: str) -> str:
+    """Two keys of an action, for keyboards and terminals that do not have the first."""
+    row = row_of(action)
+    names = ways(row) if row is not None else []
+    return " or ".join(dict.fromkeys((names[0], names[-1]))) if names else key_of(action)
+
+
 def _send(place: Place) -> Sentence:
     """How to get the suggestion, or what is typed, on its way."""
     send = key_of("send", "prompt")
@@ -153,7 +160,7 @@ def _accept(lesson: Lesson, place: Place) -> Said:
         return Said("", _send(place), happened, why)
     review, reject = key_of("review"), key_of("reject")
     why = f"Or one by one: {review}. {reject} takes all of it back out."
-    words = sentence("{} accepts all hunks and writes the file.", key_of("accept"))
+    words = sentence("{} accepts all hunks and writes the file.", either("accept"))
     return Said("", words, happened, why)
 
 
@@ -163,7 +170,7 @@ def _switch(lesson: Lesson, place: Place) -> Said:
     if not sight.accepted:
         happened = "Rejected: its text went back out, the file is as it was."
     other = "deep" if sight.role == "fast" else "fast"
-    words = sentence(f"{{}} hands over to the {other} model.", key_of("switch"))
+    words = sentence(f"{{}} hands over to the {other} model.", either("switch"))
     why = "In the middle of an answer, too: the other one takes the instruction over."
     return Said("", words, happened, why)
 
