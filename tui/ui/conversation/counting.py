@@ -38,9 +38,12 @@ def counted(view: BlockView, needle: Needle) -> Iterator[int]:
 
 
 def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
-    """Only where the source has all words it is made into rows."""
-    block = view.block
-    if not needle.may_be_in(block.text):
+    """From the source where that can be; else made into rows, if it has all words at all."""
+    block, source = view.block, view.block.text
+    if not needle.may_be_in(source):
+        return
+    if (quick := needle.count_in_source(source)) is not None:
+        yield quick
         return
     stream = MarkdownStream(view.inner)
     at = done = 0

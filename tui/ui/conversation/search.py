@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tui.ui.conversation.counting import counted
 from tui.ui.conversation.fences import colours_for
 from tui.ui.conversation.layout import Layout
-from tui.ui.conversation.seeking import Match, Needle
+from tui.ui.conversation.seeking import Match, Needle, Span
 from tui.ui.conversation.views import BlockView, Page
 from tui.ui.rows import Row
 
@@ -37,6 +37,17 @@ class Here(NamedTuple):
     """The how manieth of its block, from below, from 1."""
 
 
+class Kept(NamedTuple):
+    """The matches of a page, and the rows in which they were found."""
+
+    rows: list[Row]
+    last: Row | None
+    height: int
+    matches: list[Match]
+    by_row: dict[int, list[tuple[Span, int]]]
+    """Row -> the parts on it, with the numbers of their matches."""
+
+
 class Search:
     """Where the words are that are looked for, and which of them is shown."""
 
@@ -56,7 +67,7 @@ class Search:
         """Blocks that are to be counted once more."""
         self._work: tuple[int, Iterator[int], int] | None = None
         """The block that is being counted, its parts to come, and what they gave so far."""
-        self._kept: dict[Page, tuple[list[Row], Row | None, int, list[Match]]] = {}
+        self._kept: dict[Page, Kept] = {}
 
     @property
     def counting(self) -> bool:
@@ -204,7 +215,8 @@ class Search:
             if row is not None:
                 return row
             at = bisect_left(hits, index)
-            self._note(index, 0)  # its text has it, its rows do not
+            if index in self._counts:
+                self._note(index, 0)  # its text has it, its rows do not
             at = at - 1 if older else at
             if not 0 <= at < len(hits):
                 return None
@@ -228,7 +240,10 @@ class Search:
             one = view.pages[page]
             read = one.fresh or len(view.pages) == 1
             may = read or self.needle.may_be_in(view.source(page))
-            if may and (found := self.matches(one)):
+            found = self.matches(one) if may else []
+            if len(view.pages) == 1:
+                self._note(view.index, len(found))  # as it is shown
+            if found:
                 return self._go(one, len(found) - 1 if older else 0)
             page += -1 if older else 1
         return None
@@ -260,21 +275,26 @@ class Search:
 
     def matches(self, page: Page) -> list[Match]:
         """Those on the rows of a page; its rows are made where they are not there."""
-        if page.view.index >= self._end:
-            return []
+        return self._found(page).matches if page.view.index < self._end else []
+
+    def _found(self, page: Page) -> Kept:
         if not page.fresh:
             self._rows.pages.made(page.view.first + page.number)
         rows = page.rows or []
         last = rows[-1] if rows else None
         kept = self._kept.get(page)
-        if kept is not None and kept[0] is rows and kept[1] is last and kept[2] == len(rows):
-            return kept[3]
+        if kept is not None and kept.rows is rows and (kept.last, kept.height) == (last, len(rows)):
+            return kept
         if len(self._kept) > _MOST_KEPT:
             self._kept.clear()
         with colours_for(0):
             found = self.needle.matches(rows)
-        self._kept[page] = (rows, last, len(rows), found)
-        return found
+        by_row: dict[int, list[tuple[Span, int]]] = {}
+        for number, match in enumerate(found):
+            for span in match:
+                by_row.setdefault(span.row, []).append((span, number))
+        kept = self._kept[page] = Kept(rows, last, len(rows), found, by_row)
+        return kept
 
     def spans(self, row: int) -> list[tuple[int, int, bool]]:
         """First and last cell of the matches on a row; True: it is the one that is shown."""
@@ -284,9 +304,5 @@ class Search:
         at = pages.at(row)
         page, offset = pages[at], row - pages.start(at)
         here = self.here.number if self.here is not None and self.here.page is page else -1
-        return [
-            (span.start, span.end, number == here)
-            for number, match in enumerate(self.matches(page))
-            for span in match
-            if span.row == offset
-        ]
+        parts = self._found(page).by_row.get(offset, ())
+        return [(span.start, span.end, number == here) for span, number in parts]

@@ -20,6 +20,10 @@ _SIGNS = re.compile(r"[*_`~\\|\[\]<>#]+")
 """What Markdown takes away: a word may stand around it."""
 
 
+_INFO = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
+"""What a fence says of its code is not shown."""
+
+
 class Span(NamedTuple):
     """A match's part on one row, in cells; the last one is behind it."""
 
@@ -60,6 +64,19 @@ class Needle:
             return True
         bare = _bare(source)
         return all(part in bare for part in self._parts)
+
+    def count_in_source(self, source: str) -> int | None:
+        """How often it is in what this Markdown shows; None: its rows must be asked.
+
+        Nearly so: a word within which emphasis begins is missed, a title that is not shown counts.
+        """
+        words = self.words.split()
+        if any(_SIGNS.search(word.replace("_", "")) or "&" in word for word in words):
+            return None
+        shown = _INFO.sub("", source)
+        if len(words) == 1:
+            return self.count(shown)
+        return None if "_" in self.words else self.count(_SIGNS.sub("", shown))
 
     def count(self, text: str) -> int:
         """How often it is in a text."""
