@@ -128,6 +128,13 @@ def test_what_happens_now_is_said_in_whole_words_before_lesser_figures_come() ->
     assert "✓ tests passed  throttled 200/s  ● 3 ms" in shown
     assert "ttft 84 ms" in shown
     assert "ctx" not in shown
+    stopped = Status(connection="ready", stopped="stopped after ~512 tokens, 0.1 ms", throttle=200)
+    shown = words(STREAMING, 80, stopped)
+    assert "■ stopped after ~512 tokens, 0.1 ms" in shown
+    assert "throttled 200/s" in shown
+    assert "■ stopped" in words(STREAMING, 40, stopped)
+    waits = Status(connection="lost", retry_s=7)
+    assert "◌ again in 7 s · Esc cancels" in words(STREAMING, 60, waits)
 
 
 def test_whether_reasoning_is_counted_is_said() -> None:

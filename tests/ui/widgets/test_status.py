@@ -46,11 +46,13 @@ async def test_another_model_than_was_asked_is_told_where_there_is_room_for_litt
     session = ScriptedSession()
     session.measured(512, 0.5)
     session.status.served_model = "rehearsal-deep"
-    async with running(session, (60, 20)) as (app, _):
+    async with running(session, (41, 20)) as (app, _):
         assert "↪ rehearsal-deep" in line(app)
-    async with running(session, (200, 40)) as (app, _):
+    async with running(session, (80, 24)) as (app, pilot):
         assert "rehearsal-fast → rehearsal-deep" in line(app)
-        session.status.served_model = "rehearsal-fast"
+        session.status.served_model = "rehearsal-fast-2026-11-01"
+        await settled(session, pilot)
+        assert "→" not in line(app), "a dated name of the same model is the same"
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

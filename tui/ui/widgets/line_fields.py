@@ -22,8 +22,8 @@ DEFAULT = (
 )
 
 
-STATES, CORE = 5, 11
-"""Below these weights: what happens now, which is said in whole words; what a turn is about."""
+STATES = 5
+"""Below that weight: what happens now, which is said in whole words before others come."""
 EXTRA = 16
 """Figures of that weight and more are shown where all others have all the room that they want."""
 _STANDS_OUT = 4
@@ -58,7 +58,7 @@ def _said(forms: Callable[[Scene], Forms]) -> Callable[[Scene, str], Forms]:
 FIELDS: dict[str, Field] = {
     "news": Field(0, _said(standing.news)),
     "rate": Field(1, _metered(meter.rate)),
-    "connection": Field(2, _said(standing.connection)),
+    "connection": Field(5, _said(standing.connection), stands_out=standing.away),
     "verdict": Field(3, _said(standing.verdict)),
     "running": Field(3, _said(standing.running)),
     "limits": Field(4, standing.limits, ("all",), follows_time=True),

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from tui.ui import theme
 from tui.ui.rows import Piece
-from tui.ui.widgets.line_fields import CORE, EXTRA, FIELDS, STATES
+from tui.ui.widgets.line_fields import EXTRA, FIELDS, STATES
 from tui.ui.widgets.line_template import Chunk, Figure, Optional, Part, Template, Text
 from tui.ui.widgets.meter import Form, Forms
 from tui.ui.widgets.standing import Scene
@@ -23,7 +23,7 @@ _EDGE = 1
 """Blanks at both ends."""
 _BETWEEN = 2
 """Blanks that part left from right, at least."""
-_ROUNDS = ((-1, CORE, STATES), (CORE, EXTRA, EXTRA), (EXTRA, 100, 0))
+_ROUNDS = ((-1, STATES, STATES), (STATES, EXTRA, EXTRA), (EXTRA, 100, 0))
 """From and below which weight figures are taken, and below which they become longer then."""
 _OWN_WORDS = 99
 """The weight of words without a figure: they go first."""

@@ -212,6 +212,12 @@ def connection(scene: Scene) -> Forms:
     return [[("○ offline", style("meter-offline"))]]
 
 
+def away(scene: Scene) -> bool:
+    """True while the connection does not stand."""
+    status = scene.status
+    return status.retry_s is not None or status.connection != "ready"
+
+
 def transport(scene: Scene) -> Forms:
     """What the endpoint is spoken to over."""
     http = scene.status.transport == "http"
