@@ -11,10 +11,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 
+from tui.ui.passthrough import wrapped
+
 MOST_BYTES = 74_994
 """Of the text: xterm and hterm take 100,000 characters of base64."""
-_SCREEN_PIECE = 700
-"""GNU screen drops a wrapped string that is longer than 768."""
 
 
 def copying(text: str, environment: Mapping[str, str]) -> str:
@@ -23,13 +23,8 @@ def copying(text: str, environment: Mapping[str, str]) -> str:
     if len(data) > MOST_BYTES:
         return ""
     asking = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
-    if environment.get("TMUX"):
-        doubled = asking.replace("\x1b", "\x1b\x1b")
-        return f"{asking}\x1bPtmux;{doubled}\x1b\\"
-    if environment.get("STY"):
-        pieces = range(0, len(asking), _SCREEN_PIECE)
-        return "".join(f"\x1bP{asking[at : at + _SCREEN_PIECE]}\x1b\\" for at in pieces)
-    return asking
+    through = wrapped(asking, environment)
+    return f"{asking}{through}" if environment.get("TMUX") else through
 
 
 def too_long(text: str) -> str:

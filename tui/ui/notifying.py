@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from tui.core.inert_text import inert
+from tui.ui.passthrough import wrapped
 
 Desktop = Literal["auto", "osc9", "osc777", "off"]
 AWAY_S = 30.0
 """Where the terminal does not tell of its focus: without a key for so long nobody is looking."""
 _MOST_CHARS = 80
-_SCREEN_PIECE = 700
-"""GNU screen drops a wrapped string that is longer than 768."""
 _PROGRAMS: dict[str, Desktop] = {
     "iTerm.app": "osc9",
     "iTerm2": "osc9",
@@ -161,14 +160,3 @@ def way(wish: Desktop, environment: Mapping[str, str]) -> Desktop:
             return kind
     term = environment.get("TERM", "")
     return next((kind for begins, kind in _TERMS if term.startswith(begins)), "off")
-
-
-def wrapped(said: str, environment: Mapping[str, str]) -> str:
-    """For the terminal outside, where tmux or GNU screen lies in between."""
-    if environment.get("TMUX"):
-        doubled = said.replace("\x1b", "\x1b\x1b")
-        return f"\x1bPtmux;{doubled}\x1b\\"
-    if environment.get("STY"):
-        pieces = range(0, len(said), _SCREEN_PIECE)
-        return "".join(f"\x1bP{said[at : at + _SCREEN_PIECE]}\x1b\\" for at in pieces)
-    return said

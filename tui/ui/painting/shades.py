@@ -10,13 +10,14 @@ something is kept there: marks, signs and words say the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from rich.color import Color, ColorType
 from rich.style import Style
 
 Triple = tuple[int, int, int]
 _STEPS = (0, 95, 135, 175, 215, 255)
+_MOST_KEPT = 20_000
 _READABLE = 4.5
 """Contrast of letters; what the theme has less of is not given more."""
 _VISIBLE = 1.35
@@ -165,14 +166,14 @@ def _linear(part: int) -> float:
     return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def contrast(one: Triple, other: Triple) -> float:
     """WCAG's ratio, 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def _lab(colour: Triple) -> tuple[float, float, float]:
     """OKLab: lightness, green to red, blue to yellow."""
     red, green, blue = (_linear(part) for part in colour)
@@ -186,7 +187,7 @@ def _lab(colour: Triple) -> tuple[float, float, float]:
     )
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def _hue(colour: Triple, least: float) -> int | None:
     """The one of the terminal's six hues; None: it has less colour than ``least``."""
     import math
@@ -214,13 +215,13 @@ def _distance(one: Triple, other: Triple) -> float:
     return sum((a - b) ** 2 for a, b in zip(_lab(one), _lab(other), strict=True))
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def _nearest(colour: Triple) -> int:
     shades = _all_256()
     return min(shades, key=lambda number: _distance(shades[number], colour))
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def _nearest_readable(colour: Triple, back: int, wanted: float) -> int:
     """The nearest one with this contrast on a background; the best, if none has it."""
     shades = _all_256()
