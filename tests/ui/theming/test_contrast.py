@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,13 @@ def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> Non
     light = abs(seen(c["hunk-added"], sight)[0] - seen(c["hunk-struck"], sight)[0])
     assert light >= 0.08, "lightness alone tells them apart"
     assert palette.face("hunk-added-word") != palette.face("hunk-struck-word")
+
+
+@pytest.mark.parametrize("sight", ["everybody", *MIXED_UP])
+@pytest.mark.parametrize("name", SAFE)
+def test_states_of_hunks_can_be_told_apart(name: str, sight: str) -> None:
+    """Glyphs and words say them too."""
+    colours = theme.read_theme(name).colours
+    states = [colours[f"hunk-{state}"] for state in ("landing", "pending", "accepted", "struck")]
+    for one, other in combinations(states, 2):
+        assert difference(one, other, sight) >= 0.07, (one, other)
