@@ -49,7 +49,11 @@ class PromptWanted(Message):
 
 
 class ConversationWanted(Message):
-    """The focus goes up into the conversation."""
+    """The focus goes up into the conversation; ``search``: to look for words in it."""
+
+    def __init__(self, *, search: bool = False) -> None:
+        super().__init__()
+        self.search = search
 
 
 class Scrolled(Message):

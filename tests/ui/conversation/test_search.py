@@ -209,6 +209,8 @@ async def test_it_opens_from_the_prompt_and_from_the_editor() -> None:
         await pilot.press("alt+slash", *"answer 2", "tab")
         assert app.bench.focused is app.bench.transcript
         assert lit_rows(app)
-        await pilot.press("alt+2", "alt+2", "alt+slash")
+        await pilot.press("escape", "i", "ctrl+f")
+        assert app.bench.transcript.searching
+        await pilot.press("escape", "alt+2", "alt+2", "alt+slash")
         assert app.bench.panes.in_sight("conversation")
         assert app.bench.transcript.searching

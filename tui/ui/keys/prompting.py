@@ -54,6 +54,7 @@ PROMPTING: tuple[Key, ...] = (
         "The draft in your own editor (VISUAL or EDITOR); what you save there comes back",
     ),
     Key("conversation", ("shift+tab",), "prompt", "Go up into the conversation"),
+    Key("search", ("ctrl+f",), "prompt", "Search the conversation"),
     Key("page_up", ("pageup",), "prompt", "Scroll the conversation up"),
     Key("page_down", ("pagedown",), "prompt", "Scroll the conversation down"),
     Key(

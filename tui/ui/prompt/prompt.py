@@ -21,6 +21,7 @@ from tui.ui.messages import (
 )
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.history import History
+from tui.ui.prompt.pasting import no_text
 from tui.ui.prompt.vi_text import ViText
 from tui.ui.rows import inert
 
@@ -53,6 +54,7 @@ class Prompt(ViText):
             "search_past": self.search_past,
             "edit_outside": lambda: bool(self.post_message(EditedOutside())),
             "unqueue": lambda: bool(self.post_message(TakenBack())),
+            "search": lambda: bool(self.post_message(ConversationWanted(search=True))),
             "page_up": lambda: bool(self.post_message(Scrolled(-1))),
             "page_down": lambda: bool(self.post_message(Scrolled(1))),
         }
@@ -111,6 +113,9 @@ class Prompt(ViText):
         """Pasted text may hold control characters: they are shown, not kept; a long one folds."""
         event.stop()
         event.prevent_default()
+        if why_not := no_text(event.text):
+            self.notify(why_not, severity="warning", timeout=8, markup=False)
+            return
         self.take_in(inert(event.text.replace("\r\n", "\n").replace("\r", "\n")))
 
     def on_text_area_changed(self) -> None:

@@ -231,7 +231,9 @@ class Workbench(WorkbenchCommands):
 
     def on_conversation_wanted(self, message: ConversationWanted) -> None:
         """Up from the prompt: an open question first, else the conversation."""
-        if not self.prompt_box.focus_ask():
+        if message.search:
+            self.action_search()
+        elif not self.prompt_box.focus_ask():
             self.set_focus(self.transcript)
 
     def on_scrolled(self, message: Scrolled) -> None:
