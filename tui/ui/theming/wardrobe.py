@@ -93,15 +93,17 @@ class Wardrobe:
             return
         changed = asyncio.Event()
         watching = asyncio.ensure_future(self.watch(changed.set))
+        news = asyncio.ensure_future(changed.wait())
         try:
             while not watching.done():
-                news = asyncio.ensure_future(changed.wait())
                 await asyncio.wait({watching, news}, return_when=asyncio.FIRST_COMPLETED)
-                if not news.cancel():
+                if news.done():
                     changed.clear()
+                    news = asyncio.ensure_future(changed.wait())
                     await self.reload()
         finally:
             watching.cancel()
+            news.cancel()
 
     async def reload(self) -> None:
         """Read the user's files again; what is wrong with the one that is worn is said."""
