@@ -32,6 +32,8 @@ _TURNS: tuple[tuple[float, int], ...] = (
     (0.80, 1), (2.20, 3), (2.90, 2), (3.90, 6), (4.95, 4), (6.05, 5), (6.30, 1),
 )  # fmt: skip
 """Up to which hue in OKLab (radians) which of the terminal's six hues stands for it."""
+_LOUD = ("selection", "-word", "-match")
+"""Backgrounds that say something: they are never left out."""
 _DARK_INK_ON = frozenset({2, 3, 6})
 """Of these six as backgrounds those that black letters are read on."""
 
@@ -89,6 +91,8 @@ class Shades:
         """Whether a background is the terminal's own here: the theme's, or a tint of it."""
         if back is None or back in self._flat:
             return True
+        if self._names.get(back, "").endswith(_LOUD):  # whatever a light theme makes of it
+            return False
         return contrast(back, self._ground) < _VISIBLE
 
     def _is_marked(self, back: Triple | None) -> bool:
