@@ -70,8 +70,14 @@ class Sieve:
         """The best ones first."""
         likely = nsmallest(max(_CLOSELY, count), self._held)
         found = [fit(self.letters, self._texts[index]) for *_, index in likely]
-        found.sort(key=lambda one: (-one.score, len(one.text), one.text))
+        found.sort(key=_rank)
         return found[:count]
+
+
+def _rank(one: Fit) -> tuple[int, int, int, str]:
+    """The better one, then that with the shorter name, then that with the shorter path."""
+    name = len(one.text) - one.text.rfind("/")
+    return -one.score, name, len(one.text), one.text
 
 
 def folded(text: str) -> str:

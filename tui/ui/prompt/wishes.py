@@ -12,6 +12,8 @@ from tui.ui.commands import Command, find_command, split_command
 _COMMAND = re.compile(r"/([\w-]*)$")
 _ARGUMENT = re.compile(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
 _MENTION = re.compile(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_LONGEST = 1_000
+"""Characters before the cursor that are looked at: a path that is longer is written by hand."""
 _PLAIN = re.compile(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
 """A path that ends where a blank does, with nothing that prose takes for its own."""
 
@@ -47,7 +49,8 @@ def wish_at(line: str, column: int, *, first: bool, alone: bool) -> Wish | None:
     before = line[:column]
     if first and alone and line.startswith("/"):
         return _of_command(line, before) if split_command(line) is not None else None
-    found = _MENTION.search(before)
+    skipped = max(column - _LONGEST, 0)
+    found = _MENTION.search(before[skipped:])
     if found is None:
         return None
     letters = found[1] if found[1] is not None else found[2]
