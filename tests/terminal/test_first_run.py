@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.support.terminal import Terminal
 from tui.cli.open_app import FIRST_RUN
+from tui.settings import load
 
 CTRL_C, CTRL_Q, ESC = "\x03", "\x11", "\x1b"
 
@@ -67,6 +70,61 @@ def test_the_current_folder(start: Callable[..., Terminal], tmp_path: Path) -> N
     term.type(CTRL_Q)
     assert term.wait_exit() == 0
     assert term.trouble() == ""
+
+
+class Models(BaseHTTPRequestHandler):
+    """A server on this machine with two models, and nothing else."""
+
+    def do_GET(self) -> None:
+        body = b'{"data": [{"id": "tiny-8b"}, {"id": "large-32b"}]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[None]:
+    """It listens where a provider of the user's own says."""
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Models)
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    folder, port = tmp_path / "home" / "providers", listening.server_port
+    folder.mkdir(parents=True)
+    url = f"http://127.0.0.1:{port}/v1"
+    text = f'title = "Mine"\nkind = "openai-chat"\nurl = "{url}"\nport = {port}\n'
+    (folder / "mine.toml").write_text(text)
+    yield
+    listening.shutdown()
+    listening.server_close()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_server_of_this_machine_is_connected(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    settings = tmp_path / "home" / "config.toml"
+    term = start(size=(80, 24))
+    term.wait_for("2 models on 127.0.0.1")
+    term.wait_for("Connect a model              Mine")
+    term.type("2")
+    term.wait_for("the fast model")
+    term.type("tiny\r")
+    term.wait_for("the deep model")
+    term.type("large\r")
+    term.wait_for("will be:")
+    assert not settings.exists()
+    term.type("\r")
+    term.wait_for("fast tiny-8b")
+    assert "deep large-32b" in term.text
+    found = load(settings).models
+    assert found.fast is not None
+    assert found.deep is not None
+    assert (found.fast.name, found.fast.endpoint) == ("tiny-8b", "mine")
+    assert found.deep.name == "large-32b"
+    assert chosen(tmp_path) == "connected"
 
 
 def test_a_folder_that_is_named_is_opened_at_once(

@@ -48,16 +48,6 @@ def test_from_the_first_prompt_to_the_other_model(
     assert term.trouble() == ""
 
 
-def test_typing_over_the_answer_goes_on_too(start: Callable[..., Terminal]) -> None:
-    term = start("practice", "--guide")
-    term.wait_for("ask for a change")
-    term.type("make the cache safe for threads\r")
-    term.wait_for("Esc stops it")
-    term.type("use a plain Lock\r")
-    term.wait_for("accept it")
-    term.wait_for("accepts all hunks")
-
-
 def test_keys_that_were_changed_are_said_and_work(
     start: Callable[..., Terminal], tmp_path: Path
 ) -> None:

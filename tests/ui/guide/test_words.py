@@ -129,3 +129,5 @@ def test_an_action_without_any_key_is_in_the_palette() -> None:
 
 def test_a_sentence_has_its_keys_apart() -> None:
     assert sentence("{} stops it.", "Esc") == [("Esc", "key"), (" stops it.", "text")]
+    two = [("F2", "key"), (" or ", "text"), ("Alt+M", "key"), (" switches.", "text")]
+    assert sentence("{} switches.", "F2 or Alt+M") == two

@@ -13,6 +13,7 @@ SLOW_TOKENS_S = 50
 """What a model is slowed down to that one delegates to."""
 REPEATED = "duetto practice --guide"
 
+_OR = " or "
 Tone = Literal["text", "key"]
 Sentence = list[tuple[str, Tone]]
 """Pieces of one sentence; keys stand out."""
@@ -68,8 +69,12 @@ def sentence(text: str, *keys: str) -> Sentence:
     """``Press {} now``, with a key for each pair of braces."""
     parts = text.split("{}")
     found: Sentence = [(parts[0], "text")]
-    for key, part in zip(keys, parts[1:], strict=True):
-        found += [(key, "key"), (part, "text")]
+    for names, part in zip(keys, parts[1:], strict=True):
+        first, *others = names.split(_OR)
+        found += [(first, "key")]
+        for other in others:
+            found += [(_OR, "text"), (other, "key")]
+        found += [(part, "text")]
     return [piece for piece in found if piece[0]]
 
 
@@ -86,7 +91,7 @@ def either(action: str) -> str:
     """Two keys of an action, for keyboards and terminals that do not have the first."""
     row = row_of(action)
     names = ways(row) if row is not None else []
-    return " or ".join(dict.fromkeys((names[0], names[-1]))) if names else key_of(action)
+    return _OR.join(dict.fromkeys((names[0], names[-1]))) if names else key_of(action)
 
 
 def _send(place: Place) -> Sentence:
