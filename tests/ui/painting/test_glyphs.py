@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 import tui.ui
 from tui.ui.painting.glyphs import Glyphs
+from tui.ui.signs import SIGNS
 
 TEXTS = st.text(
     st.sampled_from("ab é漢字─│▁█✓✗…→👍🏽👩\u200d👧🇩🇪e\u0301☁\ufe0f\u00a0ßЖאش")
@@ -46,7 +47,7 @@ def test_what_the_house_draws_with_has_a_sign_of_its_own() -> None:
             signs |= {sign for sign in path.read_text(encoding="utf-8") if ord(sign) > 127}
     table = Glyphs("ascii")
     lost = {sign for sign in signs - {NEVER_DRAWN} if table.text(sign) == "?"}
-    assert lost <= {"⌕"}
+    assert lost <= {"⌕", "┆"}, "a place to look, a place to choose"
 
 
 def test_letters_lose_their_accents_only() -> None:
@@ -58,3 +59,13 @@ def test_letters_lose_their_accents_only() -> None:
 def test_where_they_are_wide_only_signs_of_open_width_are_replaced() -> None:
     wide = Glyphs("unicode", wide_ambiguous=True)
     assert wide.text("─│●→… ✎ ✓ 漢 é Ж") == "-|*>~ ✎ ✓ 漢 é Ж"
+
+
+def test_what_tells_states_apart_still_does() -> None:
+    """The signs of one place, as the help explains them, are as many as before."""
+    table = Glyphs("ascii")
+    for place in ("left of a line", "behind a name", "before a name"):
+        signs = [said.split()[0] for said, _ in SIGNS if said.endswith(place)]
+        assert len({table.text(sign) for sign in signs}) == len(signs), place
+    for signs in ("●◐○◌", "✓✗●"):
+        assert len(set(table.text(signs))) == len(signs)
