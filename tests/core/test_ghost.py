@@ -87,6 +87,17 @@ def test_edits_above_carry_it_along_and_a_rejected_hunk_has_no_ghost() -> None:
     assert trail.at(10) is None
 
 
+def test_struck_lines_above_it_do_not_count_when_they_are_gone() -> None:
+    trail, here = Trail(), hunk(10, 18)
+    here.removed = 3
+    for row in range(5):
+        trail.wrote(100 * (row + 1), here, 13 + row)
+    assert trail.at(200) == ("cache.py", 14), "while it lands they stand there"
+    here.stage, here.end = Stage.LANDED, Mark(15)
+    assert trail.at(200) == ("cache.py", 11)
+    assert trail.at(500) == ("cache.py", 14)
+
+
 def test_it_goes_from_file_to_file() -> None:
     trail, first, second = Trail(), hunk(0, 5), hunk(7, 9, "test_cache.py")
     trail.wrote(10, first, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.support.fakes import World, settle
-from tests.support.turns import CACHE, PATCH, begun
+from tests.support.turns import begun
 from tui.core.wire import events
 from tui.core.wire.limits import PAUSE, Limit
 from tui.engine import intents
@@ -73,22 +73,3 @@ async def test_a_vendors_event_tells_too_and_others_are_passed_over() -> None:
     raw = {"rate_limits": {"primary": window}}
     world.wire.give(events.Unknown("codex.rate_limits", raw), events.Unknown("ping", {}))
     assert world.session.status.limits == (Limit("% of 5 h", 10, 100),)
-
-
-async def test_the_meter_learns_where_the_model_wrote() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    key = model.open_patch("call_1")
-    model.say(model.open_text(), "words before the edit " * 20)
-    cut = PATCH.index("self.items[key] = 1\n         return")
-    for at in range(0, cut, 7):
-        model.patch_delta(key, PATCH[at : min(at + 7, cut)])
-        world.clock.advance(0.01)
-        world.session.drain()
-    meter = world.session.meter
-    place = meter.ghost_place(world.clock.now())
-    assert place is not None
-    assert (place.path, place.line) == ("cache.py", None), "it still writes the words"
-    place = meter.ghost_place(world.clock.now() + 60)
-    assert place is not None
-    assert (place.path, place.line) == ("cache.py", 4)

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tui.core.edits.hunk import Decision, Hunk
+from tui.core.edits.hunk import OPEN, Decision, Hunk
 
 GHOST_TOKENS_S = 50.0
 _MOST_STEPS = 20_000
@@ -70,6 +70,13 @@ class _Step(NamedTuple):
     hunk: Hunk
     row: int
     """Counted from the hunk's first row, which moves with edits above."""
+    gone: int
+    """How many of the rows before it are struck lines, which go when the hunk has landed."""
+
+    @property
+    def row_now(self) -> int:
+        """The same row as it is counted now."""
+        return self.row if self.hunk.stage in OPEN else max(self.row - self.gone, 0)
 
 
 class Trail:
@@ -96,7 +103,8 @@ class Trail:
     def wrote(self, chars: int, hunk: Hunk, line: int) -> None:
         """After ``chars`` characters of the turn's output the model writes in this line."""
         if hunk.start is not None:
-            self._steps.append(_Step(chars, hunk, max(line - hunk.start.line, 0)))
+            row = max(line - hunk.start.line, 0)
+            self._steps.append(_Step(chars, hunk, row, hunk.removed))
 
     def at(self, chars: float) -> tuple[str, int | None] | None:
         """Path and line where the ghost is after so many characters.
@@ -116,11 +124,11 @@ class Trail:
 
 def _place(step: _Step, then: _Step | None, chars: float) -> tuple[str, int] | None:
     """At a step, or between it and the next one in the same hunk; None: it was taken out."""
-    hunk, row = step.hunk, step.row
+    hunk, row = step.hunk, step.row_now
     if hunk.start is None or hunk.end is None or hunk.decision is Decision.REJECTED:
         return None
-    if then is not None and then.hunk is hunk and then.row > row:
+    if then is not None and then.hunk is hunk and then.row_now > row:
         share = max(chars - step.chars, 0.0) / (then.chars - step.chars)
-        row += int(share * (then.row - row))
+        row += int(share * (then.row_now - row))
     last = max(hunk.end.line - 1, hunk.start.line)
     return hunk.path, min(hunk.start.line + row, last)
