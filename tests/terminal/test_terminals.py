@@ -179,7 +179,7 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("name", ["true", "vt100", "console"])
+@pytest.mark.parametrize("name", ["true", "vt100"])
 def test_no_text_breaks_a_row(start: Start, tmp_path: Path, name: str) -> None:
     """Right to left, joined, combining, wide and control characters, in files and their names."""
     folder = tmp_path / "odd"
@@ -192,7 +192,7 @@ def test_no_text_breaks_a_row(start: Start, tmp_path: Path, name: str) -> None:
     term.type("\x1bt")
     term.wait_for("text.md")
     term.settle(0.5)
-    border = {"true": "▏", "vt100": "|", "console": "|"}[name]
+    border = {"true": "▏", "vt100": "|"}[name]
     columns = [{x for x, sign in enumerate(line) if sign == border} for line in term.lines[2:24]]
     assert set.intersection(*columns), "the panes' border stands in one column of all rows"
     written = term.output.decode("utf-8", "replace")
@@ -223,3 +223,15 @@ def test_a_turn_that_ends_unseen_is_told_of_and_the_title_comes_back(
     term.type("y")
     assert term.wait_exit() == 0
     assert term.output.count(b"\x1b[22;2t") == term.output.count(b"\x1b[23;2t") == 1
+
+
+def test_the_doctor_says_what_was_found_out_and_how(start: Start) -> None:
+    term = start("doctor", size=(100, 40), kind=KINDS["256"])
+    term.background = b"fafa/f8f8/f3f3"
+    term.wide = True
+    shown = term.wait_for("notification")
+    assert "colours: 256 (TERM=xterm-256color)" in shown
+    assert "signs of open width are two cells wide (measured)" in shown
+    assert "light (it said so)" in shown
+    assert "â" not in shown
+    assert "rgb:" not in shown
