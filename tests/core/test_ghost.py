@@ -94,8 +94,10 @@ def test_struck_lines_above_it_do_not_count_when_they_are_gone() -> None:
         trail.wrote(100 * (row + 1), here, 13 + row)
     assert trail.at(200) == ("cache.py", 14), "while it lands they stand there"
     here.stage, here.end = Stage.LANDED, Mark(15)
+    trail.wrote(600, here, 14)
     assert trail.at(200) == ("cache.py", 11)
     assert trail.at(500) == ("cache.py", 14)
+    assert trail.at(600) == ("cache.py", 14), "noted when they were gone already"
 
 
 def test_it_goes_from_file_to_file() -> None:

@@ -104,7 +104,8 @@ class Trail:
         """After ``chars`` characters of the turn's output the model writes in this line."""
         if hunk.start is not None:
             row = max(line - hunk.start.line, 0)
-            self._steps.append(_Step(chars, hunk, row, hunk.removed))
+            gone = hunk.removed if hunk.stage in OPEN else 0
+            self._steps.append(_Step(chars, hunk, row, gone))
 
     def at(self, chars: float) -> tuple[str, int | None] | None:
         """Path and line where the ghost is after so many characters.
