@@ -8,6 +8,7 @@ from tests.support.linear_stage import LinearStage
 from tui.core.edits.hunk import Decision
 from tui.engine.intents import Place
 from tui.linear.picking import picked
+from tui.linear.words import numbers_words
 
 
 @pytest.fixture
@@ -135,3 +136,11 @@ def test_names_and_lines_of_others_do_nothing_to_the_terminal() -> None:
     assert "\\x1b[2J" in said
     assert "\x1b" not in said
     assert "\u202e" not in said
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [([1], "1"), ([2, 1], "1 to 2"), ([1, 2, 3, 5, 7, 8], "1 to 3, 5, 7 to 8"), ([], "")],
+)
+def test_many_numbers_are_said_in_few_words(numbers: list[int], said: str) -> None:
+    assert numbers_words(numbers) == said

@@ -53,7 +53,7 @@ def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> N
     assert said.index("You: let slug take a max_length") < said.index("ledger/names.py: 2 hunks")
     assert said.index("fast is done: ") < said.index("Hunk 1: ledger/names.py, line 7,")
     assert "+ def slug(name: str, max_length: int | None = None) -> str:" in said
-    assert "Accepted hunks 1, 2.\nNo hunk waits any more.\n" in said
+    assert "Accepted hunks 1 to 2.\nNo hunk waits any more.\n" in said
     assert "Running: pytest" in said
     assert "[exit 0 after " in said
     assert "A model at 50 tokens per second" in said
@@ -225,3 +225,20 @@ def test_a_prompt_is_written_in_the_users_editor(
     term.wait_for("2 lines written: /again sends it, /compose goes on with it.")
     term.type("/again\r")
     term.wait_for("Sending again: written outside and more")
+
+
+def test_a_closed_window_keeps_what_stood_in_the_line_a_second_ago(
+    start: Start, environment: dict[str, str]
+) -> None:
+    term = start("--linear")
+    term.wait_for("/quit leaves.")
+    term.wait_for(re.compile(r"^>$", re.M))
+    term.type("half a thought")
+    state = Path(environment["DUETTO_HOME"], "state")
+
+    def kept(text: str = "") -> list[str]:
+        return [file.read_text() for file in state.glob("rescue/*/draft.txt")]
+
+    term.wait_for(kept)
+    term.hang_up()
+    assert kept() == ["half a thought"]

@@ -29,6 +29,7 @@ from tui.linear.console import Console, Listener
 from tui.linear.line_sources import LineSource, source_of
 from tui.settings import Paths, load_project, with_project
 
+_PATIENCE_S = 1.0
 _MOST = 500
 """Lines of earlier runs that the up arrow goes through."""
 
@@ -66,7 +67,7 @@ class Linear:
     def __init__(self, composition: Composition, target: Target, source: LineSource) -> None:
         self._composition = composition
         self._target = target
-        self._console = Console(source, sys.stdout.fileno())
+        self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)
         self.conductor = Conductor(composition.session, self._console, live=source.shows)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
@@ -83,6 +84,7 @@ class Linear:
             interrupted=lambda cleared, taken: call(self._stop, cleared, taken),
             ended=lambda: call(conductor.ended),
             killed=lambda code: call(conductor.end, code),
+            typing=lambda text: call(conductor.typing, text),
         )
         thread = threading.Thread(target=self._session, name="session")
         thread.start()
@@ -117,6 +119,7 @@ class Linear:
         finally:
             # whoever reads lines has to stop first: what stands in one is kept, too
             self._console.close()
+            await asyncio.to_thread(self._console.finished.wait, _PATIENCE_S)
             self._last_words.keep()
             self._last_words.say()
             await self._composition.close()
@@ -149,8 +152,9 @@ class Linear:
         """What would be lost; nothing if the user left it behind."""
         if self.conductor.left:
             return Unsaved()
-        draft = "\n".join(filter(str.strip, (self.conductor.draft, self._console.left_over)))
-        return self._composition.session.unsaved(draft)
+        if left_over := self._console.left_over:
+            self.conductor.typing(left_over)
+        return self._composition.session.unsaved(self.conductor.draft)
 
 
 def opening(status: Status, root: Path) -> list[str]:
@@ -160,6 +164,7 @@ def opening(status: Status, root: Path) -> list[str]:
     lines.append(f"{', '.join(models)}; {status.role} answers.")
     if status.rehearsal:
         lines.append("This is a rehearsal: scripted answers at real speeds, no model.")
+        lines.append("A real model answers with: duetto --linear --endpoint NAME --fast MODEL.")
     if status.suggestion:
         lines.append(f"Try: {inert(status.suggestion)}")
     lines.append("Type what you want and press Enter; /help reads all commands, /quit leaves.")

@@ -14,7 +14,7 @@ from tui.engine.slash import asked, auto_words, diff_asked, model_words, unknown
 from tui.linear.commands import LINEAR
 from tui.linear.picking import Picked, picked, waiting
 from tui.linear.recital import Recital, Voice
-from tui.linear.words import brief, counted, hunk_line
+from tui.linear.words import brief, counted, hunk_line, numbers_words
 
 
 class Commander:
@@ -170,7 +170,7 @@ class Commander:
         done = [hunk for hunk in chosen.hunks if hunk.decision is decision]
         lines = []
         if done:
-            numbers = ", ".join(str(hunk.id) for hunk in done)
+            numbers = numbers_words(hunk.id for hunk in done)
             which = "hunk" if len(done) == 1 else "hunks"
             lines.append(f"{decision.value.capitalize()} {which} {numbers}.")
             unsaved = set(unsaved_paths(session))

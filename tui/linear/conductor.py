@@ -31,11 +31,14 @@ from tui.linear.words import brief, counted, state_words
 
 BATCH_S = 0.7
 """Between two pieces of an answer, where somebody listens."""
-_FRAME_S = 0.02
+_FRAME_S = 0.05
 _QUIT_WINDOW_S = 2.0
 _PATIENCE_S = 1.0
+_LOOK_S = 1.0
+"""Between two looks at what is being typed, which is kept against a crash."""
 Mode = Literal["ready", "more", "busy"]
 """What the next line is: a new one, more of the same, or one said into a running answer."""
+Editor = Callable[[str], Awaitable[Edited]]
 _CHOICES = ("Save, then leave", "Leave", "Stay")
 
 
@@ -59,6 +62,9 @@ class Mouth(Protocol):
     def hush(self, on: bool) -> None:
         """Another program has the terminal, or has it no more."""
 
+    def look(self) -> None:
+        """Have it told what is being typed."""
+
 
 class Conductor:
     """Takes lines, and says what comes of them."""
@@ -72,7 +78,7 @@ class Conductor:
         self._teller = Teller(session, pace)
         pages = Pages(MOST_LINES if live else None)
         self._drafts = Drafts()
-        edit = self._edit if live else None
+        edit = (lambda text: _edited(mouth, self.editor, text)) if live else None
         voice = Voice(self._say, self._send, self._ask_to_leave, edit, self._drafts, pages, pace)
         self._commander = Commander(session, voice)
         self._entry = Entry()
@@ -90,7 +96,7 @@ class Conductor:
         self._given_back = ""
         self.left = False
         """The user left on purpose: what is not saved is not kept."""
-        self.editor: Callable[[str], Awaitable[Edited]] | None = None
+        self.editor: Editor | None = None
         """Opens the user's own editor on a text, in this terminal."""
         self.on_entered: Callable[[str], None] = lambda text: None
         """Told of every prompt and command, whole."""
@@ -99,7 +105,7 @@ class Conductor:
     @property
     def draft(self) -> str:
         """What was typed and not sent."""
-        parts = [self._drafts.unsent, self._entry.draft, *self._lines]
+        parts = [self._drafts.unsent, self._entry.draft, *self._lines, self._drafts.typing]
         return "\n".join(filter(str.strip, parts))
 
     @property
@@ -124,12 +130,18 @@ class Conductor:
     def line(self, text: str) -> None:
         """A line was entered."""
         self._quit_until_s = 0.0
+        self._drafts.typing = ""
         self._lines.append(text)
         self.frame()
 
     async def settled(self) -> None:
         """What was entered last is answered, or takes a while."""
         await self._commander.recital.settled(_PATIENCE_S)
+
+    def typing(self, text: str) -> None:
+        """This stands in the line that is being typed."""
+        self._drafts.typing = text
+        self._session.keeping.changed()
 
     def interrupted(self, cleared: bool) -> None:
         """Ctrl+C; ``cleared``: it took back what was typed in the line."""
@@ -167,14 +179,15 @@ class Conductor:
 
     async def _wait(self) -> None:
         """For something to do."""
-        timeout = None
+        timeout = _LOOK_S if self._live else None
         if self._due or self._mouth.holding:
             timeout = BATCH_S
         elif not self._session.at_rest:
-            timeout = 1.0
+            timeout = _LOOK_S
         try:
             await asyncio.wait_for(self._woken.wait(), timeout)
         except TimeoutError:
+            self._mouth.look()
             return
         await asyncio.sleep(_FRAME_S)
         self._woken.clear()
@@ -294,16 +307,6 @@ class Conductor:
             self._say([f"Redirecting {self._session.status.role}."])
         self._session.submit(intents.Prompt(text))
 
-    async def _edit(self, text: str) -> Edited:
-        """Have the user's editor on the terminal."""
-        if self.editor is None:
-            return Edited(None, "There is no editor here.")
-        self._mouth.hush(True)
-        try:
-            return await self.editor(text)
-        finally:
-            self._mouth.hush(False)
-
     def _ask_to_leave(self) -> None:
         """Leave; ask first when something would be left behind."""
         reasons = reasons_to_stay(self._session, self.draft)
@@ -343,3 +346,14 @@ class Conductor:
     def _leave(self, code: int, *, on_purpose: bool) -> None:
         if self._code is None:
             self._code, self.left = code, on_purpose
+
+
+async def _edited(mouth: Mouth, editor: Editor | None, text: str) -> Edited:
+    """Have the user's editor on the terminal."""
+    if editor is None:
+        return Edited(None, "There is no editor here.")
+    mouth.hush(True)
+    try:
+        return await editor(text)
+    finally:
+        mouth.hush(False)

@@ -22,7 +22,9 @@ from tui.linear.conductor import Mode
 from tui.linear.line_sources import LineSource, NotText
 
 PROMPTS: dict[Mode, str] = {"ready": "> ", "more": "... ", "busy": ""}
-_WAKING = getattr(signal, "SIGUSR1", None)
+_WAKING = getattr(signal, "SIGRTMIN", getattr(signal, "SIGUSR1", None))
+"""Python runs handlers in the order of the numbers: where several signals came at once this one is
+the last, so it alone may raise."""
 _ENDING = tuple(
     number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
 )
@@ -45,13 +47,16 @@ class Listener:
     interrupted: Callable[[bool, Callable[[], None]], None]
     ended: Callable[[], None]
     killed: Callable[[int], None]
+    typing: Callable[[str], None]
+    """What stands in the line that is being typed, now and then."""
 
 
 class Console:
     """Ear and mouth; `serve` is called in the main thread, all else from any."""
 
-    def __init__(self, source: LineSource, output: int) -> None:
+    def __init__(self, source: LineSource, output: int, encoding: str = "utf-8") -> None:
         """``output`` is the file descriptor to write to. Called in the main thread."""
+        self._encoding = encoding
         self._source = source
         self._output = output
         self._waiting: deque[str] = deque()
@@ -61,10 +66,16 @@ class Console:
         """Whose prompt stands in the line."""
         self._reading = False
         self._hushed = False
-        self._over = False
+        self._pressed = self._restart = False
+        """Ctrl+C is being looked at; the line is to be read anew."""
+        self._ending = self._over = False
+        """A signal has ended it; the session has ended, too."""
         self._bell = threading.Event()
+        self.finished = threading.Event()
+        """No line is read any more: `left_over` is what it will be."""
         self._main = threading.main_thread().ident
         self._settling: threading.Event | None = None
+        self._seen = ""
         self.left_over = ""
         """What stood in the line when it was over."""
         if _WAKING is not None:
@@ -88,6 +99,10 @@ class Console:
     def say(self, text: str) -> None:
         """Whole lines."""
         self._waiting.append(text)
+        self._ring()
+
+    def look(self) -> None:
+        """Tell what is being typed."""
         self._ring()
 
     def hush(self, on: bool) -> None:
@@ -114,13 +129,14 @@ class Console:
             while not self._over:
                 self._settle()
                 self._write()
-                if self._source.ended:
+                if self._source.ended or self._ending:
                     self._bell.wait(_PAUSE_S)
                 else:
                     self._read()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            self.finished.set()
         self._write()
 
     # inside: main thread only
@@ -130,6 +146,7 @@ class Console:
         listener = self._listener
         assert listener is not None
         self._shown = self._mode
+        self._seen, self._restart = "", False
         try:
             self._reading = True
             try:
@@ -142,11 +159,21 @@ class Console:
                 self._reading = False
         except _Again:
             return
+        except SystemError as error:
+            # Python runs the handlers of what came meanwhile while `_Again` is on its way
+            if not isinstance(error.__cause__, _Again):
+                raise
+            if self._pressed:
+                self._interrupted(signal.SIGINT, None)
+            return
         except EOFError:
             listener.ended()
             return
         except NotText as why:
             self._waiting.append(f"Warning: {why}.\n")
+            return
+        if self._ending:
+            self.left_over = line
             return
         taken = threading.Event()
         listener.line(line, taken.set)
@@ -163,9 +190,13 @@ class Console:
         """In the main thread, between two keys."""
         if not self._reading:
             return
-        if self._over:
+        if self._over or self._restart:
             raise _Again
-        if self._source.typed or not self.holding:
+        typed = self._source.typed
+        if typed != self._seen and self._listener is not None:
+            self._seen = typed
+            self._listener.typing(typed)
+        if typed or not self.holding:
             return
         self._write("\n" if self._source.shows and PROMPTS[self._shown] else "")
         if not self._source.edits:
@@ -177,6 +208,11 @@ class Console:
         else:
             raise _Again
 
+    def _again(self) -> None:
+        """In a handler: have the line read anew."""
+        self._restart = True
+        self._ring()
+
     def _prompt(self) -> None:
         if self._source.shows:
             self._put(PROMPTS[self._shown])
@@ -186,6 +222,7 @@ class Console:
         listener = self._listener
         if listener is None or self._over or self._hushed:
             return
+        self._pressed = True
         source, taken = self._source, threading.Event()
         typed = self._reading and bool(source.typed)
         drop = typed and not self._stoppable
@@ -196,9 +233,10 @@ class Console:
         if typed or (source.shows and not source.edits):
             self._put("\n")  # behind what was typed, or the terminal's own ^C
         listener.interrupted(drop, taken.set)
+        self._pressed = False
         if typed:
             self._settling = taken
-            raise _Again
+            self._again()
 
     def _settle(self) -> None:
         """After Ctrl+C in a line: what became of it is heard before the line goes on."""
@@ -213,17 +251,21 @@ class Console:
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
         """The end by force: what stands in the line is kept with the rest."""
-        if self._reading:
-            self.left_over = self._source.typed
+        self._ending = True
+        typed = self._source.typed if self._reading else ""
+        self.left_over = typed or self._seen
         if self._listener is not None:
             self._listener.killed(128 + number)
+        if typed:
+            self._again()
+        # else nothing stands there, or a terminal that is gone hands it over as a whole line
 
     def _continued(self, number: int, frame: FrameType | None) -> None:
         """Back from the shell: the terminal is as the shell left it."""
         if self._reading and self._source.edits:
             self._source.keep()
             self._put("\n")
-            raise _Again
+            self._again()
 
     def _catch(self) -> dict[int, _Handler]:
         handlers: dict[int, _Handler] = {
@@ -246,12 +288,14 @@ class Console:
 
     def _put(self, text: str) -> None:
         """Past Python's buffer: a signal may come in the middle of it. Raises BrokenPipeError."""
-        data = text.encode("utf-8", "backslashreplace")
+        data = text.encode(self._encoding, "backslashreplace")
         try:
             while data:
                 data = data[os.write(self._output, data) :]
         except BrokenPipeError:
             raise
         except OSError:
-            if not self._over:  # else the terminal is gone, and nobody reads the last words
+            if not (
+                self._over or self._ending
+            ):  # else the terminal is gone, and nobody reads the last words
                 raise

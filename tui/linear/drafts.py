@@ -9,6 +9,8 @@ class Drafts:
     def __init__(self) -> None:
         self.unsent = ""
         """Written and not sent, or given back; it waits for ``/again``."""
+        self.typing = ""
+        """What stood in the line when it was looked at last."""
         self._last = ""
 
     def sent(self, text: str) -> None:

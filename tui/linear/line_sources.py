@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -65,7 +66,11 @@ class PlainLines:
         """The next line. Raises EOFError or NotText."""
         while (end := self._data.find(b"\n", self._looked)) < 0:
             self._looked = len(self._data)
-            chunk = os.read(self._descriptor, _CHUNK)
+            try:
+                chunk = os.read(self._descriptor, _CHUNK)
+            except OSError as error:  # the terminal is gone
+                self.ended = True
+                raise EOFError from error
             self._data += chunk
             if len(self._data) > MOST_BYTES:
                 self._data.clear()
@@ -131,7 +136,8 @@ class EditedLines:
         try:
             line = input(prompt)
         except EOFError:
-            os.write(1, b"\n")
+            with suppress(OSError):  # the terminal may be gone
+                os.write(1, b"\n")
             raise
         except UnicodeDecodeError as error:
             raise NotText("that line was not UTF-8 and was left out") from error

@@ -38,6 +38,17 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def numbers_words(numbers: Iterable[int]) -> str:
+    """``1 to 3, 5``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join(" to ".join(map(str, dict.fromkeys(run))) for run in runs)
+
+
 def span(seconds: float) -> str:
     """``84 ms``, ``1.2 s``, ``2 min 5 s``."""
     if seconds < 0.9995:
