@@ -15,6 +15,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 from tui.ui.first_run.port import Choice, Found, Listed, Source
 from tui.ui.first_run.screen import FirstRunScreen
+from tui.ui.first_run.sheet import Sheet
 
 OLLAMA = Source("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
 GROQ = Source("groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY")
@@ -205,6 +206,29 @@ async def test_a_row_can_be_clicked() -> None:
         await seat.pilot.click("#first-run", offset=(20, at))
         await seat.pilot.pause()
         assert "the fast model" in seat.screen.text
+
+
+async def test_other_colours_come_at_once() -> None:
+    async with seated(Outside(OLLAMA)) as seat:
+        sheet = seat.screen.query_one(Sheet)
+        rows = [sheet.render_line(y) for y in range(12)]
+        seat.app.theme = "paper"
+        await seat.pilot.pause(0.05)
+        assert all(before != sheet.render_line(y) for y, before in enumerate(rows))
+
+
+async def test_what_is_found_under_the_help_is_there_afterwards() -> None:
+    port = Outside(OLLAMA)
+    port.found_all.clear()
+    async with seated(port) as seat:
+        seat.app.action_help()
+        await seat.pilot.pause()
+        port.found_all.set()
+        await seat.pilot.pause(0.05)
+        await seat.press("escape")
+        await seat.pilot.pause()
+        assert "2 models on 127.0.0.1:11434" in seat.screen.text
+        assert seat.app.screen is seat.screen
 
 
 async def test_where_nothing_was_found_it_says_how() -> None:

@@ -14,6 +14,7 @@ from tui.core.edits.hunk import Stage
 from tui.engine.intents import Interrupt, Throttle
 from tui.ui.app import DuettoApp
 from tui.ui.guide.guide import Ending, Guide
+from tui.ui.guide.panel import GuidePanel
 
 PROMPT = "make the cache safe for threads"
 
@@ -173,6 +174,19 @@ async def test_there_is_room_for_the_prompt_and_the_conversation(size: tuple[int
         assert bench.transcript.region.height >= 2
 
 
+async def test_a_window_that_gets_lower_only_has_fewer_rows_for_it() -> None:
+    async with guided((120, 40)) as stand:
+        await stand.asked()
+        tall = stand.guide.text.count("\n")
+        await stand.pilot.resize_terminal(120, 14)
+        await stand.settle()
+        low = stand.guide.text.count("\n")
+        assert low < tall
+        await stand.pilot.resize_terminal(120, 40)
+        await stand.settle()
+        assert stand.guide.text.count("\n") == tall
+
+
 async def test_a_window_that_shrinks_gets_a_smaller_panel() -> None:
     async with guided((120, 40)) as stand:
         tall = stand.guide.text.count("\n")
@@ -193,7 +207,9 @@ async def test_all_of_it_in_the_smallest_window() -> None:
 
 async def test_it_says_the_same_in_other_colours() -> None:
     async with guided() as stand:
-        before = stand.guide.text
+        panel = stand.app.bench.query_one(GuidePanel)
+        before, colours = stand.guide.text, panel.render_line(0)
         stand.app.theme = "paper"
         await stand.settle()
         assert stand.guide.text == before
+        assert panel.render_line(0) != colours

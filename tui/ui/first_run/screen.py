@@ -63,11 +63,16 @@ class FirstRunScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Looking around begins when the screen can show what is found."""
         self.call_after_refresh(self._write)
+        # the terminal may say late that its background is light
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._write())
         self.run_worker(self._look(), name="looking around", exclusive=True, group="look")
 
     def on_resize(self) -> None:
         """Other rows."""
         self.call_after_refresh(self._write)
+
+    on_screen_resume = on_resize
+    """The help, or the palette, lay over this."""
 
     # -- keys
 

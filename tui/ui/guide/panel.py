@@ -29,6 +29,8 @@ class GuidePanel(Painted):
         self._at: Step | None = STEPS[0]
         self._way_out = ""
         self._rows: list[list[Piece]] = []
+        self._height = 0
+        """Of the screen, when the rows were made."""
 
     def say(
         self,
@@ -48,21 +50,28 @@ class GuidePanel(Painted):
         """All that it shows, as plain text."""
         return "\n".join("".join(text for text, _ in row) for row in self._rows)
 
+    def on_mount(self) -> None:
+        """How many rows there are for it depends on the screen, not on its own size."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.remake())
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._fit())
+
     def on_resize(self) -> None:
         """Another width breaks lines elsewhere."""
         self.remake()
 
-    def recolour(self) -> None:
-        """The theme changed."""
-        self.remake()
-
     def remake(self) -> None:
         """Make the rows anew, and take as much room as they need."""
+        self._height = self.screen.size.height
         width = self.size.width or self.screen.size.width
         self._rows = self._made(max(width - len(_BAR) - 1, 8), self._most())
         if self.styles.height is None or self.styles.height.value != len(self._rows):
             self.styles.height = len(self._rows)
         self.refresh()
+
+    def _fit(self) -> None:
+        """After a layout: a taller or lower screen has room for more or less."""
+        if self.screen.size.height != self._height:
+            self.remake()
 
     def render_line(self, y: int) -> Strip:
         """One row: a bar, and what is said."""
