@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Ask
-from tui.ui.prompt.hint import _TIPS
+from tui.ui.prompt.hint import tips
 from tui.ui.widgets.bar import Bar
 
 NARROWEST_OF_TWO = (100, 30)
@@ -24,7 +24,7 @@ async def test_no_tip_is_cut() -> None:
     session = ScriptedSession()
     async with running(session, NARROWEST_OF_TWO) as (app, pilot):
         hint = app.bench.query_one("#hint", Bar)
-        for number, tip in enumerate(_TIPS):
+        for number, tip in enumerate(tips()):
             assert tip in hint.render_line(0).text
             await pilot.press(*str(number), "enter")
 

@@ -9,19 +9,14 @@ from rich.cells import cell_len
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.commands import completions, find_command, split_command
+from tui.ui.keymap import shown
+from tui.ui.keys.key import Scope
 from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queued import QueueBox
 from tui.ui.rows import Piece, clip
 from tui.ui.widgets.bar import Bar
 
-_TIPS = (
-    "@ names a file",
-    "! runs a command",
-    "/help lists all commands",
-    "F2 or Alt+M: fast ↔ deep",
-    "Shift+Tab: up into the conversation",
-)
 _COLOURS = {
     "redirect": "fast",
     "steer": "accent",
@@ -30,9 +25,30 @@ _COLOURS = {
     "answer": "warning",
     "remove": "warning",
 }
-_ENTER, _ALT, _TAB = "⏎", "Alt+⏎", "Tab"
 _LEAST_WORDS = 4
 """Cells: fewer of the words behind the labels say nothing."""
+
+
+def _key(action: str, scope: Scope = "prompt") -> str:
+    """The key of an action as it is now, in few cells."""
+    return shown(action, scope).replace("Enter", "⏎")
+
+
+def _both(*actions: str) -> str:
+    return " ".join(map(_key, actions))
+
+
+def tips() -> tuple[str, ...]:
+    """What helps a user whose prompt is empty, one after the other."""
+    return (
+        "@ names a file",
+        "! runs a command",
+        "/help lists all commands",
+        f"{' or '.join(shown('switch', most=2).split())}: fast ↔ deep",
+        f"{shown('conversation', 'prompt')}: up into the conversation",
+        f"{shown('search_past', 'prompt')}: what you asked before",
+        f"{shown('edit_outside', 'prompt')}: the draft in your editor",
+    )
 
 
 class Said(NamedTuple):
@@ -83,45 +99,56 @@ class Hint(Bar):
         draft = self._prompt.text
         if self._session.status.asks and not self._queue.has_focus:
             if isinstance(self._prompt.screen.focused, AskBox):
-                return Said([(_ENTER, "answer")], "1-9 · Esc refuses · Tab: prompt")
+                return Said([("⏎", "answer")], "1-9 · Esc refuses · Tab: prompt")
             if not self._prompt.has_focus:  # there a digit is text
-                return Said([("F6 Shift+Tab", "answer")], "the question above")
+                return Said(
+                    [(f"{shown('next_pane')} {shown('conversation', 'prompt')}", "answer")],
+                    "the question above",
+                )
             if not draft and not self._prompt.editing:
-                return Said([("Shift+Tab", "answer")], "the question above")
+                return Said([(_key("conversation"), "answer")], "the question above")
         if self._queue.has_focus:
-            return Said([(_ENTER, "edit"), ("d", "remove"), ("s", "send now"), (_TAB, "prompt")])
+            return self._queued()
         if self._prompt.searching:
             words = "words of an earlier prompt · Esc: back to the draft"
             if not self._prompt.choosing:
                 return Said([("Esc", "back to the draft")], "none has these words")
-            return Said([(f"{_ENTER} {_TAB}", "take")], words, "Esc: back to the draft")
+            return Said([(_both("send", "complete"), "take")], words, "Esc: back to the draft")
         if self._prompt.choosing:
             return self._choosing()
         if self._prompt.editing:
             return self._editing()
         return self._command(draft) or self._words_for_the_model(draft)
 
+    def _queued(self) -> Said:
+        """The queue has the keys."""
+        says = {"edit_queued": "edit", "remove_queued": "remove", "send_queued": "send now"}
+        labels = [(_key(action, "queue"), word) for action, word in says.items()]
+        return Said([*labels, (_key("prompt", "queue"), "prompt")])
+
     def _editing(self) -> Said:
         """A queued message stands in the prompt."""
         number = (self._queue.edited or 0) + 1
         if not self._prompt.text.strip():
-            return Said([(f"{_ENTER} {_TAB}", "remove")], f"nothing typed: message {number} goes")
-        back = (f"{_ENTER} {_TAB}", f"put back as {number}")
+            return Said(
+                [(_both("send", "complete"), "remove")], f"nothing typed: message {number} goes"
+            )
+        back = (_both("send", "complete"), f"put back as {number}")
         status = self._session.status
         if status.busy:
-            return Said([back, (_ALT, self._session.alt_label())])
+            return Said([back, (_key("steer"), self._session.alt_label())])
         other = "queue" if len(status.queued) > 1 else "send"
-        return Said([back, (_ALT, other), ("Esc", "leave it")])
+        return Said([back, (_key("steer"), other), ("Esc", "leave it")])
 
     def _choosing(self) -> Said:
         """The list is open over the prompt."""
         completer, words = self._prompt.completer, "↑↓ choose · Esc closes"
         lit, wish = completer.lit, completer.wish
         if wish is None or lit is None or wish.kind == "file":
-            return Said([(f"{_ENTER} {_TAB}", "take")], words)
+            return Said([(_both("send", "complete"), "take")], words)
         if lit.more:
-            return Said([(f"{_ENTER} {_TAB}", "complete")], words)
-        return Said([(_ENTER, "run"), (_TAB, "complete")], words)
+            return Said([(_both("send", "complete"), "complete")], words)
+        return Said([(_key("send"), "run"), (_key("complete"), "complete")], words)
 
     def _command(self, draft: str) -> Said | None:
         """The draft is, or becomes, a command."""
@@ -129,32 +156,36 @@ class Hint(Bar):
             first = found[0]
             if len(found) == 1 or draft[1:] == first.name:
                 words = f"/{first.name} {first.argument}  {first.help}"
-                return Said([(_ENTER, "run")], words)
-            return Said([(_ENTER, "run")], "  ".join(f"/{command.name}" for command in found))
+                return Said([(_key("send"), "run")], words)
+            return Said([(_key("send"), "run")], "  ".join(f"/{command.name}" for command in found))
         if (parts := split_command(draft)) is not None:
             command = find_command(parts[0])
             if parts[0] == "steer" and parts[1]:
-                return Said([(_ENTER, self._session.alt_label())], *self._refusal())
+                return Said([(_key("send"), self._session.alt_label())], *self._refusal())
             words = f"{command.argument}  {command.help}" if command else "unknown command"
-            return Said([(_ENTER, "run")], words)
+            return Said([(_key("send"), "run")], words)
         if draft.startswith("!"):
-            return Said([(_ENTER, "run")], "as a command in the workspace")
+            return Said([(_key("send"), "run")], "as a command in the workspace")
         return None
 
     def _words_for_the_model(self, draft: str) -> Said:
         enter = self._session.prompt_label()
         if self._prompt.fits_nothing:
-            return Said([(_ENTER, enter)], "no file has these letters")
+            return Said([(_key("send"), enter)], "no file has these letters")
         if self._session.status.busy:
             other = self._session.alt_label()
             if other == "queue":
-                return Said([(_ENTER, enter), (f"{_ALT} {_TAB}", other)], *self._refusal())
-            return Said([(_ENTER, enter), (_ALT, other), (_TAB, "queue")])
+                return Said(
+                    [(_key("send"), enter), (_both("steer", "complete"), other)], *self._refusal()
+                )
+            return Said(
+                [(_key("send"), enter), (_key("steer"), other), (_key("complete"), "queue")]
+            )
         if not draft:
-            return Said([(_ENTER, enter)], self._usual())
+            return Said([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes
-            return Said([(_ENTER, enter), (_ALT, "queue")], self._usual())
-        return Said([(f"{_ENTER} {_ALT}", enter)], self._usual())
+            return Said([(_key("send"), enter), (_key("steer"), "queue")], self._usual())
+        return Said([(_both("send", "steer"), enter)], self._usual())
 
     def _refusal(self) -> tuple[str, str]:
         """Why Alt+Enter does not steer, if it is known; in words and in few."""
@@ -167,7 +198,7 @@ class Hint(Bar):
         if status.running:
             return "Esc stops the command"
         if status.can_send_failure and not prompt.text:
-            return "Alt+S sends the failure"
+            return f"{shown('send_failure')} sends the failure"
         if status.queued and not prompt.text:
             return "↑ goes to the queue, which waits for your next prompt"
         if prompt.suggestion_shown:
@@ -175,7 +206,9 @@ class Hint(Bar):
             more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
             return f"Tab takes the suggestion{more}"
         if prompt.at_fold:
-            return "Alt+X shows what was pasted"
+            return f"{_key('unfold')} shows what was pasted"
         if prompt.text:
-            return "Shift+Enter or Ctrl+J: new line"
-        return _TIPS[len(prompt.past.entries) % len(_TIPS)]
+            keys = " or ".join(shown("newline", "prompt", most=2).split())
+            return f"{keys}: new line"
+        found = tips()
+        return found[len(prompt.past.entries) % len(found)]
