@@ -52,7 +52,7 @@ def sent_for(key: str) -> str:
         return PLAIN[key]
     modifier, _, last = key.rpartition("+")
     if not modifier:
-        return last
+        return SENT.get(last, last)
     if last in ("up", "down", "pageup", "pagedown"):
         return SENT[last].format(MODIFIERS[modifier])
     character = SENT.get(last, last)
