@@ -113,3 +113,11 @@ def test_where_nothing_was_asked_yet_other_workspaces_help() -> None:
     assert past.older("one") is None
     assert past.newer() == "two"
     assert past.newer() == "draft"
+
+
+def test_what_was_asked_in_this_run_is_not_there_twice() -> None:
+    kept = Kept(PastPrompt("before"), PastPrompt("now"))
+    past = History(kept)
+    past.add("now")
+    assert past.older("") == "now"
+    assert past.older("now") == "before"

@@ -46,3 +46,21 @@ async def test_a_prompt_that_comes_back_ends_the_search() -> None:
         app.bench.prompt_box.restore("not sent")
         assert prompt.text == "not sent\ndr"
         assert shown(app) == []
+
+
+async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> None:
+    session = ScriptedSession()
+    session.status.queued = ["later"]
+    async with running(session) as (app, pilot):
+        box = app.bench.prompt_box
+        box.prompt.past.add("one")
+        for key in ("alt+enter", "tab", "ctrl+c", "alt+q"):
+            box.prompt.write("a draft of mine, long enough to be put aside " * 3)
+            await pilot.press("ctrl+r", "z", key)
+            if key == "alt+q":
+                await pilot.press("e")
+            await pilot.pause()
+            kept = [box.draft, *box.prompt.past.entries]
+            assert any("a draft of mine" in text for text in kept), key
+            assert session.intents == []
+            await pilot.press("escape", "escape")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal
 from textual.widgets import Static
@@ -11,6 +13,7 @@ from tui.engine.intents import Prewarm
 from tui.engine.session import Session
 from tui.ui.messages import DraftChanged, EditedOutside, OfferActed, Wanted
 from tui.ui.prompt.ask import AskBox
+from tui.ui.prompt.history import NothingKept
 from tui.ui.prompt.offer_list import OfferList
 from tui.ui.prompt.outside import NoEditor, OutsideEditor, joined
 from tui.ui.prompt.queueing import QueueingBox
@@ -20,6 +23,8 @@ _SHARE = 0.6
 """Of the panes' height, at most; as in the styles."""
 _BARS, _FRAME = 3, 2
 """Rows of the screen that are not panes; rows of the box that are its border and its hint."""
+_LOOK_BACK_S = 0.5
+"""After the first paint."""
 _MOST_ROWS = 8
 """Of the prompt."""
 
@@ -49,6 +54,15 @@ class PromptBox(QueueingBox):
             yield Static("\u276f", id="glyph", markup=False)
             yield self.prompt
         yield self._hint
+
+    def on_mount(self) -> None:
+        """The history of earlier runs is read before somebody asks for it."""
+        if not isinstance(self.prompt.past.kept, NothingKept):
+            self.set_timer(_LOOK_BACK_S, self._look_back)
+
+    async def _look_back(self) -> None:
+        past = self.prompt.past
+        past.fill(await asyncio.to_thread(past.kept.load))
 
     def sync(self) -> None:
         """Take up the session's state; called when it changed."""
@@ -143,6 +157,7 @@ class PromptBox(QueueingBox):
 
     async def _edit_outside(self) -> None:
         """The session goes on meanwhile; the screen stands still, for it is the editor's."""
+        self.prompt.end_search()
         given = self.prompt.whole
         try:
             with self.app.suspend():

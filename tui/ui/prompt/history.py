@@ -53,8 +53,14 @@ class History:
     def before(self) -> Sequence[PastPrompt]:
         """Those of earlier runs."""
         if self._before is None:
-            self._before = self.kept.load()
-        return self._before
+            self.fill(self.kept.load())
+        return self._before or ()
+
+    def fill(self, before: list[PastPrompt]) -> None:
+        """Those of earlier runs, unless they were loaded meanwhile."""
+        if self._before is None:  # what was asked now is kept too
+            now = set(self.entries)
+            self._before = [entry for entry in before if entry.text not in now]
 
     def add(self, text: str) -> None:
         """Remember a text that was sent or cleared; the same one twice in a row counts once."""

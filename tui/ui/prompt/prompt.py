@@ -87,6 +87,7 @@ class Prompt(ViText):
 
     def clear_draft(self) -> bool:
         """Move the draft into the history; False if there was none."""
+        self.end_search()
         if not self.text:
             return False
         self.past.add(self.whole)
@@ -125,6 +126,9 @@ class Prompt(ViText):
 
     def send(self, how: How = "send") -> bool:
         """Hand the draft up, if there is one; True: the key is taken."""
+        if self.searching:  # what stands here is no draft
+            self.take()
+            return True
         whole = self.whole
         text = whole.strip()
         if text or self.editing:
@@ -142,8 +146,7 @@ class Prompt(ViText):
         """What is lit in the list, and if a command is whole then: run it; else send."""
         self.look()
         if self.searching:
-            self.take()
-            return True
+            return self.send()
         command = self.completer.wish is not None and self.completer.wish.kind != "file"
         if not self.lit_is_typed and (taken := self.take()) is not None:
             if not command or taken.more:

@@ -63,6 +63,7 @@ class QueueingBox(Vertical):
         """Leave the queued message as it was; what was typed is in the history. False: no edit."""
         if self._edit is None:
             return False
+        self.prompt.end_search()
         self.prompt.past.add(self.prompt.whole)
         self._end_edit()
         self.post_message(Wanted(HoldQueued(None)))
@@ -128,6 +129,7 @@ class QueueingBox(Vertical):
 
     def _begin_edit(self, index: int) -> None:
         """The message's text into the prompt; the draft waits."""
+        self.prompt.end_search()
         queued = self._session.status.queued
         text = queued[index]
         if self._edit is not None:
@@ -173,6 +175,7 @@ class QueueingBox(Vertical):
 
     def _sent_meanwhile(self, edit: QueueEdit) -> None:
         """The message left the queue as it was: what was typed since is a draft now."""
+        self.prompt.end_search()
         changed = self.prompt.whole.strip() not in ("", edit.text.strip())
         draft = self.draft if changed else edit.aside
         self._edit = None
