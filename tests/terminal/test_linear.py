@@ -242,3 +242,19 @@ def test_a_closed_window_keeps_what_stood_in_the_line_a_second_ago(
     term.wait_for(kept)
     term.hang_up()
     assert kept() == ["half a thought"]
+
+
+def test_what_is_said_may_go_elsewhere_while_somebody_types(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """A speech program, a log: lines are still taken at once, not one after the other."""
+    log = tmp_path / "said"
+    command = ["sh", "-c", f"exec {' '.join(DUETTO)} --linear > {log}"]
+    with Terminal(command, env=environment, cwd=tmp_path) as term:
+        term.wait_for(lambda _: log.exists() and "/quit leaves." in log.read_text())
+        term.type("!sleep 30\r")
+        term.wait_for(lambda _: "Running: sleep 30" in log.read_text())
+        term.type("/stop\r")
+        term.wait_for(lambda _: "[stopped after" in log.read_text())
+        term.type("/quit\r")
+        assert term.wait_exit() == 0

@@ -68,7 +68,7 @@ class Linear:
         self._composition = composition
         self._target = target
         self._console = Console(source, sys.stdout.fileno(), sys.stdout.encoding)
-        self.conductor = Conductor(composition.session, self._console, live=source.shows)
+        self.conductor = Conductor(composition.session, self._console, live=source.live)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
         self._code = EXIT_FAILED

@@ -22,8 +22,10 @@ class NotText(Exception):
 class LineSource(Protocol):
     """One line at a time."""
 
+    live: bool
+    """Somebody types."""
     shows: bool
-    """Prompts are shown, since somebody types."""
+    """Prompts are shown: what is said goes to a terminal, too."""
     edits: bool
     """The line is edited here, not by the terminal."""
     ended: bool
@@ -50,7 +52,8 @@ class PlainLines:
 
     edits = False
 
-    def __init__(self, descriptor: int, *, shows: bool) -> None:
+    def __init__(self, descriptor: int, *, live: bool = False, shows: bool = False) -> None:
+        self.live = live
         self.shows = shows
         self.ended = False
         self._descriptor = descriptor
@@ -78,7 +81,7 @@ class PlainLines:
             if not chunk:
                 if not self._data:
                     # a terminal may go on after Ctrl+D, a pipe does not
-                    self.ended = not self.shows
+                    self.ended = not self.live
                     raise EOFError
                 end = len(self._data)
                 self._data += b"\n"
@@ -98,6 +101,7 @@ class PlainLines:
 class EditedLines:
     """A terminal with readline: history, the user's own keys, completion, pasted lines."""
 
+    live = True
     shows = True
     edits = True
     ended = False
@@ -181,13 +185,13 @@ def source_of(complete: Complete, past: Iterable[str], *, vi: bool = False) -> L
     """
     stdin, stdout = sys.stdin, sys.stdout
     if not stdin.isatty():
-        return PlainLines(stdin.fileno(), shows=False)
+        return PlainLines(stdin.fileno())
     if stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         try:
             return EditedLines(complete, past, vi=vi)
         except ImportError:
             pass
-    return PlainLines(stdin.fileno(), shows=stdout.isatty())
+    return PlainLines(stdin.fileno(), live=True, shows=stdout.isatty())
 
 
 def _decoded(line: bytes) -> str:
