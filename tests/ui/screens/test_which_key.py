@@ -31,6 +31,10 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
     await pilot.pause()
 
 
+def is_open(app: DuettoApp) -> bool:
+    return isinstance(app.screen, WhichKey)
+
+
 def shown_list(app: DuettoApp) -> str:
     assert isinstance(app.screen, WhichKey)
     return str(app.screen.query_one("#which-key-list").render())
@@ -99,7 +103,7 @@ async def test_what_does_nothing_is_said_and_typed_nowhere() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
         await press(pilot, "ctrl+n", "ß")
-        assert isinstance(app.screen, WhichKey)
+        assert is_open(app)
         box = app.screen.query_one("#which-key-box")
         assert "ß does nothing here" in str(box.border_subtitle)
         await press(pilot, "escape")
@@ -124,7 +128,7 @@ async def test_esc_stops_the_answer_first() -> None:
         await settled(session, pilot)
         await press(pilot, "ctrl+n", "escape")
         assert session.intents == [Interrupt()]
-        assert isinstance(app.screen, WhichKey)
+        assert is_open(app)
         session.status.busy = False
         await settled(session, pilot)
         await press(pilot, "escape")
@@ -200,7 +204,7 @@ async def test_a_letter_begins_a_chord_only_where_it_is_no_text() -> None:
         assert app.bench.prompt_box.prompt.text == "z"
         app.bench.set_focus(app.bench.transcript)
         await press(pilot, "z")
-        assert isinstance(app.screen, WhichKey)
+        assert is_open(app)
         await press(pilot, "z")
         assert app.bench.transcript.top == 0
 
