@@ -61,6 +61,7 @@ WRONG = {
     "  ": "is a blank; the key's name is Space",
     "ctrl": "needs a key behind it, as Ctrl+X has",
     "Ctrl+": "needs a key behind it",
+    "NUL": "names no key",
     "entr": "did you mean Enter?",
     "ctrl+foo": "names no key",
     "f25": "did you mean F",

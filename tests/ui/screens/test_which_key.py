@@ -84,10 +84,14 @@ async def test_a_key_that_comes_while_the_list_closes_is_not_lost() -> None:
     async with running(session) as (app, pilot):
         await press(pilot, "ctrl+n")
         listed = app.screen
-        for key in "mx":  # as when the loop was held up and the order of keys lost its patience
-            listed.post_message(events.Key(key, key))
-        await pilot.pause()
-        await pilot.pause()
+        assert isinstance(listed, WhichKey)
+
+        def both() -> None:  # as when the loop was held up and the order of keys lost its patience
+            for key in "mx":
+                listed.on_key(events.Key(key, key))
+
+        app.call_later(both)
+        await pilot.pause(0.1)
         assert session.intents == [Switch("deep")]
         assert app.bench.prompt_box.prompt.text == "x"
 

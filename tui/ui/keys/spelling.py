@@ -180,7 +180,8 @@ def _last(rest: str, word: str) -> str:
     name = _LAST_OF.get(name, name)
     if name in _LASTS:
         return name
-    if len(name) > 1 and (character := _character(name)) is not None:
+    character = _character(name) if len(name) > 1 else None
+    if character is not None and character.isprintable():
         return character_key(character)
     if not rest.isascii() and len(rest) < 4:
         raise NoSuchKey("is more than one character; a key types one")
