@@ -10,6 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from tui.cli.composition import Composition, tracer_for
@@ -71,9 +72,7 @@ class Linear:
         self.conductor = Conductor(composition.session, self._console, live=source.live)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._begun = threading.Event()
-        self._code = EXIT_FAILED
         self._settling: set[asyncio.Task[None]] = set()
-        self._error: BaseException | None = None
         self._last_words = LastWords(self._unsaved, composition.rescue)
 
     def run(self) -> int:
@@ -86,24 +85,20 @@ class Linear:
             killed=lambda code: call(conductor.end, code),
             typing=lambda text: call(conductor.typing, text),
         )
-        thread = threading.Thread(target=self._session, name="session")
-        thread.start()
-        self._begun.wait()
-        try:
-            self._console.serve(listener)
-        finally:
-            call(conductor.end, EXIT_FAILED)
-            thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._code
+        with ThreadPoolExecutor(1, thread_name_prefix="session") as second:
+            ended = second.submit(self._session)
+            self._begun.wait()
+            try:
+                self._console.serve(listener)
+            finally:
+                call(conductor.end, EXIT_FAILED)
+                wait([ended])
+        return ended.result()
 
-    def _session(self) -> None:
-        """The second thread."""
+    def _session(self) -> int:
+        """The second thread; what breaks in it is raised in the first one."""
         try:
-            self._code = asyncio.run(self._main())
-        except BaseException as error:  # told by the main thread, which has the last handler
-            self._error = error
+            return asyncio.run(self._main())
         finally:
             self._begun.set()
             self._console.close()
