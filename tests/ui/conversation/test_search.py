@@ -101,7 +101,7 @@ async def looked_for(pilot: Pilot[int], app: DuettoApp, words: str) -> Search:
     app.bench.transcript.search_for(words)
     search = app.bench.transcript._search
     assert search is not None
-    while search.waiting:
+    while search.tally.waiting:
         await pilot.pause(0.01)
     await pilot.pause()
     return search
@@ -161,9 +161,9 @@ async def test_what_comes_while_it_is_looked_for_is_counted_and_lit() -> None:
         session.stream(block, "tion\n\n")
         session.board.close(block)
         await settled(session, pilot)
-        while search.waiting:
+        while search.tally.waiting:
             await pilot.pause(0.05)
-        assert search.total == 1
+        assert search.tally.total == 1
         await pilot.press("enter")
         assert "the eviction" in lit_rows(app)
 
@@ -176,9 +176,9 @@ async def test_a_new_conversation_is_searched_anew() -> None:
         session.transcript.blocks.clear()
         session.say("text", "another answer", speaker="fast")
         await settled(session, pilot)
-        while search.waiting:
+        while search.tally.waiting:
             await pilot.pause(0.05)
-        assert search.total == 1
+        assert search.tally.total == 1
         await pilot.press("enter", "enter")
         assert "another answer" in lit_rows(app)
 
@@ -193,11 +193,11 @@ async def test_thousands_of_turns_are_counted_in_slices_that_no_key_waits_for() 
         before = pane.rows.total
         search.look_for("answer 39")
         spent = []
-        while search.waiting:
+        while search.tally.waiting:
             start = time.process_time()
-            search.slice()
+            search.tally.slice()
             spent.append(time.process_time() - start)
-        assert search.total == 2 * 111
+        assert search.tally.total == 2 * 111
         assert sorted(spent)[len(spent) // 2] < 0.05
         assert pane.rows.total == before, "nothing moves while it is counted"
 

@@ -1,27 +1,21 @@
-"""Search in the conversation: counted in slices, newest first, shown where it stands.
+"""Search in the conversation: the match that is shown, and the way to the next one.
 
-What is not in sight is counted from the blocks' text (`counting`); the rows of a match are made
-when the user goes there. So thousands of turns cost a few milliseconds at a time.
+What is not in sight is counted from the blocks' text (`tally`, in slices); the rows of a match are
+made when the user goes there. So thousands of turns cost a few milliseconds at a time.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
-from time import perf_counter
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from tui.ui.conversation.counting import counted
 from tui.ui.conversation.fences import colours_for
 from tui.ui.conversation.layout import Layout
 from tui.ui.conversation.seeking import Match, Needle, Span
+from tui.ui.conversation.tally import Tally
 from tui.ui.conversation.views import BlockView, Page
 from tui.ui.rows import Row
 
-SLICE_S = 0.004
-"""What one slice of counting may take."""
-_MOST_GROWING = 20_000
-"""Characters of a block that is counted again while it grows; a longer one is at its end."""
 _MOST_KEPT = 200
 """Pages whose matches are remembered."""
 
@@ -54,109 +48,15 @@ class Search:
     def __init__(self, rows: Layout) -> None:
         self.needle = Needle("")
         self.here: Here | None = None
+        self.tally = Tally(self.needle, rows.views)
         self._rows = rows
-        self._counts: dict[int, int] = {}
-        """Index of a block -> how many matches, where there are any."""
-        self._hits: list[int] = []
-        """Those blocks, in order."""
-        self._next = -1
-        """The block to be counted next; the older ones follow it."""
-        self._first: BlockView | None = None
-        """The oldest block: it is another one in another conversation."""
-        self._changed: set[int] = set()
-        """Blocks that are to be counted once more."""
-        self._work: tuple[int, Iterator[int], int] | None = None
-        """The block that is being counted, its parts to come, and what they gave so far."""
         self._kept: dict[Page, Kept] = {}
-
-    @property
-    def counting(self) -> bool:
-        """True if older blocks are still to be counted."""
-        return bool(self.needle) and self._next >= 0
-
-    @property
-    def waiting(self) -> bool:
-        """True if a slice would find something to do."""
-        return bool(self.needle) and (
-            self._next >= 0 or bool(self._changed) or self._work is not None
-        )
-
-    @property
-    def total(self) -> int:
-        """Matches that were counted so far."""
-        return sum(self._counts.values())
-
-    def is_of(self, views: Sequence[BlockView]) -> bool:
-        """False if the conversation was begun anew since."""
-        return self._first is None or (bool(views) and views[0] is self._first)
 
     def look_for(self, words: str) -> None:
         """Count from the newest block on."""
         self.needle, self.here = Needle(words), None
-        self._counts.clear()
-        self._hits.clear()
-        self._changed.clear()
+        self.tally = Tally(self.needle, self._rows.views)
         self._kept.clear()
-        self._work, self._next = None, self._end - 1
-        self._first = self._rows.views[0] if self._rows.views else None
-
-    def grown(self, first: int) -> None:
-        """Blocks from this one on changed, or are new."""
-        if self.needle:
-            known = self._work[0] if self._work else self._next + 1
-            self._changed.update(range(max(first, min(known, self._next + 1)), self._end))
-
-    @property
-    def _end(self) -> int:
-        return len(self._rows.views)
-
-    def slice(self, seconds: float = SLICE_S) -> None:
-        """Count for so long."""
-        until = perf_counter() + seconds
-        with colours_for(0):
-            while self._work is not None or self._begin():
-                self._go_on()
-                if perf_counter() > until:
-                    return
-
-    def _begin(self) -> bool:
-        """Take the next block; False if all are counted."""
-        views = self._rows.views
-        while self._changed or self._next >= 0:
-            if self._next >= 0:
-                index, self._next = self._next, self._next - 1
-            else:
-                index = self._changed.pop()
-            if index >= len(views):
-                continue
-            block = views[index].block
-            if block.state != "open" or block.length <= _MOST_GROWING:
-                self._work = (index, counted(views[index], self.needle), 0)
-                return True
-        return False
-
-    def _go_on(self) -> None:
-        """Count one part."""
-        if self._work is None:
-            return
-        index, parts, so_far = self._work
-        found = next(parts, None)
-        if found is None:
-            self._work = None
-            self._note(index, so_far)
-        else:
-            self._work = (index, parts, so_far + found)
-
-    def _note(self, index: int, count: int) -> None:
-        """A block has so many matches."""
-        known = index in self._counts
-        if count:
-            self._counts[index] = count
-            if not known:
-                insort(self._hits, index)
-        elif known:
-            del self._counts[index]
-            self._hits.remove(index)
 
     # -- going from one to the next
 
@@ -187,27 +87,27 @@ class Search:
 
     def _stands(self, here: Here) -> bool:
         """False if its block was replaced, or has other pages now."""
-        pages = self._rows.views[here.view].pages if here.view < self._end else []
+        pages = self._rows.views[here.view].pages if here.view < len(self._rows.views) else []
         return here.page.number < len(pages) and pages[here.page.number] is here.page
 
     def _wrapped(self, older: bool) -> int | None:
         """From the other end; upwards only if all is counted, or older ones would be left out."""
-        if not self._hits or (not older and self.counting):
+        if not self.tally.hits or (not older and self.tally.counting):
             return None
-        return self._in_hits(self._hits[-1] if older else self._hits[0], older)
+        return self._in_hits(self.tally.hits[-1] if older else self.tally.hits[0], older)
 
     def _from(self, index: int, page: int, older: bool = True) -> int | None:
         """The first match in the rest of a block, or in the next block that has one."""
         row = self._in_view(self._rows.views[index], page, older)
         if row is not None:
             return row
-        hits = self._hits
+        hits = self.tally.hits
         at = bisect_left(hits, index) - 1 if older else bisect_right(hits, index)
         return self._in_hits(hits[at], older) if 0 <= at < len(hits) else None
 
     def _in_hits(self, index: int, older: bool) -> int | None:
         """The first match in this block, or in the next one that really has one."""
-        hits = self._hits
+        hits = self.tally.hits
         while True:
             view = self._rows.views[index]
             self._make_ready(view)
@@ -215,8 +115,8 @@ class Search:
             if row is not None:
                 return row
             at = bisect_left(hits, index)
-            if index in self._counts:
-                self._note(index, 0)  # its text has it, its rows do not
+            if self.tally.of(index):
+                self.tally.note(index, 0)  # its text has it, its rows do not
             at = at - 1 if older else at
             if not 0 <= at < len(hits):
                 return None
@@ -225,13 +125,13 @@ class Search:
     def _make_ready(self, view: BlockView) -> None:
         """Unfold what hides a match, and have the pages that there are."""
         self._rows.pages.made(view.first)
-        if view.folded and self._counts.get(view.index, 0) > self._seen(view):
+        if view.folded and self.tally.of(view.index) > self._seen(view):
             self._rows.toggle(view.index)
 
     def _seen(self, view: BlockView) -> int:
         """How many matches the rows of a block have; asked of those of one page only."""
         if len(view.pages) > 1:
-            return self._counts.get(view.index, 0)
+            return self.tally.of(view.index)
         return len(self.matches(view.pages[0]))
 
     def _in_view(self, view: BlockView, page: int, older: bool) -> int | None:
@@ -242,7 +142,7 @@ class Search:
             may = read or self.needle.may_be_in(view.source(page))
             found = self.matches(one) if may else []
             if len(view.pages) == 1:
-                self._note(view.index, len(found))  # as it is shown
+                self.tally.note(view.index, len(found))  # as it is shown
             if found:
                 return self._go(one, len(found) - 1 if older else 0)
             page += -1 if older else 1
@@ -252,7 +152,7 @@ class Search:
         """This is the one that is shown; returns its row."""
         pages, view, before = self._rows.pages, page.view, self.here
         pages.made(view.first + page.number)
-        count = self._counts.get(view.index, 0)
+        count = self.tally.of(view.index)
         rank = len(self.matches(page)) - number
         if before is not None and before.view == view.index and before.page is not page:
             rank = before.rank + (1 if page.number < before.page.number else -1)
@@ -270,12 +170,11 @@ class Search:
         """The how manieth is shown, counted from the newest; 0: none is."""
         if self.here is None:
             return 0
-        at = bisect_right(self._hits, self.here.view)
-        return self.here.rank + sum(self._counts[index] for index in self._hits[at:])
+        return self.here.rank + self.tally.newer(self.here.view)
 
     def matches(self, page: Page) -> list[Match]:
         """Those on the rows of a page; its rows are made where they are not there."""
-        return self._found(page).matches if page.view.index < self._end else []
+        return self._found(page).matches if page.view.index < len(self._rows.views) else []
 
     def _found(self, page: Page) -> Kept:
         if not page.fresh:

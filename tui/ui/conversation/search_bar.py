@@ -39,7 +39,7 @@ class SearchBar(Horizontal):
         self._count = Static("", markup=False, classes="count")
         self._hint = Static(_HINT, markup=False, classes="hint")
         self._hint.display = False  # until there is known to be room for it
-        self.field.placeholder = "any case; a capital letter counts"
+        self.field.placeholder = _HINT.strip()
 
     def compose(self) -> ComposeResult:
         """Label, field, count, hint."""
@@ -71,7 +71,8 @@ class SearchBar(Horizontal):
 
     def on_resize(self, event: events.Resize) -> None:
         """What is looked for needs the room more than what the keys do."""
-        self._hint.display = event.size.width >= _ROOMY
+        self._hint.display = roomy = event.size.width >= _ROOMY
+        self.field.placeholder = "any case; a capital letter counts" if roomy else _HINT.strip()
 
     def on_key(self, event: events.Key) -> None:
         """Step through the matches, or go where the last one is."""

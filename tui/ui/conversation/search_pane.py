@@ -76,9 +76,9 @@ class SearchPane(HunkPane):
         search = self._search
         if search is None or not self.searching or notices.transcript_from is None:
             return
-        if notices.transcript_from == 0 and not search.is_of(self.rows.views):
+        if notices.transcript_from == 0 and not search.tally.stands:
             search.look_for(search.needle.words)
-        search.grown(notices.transcript_from)
+        search.tally.grown(notices.transcript_from)
         self._slice_later(_GROWN_S)
 
     def _seek(self, words: str) -> None:
@@ -96,12 +96,12 @@ class SearchPane(HunkPane):
             return
         if search.needle and search.here is None:
             self._show(search.first(self._from_row))
-        search.slice()
-        if search.here is None and not search.counting:
+        search.tally.slice()
+        if search.here is None and not search.tally.counting:
             self._show(search.step(older=True))  # only below
         self._tell()
-        if search.waiting:
-            self._slice_later(_SLICE_S if search.counting else _GROWN_S)
+        if search.tally.waiting:
+            self._slice_later(_SLICE_S if search.tally.counting else _GROWN_S)
 
     def _slice_later(self, seconds: float) -> None:
         if not self._slicing:
@@ -131,8 +131,8 @@ class SearchPane(HunkPane):
         search, bar = self._search, self._bar
         if search is None or bar is None:
             return
-        more = "+" if search.counting else ""
-        total = search.total
+        more = "+" if search.tally.counting else ""
+        total = search.tally.total
         if not search.needle:
             bar.tell("")
         elif not total:
