@@ -17,7 +17,7 @@ from tui.ui.keys.key import SCOPE_TITLES, Key, Scope
 from tui.ui.keys.spelling import LEADER
 from tui.ui.rows import clip
 
-_COLUMN = 30
+_COLUMN = 34
 _MOST_COLUMNS = 4
 _GAP = 2
 _FRAME = 4
