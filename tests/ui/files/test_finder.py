@@ -34,3 +34,9 @@ def test_what_matched_is_known() -> None:
 def test_many_files_are_cut_not_slow() -> None:
     paths = [f"package/module_{number}/file_{number}.py" for number in range(20_000)]
     assert find_files("file19999", paths, [])[0].path.endswith("file_19999.py")
+
+
+def test_the_same_letter_many_times_is_not_slow() -> None:
+    paths = [f"package/{'e' * 60}/{number}/{'e' * 60}.py" for number in range(200)]
+    assert len(find_files("e" * 30, paths, [])) == 200
+    assert find_files("e" * 130, paths, []) == []

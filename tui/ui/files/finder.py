@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
@@ -11,22 +10,19 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.fuzzy import FuzzySearch
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tui.core.fuzzy import Sieve
 from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find_bar import parse_place
 from tui.ui.keymap import echo
 from tui.ui.widgets.field import Field
 
-_MOST_SCORED = 400
-"""Candidates that are ranked; a longer list is cut to the paths that have the letters in one
-piece, then to the shortest ones."""
 _MOST_SHOWN = 200
 
 
@@ -53,23 +49,9 @@ def find_files(query: str, paths: list[str], recent: list[str]) -> list[Found]:
         known = set(recent)
         rest = [path for path in paths if path not in known]
         return [Found(path) for path in [*recent, *rest][:_MOST_SHOWN]]
-    pattern = re.compile(".*?".join(map(re.escape, words)), re.IGNORECASE | re.DOTALL)
-    candidates = [path for path in paths if pattern.search(path)]
-    if len(candidates) > _MOST_SCORED:
-        piece = words.lower()
-        whole = sorted((path for path in candidates if piece in path.lower()), key=len)
-        shortest = sorted(candidates, key=len)[:_MOST_SCORED]
-        candidates = list(dict.fromkeys([*whole, *shortest]))[:_MOST_SCORED]
-    search = FuzzySearch()
-    ranked = []
-    for path in candidates:
-        score, offsets = search.match(words, path)
-        name = path.rfind("/") + 1
-        in_name, name_offsets = search.match(words, path[name:])
-        if in_name:
-            score, offsets = in_name * 2, [name + offset for offset in name_offsets]
-        ranked.append((-score, len(path), Found(path, tuple(offsets))))
-    return [found for _, _, found in sorted(ranked)[:_MOST_SHOWN]]
+    sieve = Sieve(words, paths)
+    sieve.step(len(paths))
+    return [Found(fit.text, fit.offsets) for fit in sieve.best(_MOST_SHOWN)]
 
 
 class FoundList(Widget):
