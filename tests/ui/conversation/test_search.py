@@ -168,6 +168,19 @@ async def test_what_comes_while_it_is_looked_for_is_counted_and_lit() -> None:
         assert "the eviction" in lit_rows(app)
 
 
+async def test_what_came_while_the_bar_was_closed_is_found() -> None:
+    session = ScriptedSession()
+    turns(session, 3)
+    async with running(session) as (app, pilot):
+        await looked_for(pilot, app, "eviction")
+        await pilot.press("escape")
+        session.say("text", "the eviction", speaker="fast")
+        await settled(session, pilot)
+        await pilot.press("ctrl+f")
+        await looked_for(pilot, app, "")
+        assert told(app) == "1 of 1"
+
+
 async def test_a_new_conversation_is_searched_anew() -> None:
     session = ScriptedSession()
     turns(session, 3)

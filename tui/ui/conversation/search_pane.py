@@ -45,6 +45,8 @@ class SearchPane(HunkPane):
             self._search = Search(self.rows)
             self._bar = SearchBar(Wishes(self._seek, self._step, self._leave), id="search-bar")
             self.screen.query_one("#panes").mount(self._bar, after=self)
+        if not self.searching:
+            self._search.look_for("")  # what came meanwhile was not counted
         self.lights = self._lights
         self._from_row = self.top + max(self.size.height - 1, 0)
         self._bar.open()
