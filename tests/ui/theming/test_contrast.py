@@ -12,7 +12,8 @@ from rich.style import Style
 
 from tests.support.painted_pairs import TRACER, Pair, cells, looked_at, painted, traced
 from tui.ui import theme
-from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, luminance, oklab, readable
+from tui.ui.theming.colour_space import hexed, linear, oklab, rgb_of
+from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, luminance, readable
 from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
 from tui.ui.theming.palette import Palette
 
@@ -136,15 +137,13 @@ SAFE = ["colourblind-dark", "colourblind-light"]
 
 
 def seen(colour: str, sight: str) -> tuple[float, float, float]:
-    from tui.ui.theming.contrast import hexed, linear
-
     if sight == "everybody":
-        return oklab(colour)
-    light = linear(colour)
+        return oklab(rgb_of(colour))
+    light = linear(rgb_of(colour))
     red, green, blue = (
         sum(a * b for a, b in zip(row, light, strict=True)) for row in MIXED_UP[sight]
     )
-    return oklab(hexed((red, green, blue)))
+    return oklab(rgb_of(hexed((red, green, blue))))
 
 
 def difference(one: str, other: str, sight: str) -> float:

@@ -15,7 +15,9 @@ from functools import cache, lru_cache
 from rich.color import Color, ColorType
 from rich.style import Style
 
-Triple = tuple[int, int, int]
+from tui.ui.theming import colour_space
+from tui.ui.theming.colour_space import Rgb, rgb_of
+
 _STEPS = (0, 95, 135, 175, 215, 255)
 _MOST_KEPT = 20_000
 _READABLE = 4.5
@@ -45,12 +47,12 @@ class Shades:
         """``depth``: ``256``, ``16`` or ``none``; ``dark``: the terminal's background is."""
         self._depth = depth
         self._dark = dark
-        self._ground = _triple(palette.get("background", "#000000"))
-        self._names = {_triple(palette[name]): name for name in reversed([*palette])}
+        self._ground = rgb_of(palette.get("background", "#000000"))
+        self._names = {rgb_of(palette[name]): name for name in reversed([*palette])}
         """What a colour is called; of several names the first."""
-        self._greys = {_triple(palette[name]) for name in _GREYS if name in palette}
+        self._greys = {rgb_of(palette[name]) for name in _GREYS if name in palette}
         self._flat = {
-            _triple(value)
+            rgb_of(value)
             for name, value in palette.items()
             if name in ("background", "surface", "panel") or name.endswith("-line")
         }
@@ -75,7 +77,7 @@ class Shades:
         if back is not None:
             number = _nearest(back)
             if back != self._ground and number == _nearest(self._ground):
-                number = _stepped(number, lighter=_luminance(self._ground) < 0.5)
+                number = _stepped(number, lighter=colour_space.luminance(self._ground) < 0.5)
             ground = number
         shown_back = style.bgcolor if ground is None else Color.from_ansi(ground)
         if fore is None:
@@ -87,7 +89,7 @@ class Shades:
 
     # -- 16 and none
 
-    def _is_flat(self, back: Triple | None) -> bool:
+    def _is_flat(self, back: Rgb | None) -> bool:
         """Whether a background is the terminal's own here: the theme's, or a tint of it."""
         if back is None or back in self._flat:
             return True
@@ -95,7 +97,7 @@ class Shades:
             return False
         return contrast(back, self._ground) < _VISIBLE
 
-    def _is_marked(self, back: Triple | None) -> bool:
+    def _is_marked(self, back: Rgb | None) -> bool:
         """Whether it is about a part of a line: the words that changed, what was found."""
         name = self._names.get(back, "") if back is not None else ""
         return name.endswith(("-word", "-match"))
@@ -123,18 +125,18 @@ class Shades:
             return plain + Style(bold=True, underline=True)
         return plain + Style(reverse=True)
 
-    def _letters(self, fore: Triple | None, back: Triple | None) -> Color | None:
+    def _letters(self, fore: Rgb | None, back: Rgb | None) -> Color | None:
         hue = self._hue_of(fore)
         if hue is None:
             return None
         return Color.from_ansi(hue + 8 if self._dark else hue)
 
-    def _hue_of(self, fore: Triple | None) -> int | None:
+    def _hue_of(self, fore: Rgb | None) -> int | None:
         if fore is None or fore in self._greys:
             return None
         return _hue(fore, _GREY_CHROMA)
 
-    def _weight(self, fore: Triple | None, back: Triple | None) -> Style:
+    def _weight(self, fore: Rgb | None, back: Rgb | None) -> Style:
         """Faint, where the theme's letters are."""
         if fore is None or self._hue_of(fore) is not None:
             return Style.null()
@@ -147,11 +149,7 @@ def _recoloured(style: Style, fore: Color | None, back: Color | None) -> Style:
     return style.without_color + Style(color=fore, bgcolor=back, link=style.link)
 
 
-def _triple(value: str) -> Triple:
-    return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)
-
-
-def _seen(colour: Color | None) -> Triple | None:
+def _seen(colour: Color | None) -> Rgb | None:
     """What a colour looks like; None: nobody but the terminal knows."""
     if colour is None or colour.type is ColorType.DEFAULT or colour.is_system_defined:
         return None
@@ -159,40 +157,12 @@ def _seen(colour: Color | None) -> Triple | None:
     return red, green, blue
 
 
-def _luminance(colour: Triple) -> float:
-    """Of WCAG, 0 to 1."""
-    red, green, blue = (_linear(part) for part in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(part: int) -> float:
-    share = part / 255
-    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+contrast = lru_cache(_MOST_KEPT)(colour_space.contrast)
+_lab = lru_cache(_MOST_KEPT)(colour_space.oklab)
 
 
 @lru_cache(_MOST_KEPT)
-def contrast(one: Triple, other: Triple) -> float:
-    """WCAG's ratio, 1 to 21."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-@lru_cache(_MOST_KEPT)
-def _lab(colour: Triple) -> tuple[float, float, float]:
-    """OKLab: lightness, green to red, blue to yellow."""
-    red, green, blue = (_linear(part) for part in colour)
-    long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
-    middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
-    short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
-    return (
-        0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short,
-        1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short,
-        0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short,
-    )
-
-
-@lru_cache(_MOST_KEPT)
-def _hue(colour: Triple, least: float) -> int | None:
+def _hue(colour: Rgb, least: float) -> int | None:
     """The one of the terminal's six hues; None: it has less colour than ``least``."""
     import math
 
@@ -204,7 +174,7 @@ def _hue(colour: Triple, least: float) -> int | None:
 
 
 @cache
-def _all_256() -> dict[int, Triple]:
+def _all_256() -> dict[int, Rgb]:
     """What the colours from 16 on look like: those before are the user's own."""
     cube = {
         16 + 36 * r + 6 * g + b: (_STEPS[r], _STEPS[g], _STEPS[b])
@@ -215,18 +185,18 @@ def _all_256() -> dict[int, Triple]:
     return cube | {232 + step: (8 + 10 * step,) * 3 for step in range(24)}
 
 
-def _distance(one: Triple, other: Triple) -> float:
+def _distance(one: Rgb, other: Rgb) -> float:
     return sum((a - b) ** 2 for a, b in zip(_lab(one), _lab(other), strict=True))
 
 
 @lru_cache(_MOST_KEPT)
-def _nearest(colour: Triple) -> int:
+def _nearest(colour: Rgb) -> int:
     shades = _all_256()
     return min(shades, key=lambda number: _distance(shades[number], colour))
 
 
 @lru_cache(_MOST_KEPT)
-def _nearest_readable(colour: Triple, back: int, wanted: float) -> int:
+def _nearest_readable(colour: Rgb, back: int, wanted: float) -> int:
     """The nearest one with this contrast on a background; the best, if none has it."""
     shades = _all_256()
     ground = shades[back]
