@@ -226,3 +226,16 @@ def test_what_nobody_counted_is_an_estimate() -> None:
     view = meter.view(0.3)
     assert view.cost.estimated
     assert view.tokens_estimated
+
+
+def test_a_rate_holds_only_what_came_whatever_the_server_produced() -> None:
+    meter = Meter()
+    meter.start(0.9, "m")
+    last = streamed(meter, count=101, every_s=0.02)
+    meter.usage(last, Usage(10, 140, 0, 0), cut=True)
+    meter.stop(last)
+    view = meter.view(last + 1)
+    assert view.tokens_s == pytest.approx(50, rel=0.02)
+    assert view.estimated
+    assert (view.tokens, view.tokens_estimated) == (140, False)
+    assert meter.chars_per_token == 4.0

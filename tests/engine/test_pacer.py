@@ -70,10 +70,13 @@ async def test_it_takes_hold_in_the_middle_of_an_answer_and_lets_go_at_once() ->
 async def test_esc_drops_what_is_held_and_the_next_request_says_all_without_it() -> None:
     world, model = await throttled(25)
     model.text(LONG)
-    model.complete()
+    model.complete(5_000)
     await pass_time(world, 0.4)
     shown = said(world)
     world.session.submit(intents.Interrupt())
+    rate = world.session.meter.view(world.clock.now()).tokens_s
+    assert rate is not None
+    assert rate < 40  # not what the server counted and nobody saw
     assert not world.session.status.busy
     assert world.session.status.outcome == "interrupted"
     await pass_time(world, 1.0)

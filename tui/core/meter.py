@@ -81,6 +81,8 @@ class _Response(Struct):
     chars: int = 0
     reasoning_chars: int = 0
     usage: Usage | None = None
+    cut: bool = False
+    """It was stopped: the server may have counted tokens that never came here."""
     buckets: deque[int] = field(default_factory=lambda: deque(maxlen=64))
     bucket: int = 0
     """Number of the newest bucket, counted from the first delta."""
@@ -191,15 +193,18 @@ class Meter:
             return False
         return self._stopped_s is None or self._ghost(now).left_s > 0.0
 
-    def usage(self, now: float, usage: Usage) -> None:
-        """The server's own count of the current response: shown from now on."""
+    def usage(self, now: float, usage: Usage, *, cut: bool = False) -> None:
+        """The server's own count of the current response: shown from now on.
+
+        Of one that was ``cut`` it says nothing about how fast the words came.
+        """
         response = self._now
         if response is None:
             return
-        response.usage = usage
+        response.usage, response.cut = usage, cut
         self._context_tokens = usage.input_tokens + usage.output_tokens
         tokens = _streamed_tokens(response)
-        if tokens >= _CALIBRATING_TOKENS and response.chars:
+        if tokens >= _CALIBRATING_TOKENS and response.chars and not cut:
             self._ratios[self._model] = min(max(response.chars / tokens, 1.0), 12.0)
 
     def paid(self, response: int, usd: float | None) -> None:
@@ -259,7 +264,7 @@ class Meter:
         return MeterView(
             state=state,
             tokens_s=rate,
-            estimated=live or estimated,
+            estimated=live or estimated or any(r.cut for r in responses),
             ttft_s=self._ttft_s,
             tokens=round(sum(map(self._tokens, responses))),
             tokens_estimated=estimated,
@@ -312,8 +317,8 @@ class Meter:
         return response.chars / self.chars_per_token
 
     def _rated_tokens(self, response: _Response) -> float:
-        """The tokens that came between the first and the last delta."""
-        if response.usage is not None:
+        """The tokens that came between the first and the last delta: never those held back."""
+        if response.usage is not None and not response.cut:
             return _streamed_tokens(response)
         return response.chars / self.chars_per_token
 

@@ -20,7 +20,7 @@ from tui.engine.kit import Kit
 from tui.engine.lines import Line
 from tui.engine.notices import Trouble
 from tui.engine.pacer import Pacer
-from tui.engine.record import Record
+from tui.engine.record import SOFTLY, Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
 from tui.engine.stand_ins import Served
@@ -229,7 +229,7 @@ class Exchange:
         reply = self._taken(event.response, now)
         if reply is None:
             return
-        softly = event.reason in ("interrupted", "steered")
+        softly = event.reason in SOFTLY
         self._record.ended(reply, event.response, chainable=softly, cut=True)
         if not self.stopped and not (event.reason == "steered" and self._bench.unanswered):
             self.heard = True
@@ -261,7 +261,8 @@ class Exchange:
                     reply.done(events.ItemDone(item=item), now)
         if reply is not None:
             self._served.note(response, now)
-            self._record.count(response, now)
+            cut = self.stopped or self.pacer.unheard
+            self._record.count(response, now, cut=cut)
         if reply is None or not self.pacer.unheard:
             return reply
         # The server said more than the user has seen: nothing is continued from there.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _BELOW = "interrupted: what became of it is said below"
 """The answer of a patch call that was cut: a user message has the report (EDITS.md section 10)."""
+SOFTLY = ("interrupted", "steered")
+"""Reasons of an incomplete response that are the user's own wish."""
 _CUT: dict[Outcome, str] = {"interrupted": "was interrupted by the user", "failed": "broke off"}
 
 
@@ -67,11 +69,12 @@ class Record:
             fmt=format_of(wanted, channel, in_prose=spec.patch_tool == "text"),
         )
 
-    def count(self, response: Mapping[str, object], now: float) -> None:
-        """The server's own figures, if it gave any."""
+    def count(self, response: Mapping[str, object], now: float, *, cut: bool) -> None:
+        """The server's own figures, if it gave any; ``cut``: not all that it counted was heard."""
         usage = events.usage_of(dict(response))
         if usage is not None:
-            self._kit.board.meter.usage(now, usage)
+            cut = cut or _broken_off(response)
+            self._kit.board.meter.usage(now, usage, cut=cut)
             billed(self._kit, self._errand.spec, response, usage)
             self._kit.board.metered()
 
@@ -152,3 +155,10 @@ def format_of(wanted: PatchFormat, channel: Channel, *, in_prose: bool) -> Forma
     if in_prose or wanted not in ("auto", "whole_file"):
         return wanted
     return "marked"
+
+
+def _broken_off(response: Mapping[str, object]) -> bool:
+    """The server broke off what it was saying: it may have counted what it did not say."""
+    details = response.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    return response.get("status") == "failed" or reason in SOFTLY
