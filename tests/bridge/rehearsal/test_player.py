@@ -88,6 +88,15 @@ def test_a_long_stall_is_not_caught_up() -> None:
     assert player.due_s() == pytest.approx(8.0, abs=0.01)
 
 
+def test_while_words_are_held_back_next_to_nothing_is_caught_up() -> None:
+    """What is held was given out for its usage, but is on nobody's screen when Esc is pressed."""
+    player, sink = Player([Say("x" * 40_000)], Pace(1000), seed=1, now=0.0), Record()
+    while sink.deltas == [] or player.output_tokens < 200:
+        told = player.output_tokens  # 50 tokens a second are let through
+        player.play(sink, told / 50, held=True)
+        assert player.output_tokens <= told + 12
+
+
 def test_usage_is_what_was_really_given_out() -> None:
     player, sink = Player(BEATS, Pace(100), seed=1, now=0.0), Record()
     for step in range(21):

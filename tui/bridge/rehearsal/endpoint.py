@@ -39,7 +39,7 @@ class RehearsalEndpoint:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             try:
-                player.play(telling, time.monotonic())
+                player.play(telling, time.monotonic(), held=telling.paced)
             finally:
                 telling.used(player.usage(*tokens))
             await telling.flush()

@@ -18,6 +18,9 @@ from tui.core.wire.usage import Usage
 
 MOST_LAG_S = 0.25
 """What is later than this (a client that reads slowly) is not caught up: the stream shifts."""
+MOST_HELD_LAG_S = 0.01
+"""The same while the words are held for a throttle: what runs ahead of it would be counted as said,
+and an Esc would tell of twice the tokens that anybody saw."""
 
 
 class Sink(Protocol):
@@ -80,11 +83,14 @@ class Player:
         """When the next token is due, in seconds of the owner's clock."""
         return self._first_s + self.output_tokens / self._pace.tokens_s
 
-    def play(self, sink: Sink, now: float, *, one_item: bool = False) -> None:
-        """Give out all tokens that are due; ``one_item`` stops where the open item ends."""
-        lag_s = now - self.due_s()
-        if lag_s > MOST_LAG_S:
-            self._first_s += lag_s - MOST_LAG_S
+    def play(self, sink: Sink, now: float, *, one_item: bool = False, held: bool = False) -> None:
+        """Give out all tokens that are due; ``one_item`` stops where the open item ends.
+
+        ``held``: the sink lets words go more slowly than they come.
+        """
+        lag_s, most_s = now - self.due_s(), MOST_HELD_LAG_S if held else MOST_LAG_S
+        if lag_s > most_s:
+            self._first_s += lag_s - most_s
         due = floor((now - self._first_s) * self._pace.tokens_s + 1e-6) + 1
         while self.output_tokens < due and not self.done:
             ended = self._give(sink, due - self.output_tokens)
