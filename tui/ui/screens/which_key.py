@@ -40,7 +40,7 @@ class WhichKey(ModalScreen[None]):
         self._scopes = tuple(scopes)
         self._act = act
         self._said = ""
-        self._closed = False
+        self._is_over = False
         self._box = VerticalScroll(id="which-key-box", can_focus=False)
         self._list = Static(id="which-key-list", markup=False)
 
@@ -58,7 +58,7 @@ class WhichKey(ModalScreen[None]):
         """One of the list, or a key of the list itself."""
         event.stop()
         event.prevent_default()
-        if self._closed:  # the key came while the one before closed the list
+        if self._is_over:  # the key came while the one before closed the list
             self.app.post_message(events.Key(event.key, event.character))
             return
         found = behind(self._begun, self._scopes)
@@ -93,7 +93,7 @@ class WhichKey(ModalScreen[None]):
             self._close()
 
     def _close(self) -> None:
-        self._closed = True
+        self._is_over = True
         self.dismiss()
 
     def _show(self, width: int = 0) -> None:
