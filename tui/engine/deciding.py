@@ -114,7 +114,7 @@ class Deciding:
         ]
         if landing:
             what = "A hunk is still landing" if len(landing) == 1 else "Hunks are still landing"
-            step = "decide when it has landed, or stop the model with Esc"
+            step = "decide when it has landed, or stop the model"
             self._board.trouble(Trouble(what, "", step, severity="information"))
 
     def _ask_of_file(self, hunk: Hunk, words: str) -> None:

@@ -118,7 +118,7 @@ class Keeping:
         except FileRefused as error:
             why = str(error)
         if why and not self._told:
-            what, step = "What you type is not kept against a crash", "Ctrl+S saves a file"
+            what, step = "What you type is not kept against a crash", "save the files"
             self._board.trouble(Trouble(what, why, step, severity="warning"))
         self._told = bool(why)
         if why and self._again is None:

@@ -99,7 +99,7 @@ class Rescuing:
             board.touched(file.path)
             if not fits:
                 why = "it changed since; your text stands there instead"
-                step = "Ctrl+Z takes that back"
+                step = "undo takes that back"
                 board.trouble(Trouble(f"Look through {file.path}", why, step, severity="warning"))
         board.hunks_changed()
         if unsaved.prompts:

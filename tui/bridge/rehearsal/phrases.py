@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tui.bridge.rehearsal.script import ORIGINAL, Region, Script, load_scripts
 
-REVIEW = "Accept or reject the hunks, then press F5 to run the tests."
+REVIEW = "Accept or reject the hunks, then run the tests."
 REHEARSED = "That was rehearsed text without meaning."
 CONNECT = """\
 To talk to a real model, start duetto so:
@@ -82,7 +82,7 @@ def lost(region: Region) -> str:
     return (
         f"You have changed {region.name} in `{region.path}`, and my edit no longer fits it, so I "
         f"leave your text alone.{expected} I am a rehearsal model: I know this file only as the "
-        "exercise left it. Undo your change (Ctrl+Z), or start over with `duetto practice --new`."
+        "exercise left it. Undo your change, or start over with `duetto practice --new`."
     )
 
 
@@ -91,11 +91,11 @@ def solved(script: Script, *, failed: bool) -> str:
     if failed:
         return (
             f"`{'`, `'.join(script.paths)}` already stands as I would write it. If the tests still "
-            "fail, the change may be pending: accept it (Alt+A), then press F5 again."
+            "fail, the change may be pending: accept it, then run them again."
         )
     return (
-        f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Press "
-        "F5 to run the tests."
+        f"That is already done: `{'`, `'.join(script.paths)}` stands as I would write it. Run "
+        "the tests."
     )
 
 
