@@ -17,6 +17,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("! behind a name", "you and somebody else changed this file: saving asks"),
     ("✎ before a name", "a model is writing in this file"),
     ("▸ before a name", "the editor follows the model into this file"),
+    ("▸ before fast or deep", "at the top: the role that answers what you send"),
     ("M A D U ?", "in the file tree, of git: modified, added, deleted, in conflict, new to git"),
     ("•", "in the file tree: something in this folder is not as committed"),
     ("● ◌ ○", "at the right of the status line: connected, connecting, not connected"),

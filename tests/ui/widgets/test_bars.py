@@ -37,8 +37,13 @@ async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
             "deep rehearsal-deep",
         ):
             assert part in shown, part
+        assert "▸ ↯ fast" in shown
+        assert "▸ ◆" not in shown
         await pilot.press("f2")
         await settled(session, pilot)
+        shown = row(app, "header")
+        assert "▸ ◆ deep" in shown
+        assert "▸ ↯" not in shown
     async with running(session, (80, 24)) as (app, _):
         assert "deep rehearsal-deep" in row(app, "header")
         assert "fast" not in row(app, "header")

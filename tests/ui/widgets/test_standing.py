@@ -96,9 +96,9 @@ AGAIN = ["◌ again in 7 s", "◌ 7 s"]
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ({"connection": "ready", "round_trip_ms": 3.2}, ["● 3 ms", "●"]),
-        ({"connection": "ready"}, ["● ready", "●"]),
-        ({"connection": "ready", "transport": "http"}, ["● http ready", "●"]),
+        ({"connection": "ready", "round_trip_ms": 3.2}, ["● 3 ms", "● on", "●"]),
+        ({"connection": "ready"}, ["● ready", "● on", "●"]),
+        ({"connection": "ready", "transport": "http"}, ["● http ready", "● http", "●"]),
         ({"connection": "connecting"}, ["◌ connecting"]),
         ({"connection": "lost"}, ["○ connection lost", "○ lost"]),
         ({"connection": "lost", "busy": True}, ["◌ connecting"]),

@@ -11,6 +11,8 @@ from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.rows import Piece, clip, clip_left, one_line
 from tui.ui.widgets.bar import Bar, Group, fitting
 
+ANSWERS = "▸ "
+"""Before the role that answers: colours and weights are not for every eye."""
 _ROLES: tuple[Role, ...] = ("fast", "deep")
 
 
@@ -73,6 +75,7 @@ class Header(Bar):
         effort = self._status.efforts.get(role)
         weight = "bold" if lit else ""
         pieces: list[Piece] = [
+            (ANSWERS if lit else "", palette.style(role, more=weight)),
             (f"{ROLE_GLYPHS[role]} {role}", palette.style(role if lit else "faint", more=weight)),
             (f" {clip(name, 28)}", palette.style("foreground" if lit else "faint")),
         ]
