@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import tui
 from tui import toml_tables
-from tui.cli.bundle_config import cleaned
+from tui.cli.bundle_config import GONE, cleaned, key_variables
 from tui.cli.finding import Finding
 from tui.cli.logfile import Masking, proxy_passwords, secrets_of
 from tui.core.wire.masking import Mask
@@ -49,6 +49,8 @@ _TOLD_VARIABLES = (
     "DUETTO_LINEAR",
 )
 """Variables whose values say what the terminal is, and nothing of its user."""
+_OF_COMMANDS = frozenset({"tests", "format"})
+"""Findings whose text is a command line."""
 _SET_OR_NOT = ("TMUX", "STY", "SSH_CONNECTION", "WSL_DISTRO_NAME", "DUETTO_HOME")
 _ABOUT = """\
 A bug report of duetto, made by `duetto doctor --bundle`. Nothing was sent: attach this file to the
@@ -100,10 +102,10 @@ def write(target: Path, paths: Paths, config: Path, findings: Iterable[Finding])
 
 def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
     """Name and text of each part, all of them masked."""
-    secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ)]
+    secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ), *_named_keys(config)]
     masking, mask = Masking(secrets), Mask(secrets)
-    found = [asdict(finding) for finding in findings]
-    parts = {
+    found = [_quiet(finding) for finding in findings]
+    parts: dict[str, object] = {
         "doctor.json": found,
         "versions.json": _versions(),
         "terminal.json": _terminal(os.environ),
@@ -121,9 +123,37 @@ def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[
         },
     }
     for name, value in parts.items():
-        text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-        yield name, homeless(masking.masked(text))
+        plain = _each_text(value, lambda text: homeless(masking.masked(text)))
+        yield name, json.dumps(plain, indent=2, ensure_ascii=False, default=str)
     yield "duetto.log", homeless(masking.masked(_log(paths)))
+
+
+def _named_keys(config: Path) -> list[str]:
+    """The values of the variables that the settings say hold keys."""
+    try:
+        text = toml_tables.read(config, required=False) or ""
+    except SettingsError:
+        return []
+    return [value for name in key_variables(text) if (value := os.environ.get(name, "").strip())]
+
+
+def _quiet(finding: Finding) -> dict[str, object]:
+    """A finding; of a command only the program, since its words may be anything."""
+    told = asdict(finding)
+    if finding.check in _OF_COMMANDS:
+        told["text"] = f"{finding.text.split(' ')[0]} {GONE}"
+    return told
+
+
+def _each_text(value: object, changed: Callable[[str], str]) -> object:
+    """The same with every text in it changed, names too."""
+    if isinstance(value, str):
+        return changed(value)
+    if isinstance(value, Mapping):
+        return {changed(str(name)): _each_text(one, changed) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each_text(one, changed) for one in value]
+    return value
 
 
 def homeless(text: str, home: str | None = None) -> str:

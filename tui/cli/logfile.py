@@ -22,7 +22,7 @@ BACKUPS = 3
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SECRET_TEXT = re.compile(
-    r"(?P<intro>bearer\s+|(?:api[-_]?key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)"
+    r"(?P<intro>bearer\s+|(?:api[-_]?key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?)"
     r"[^\s\"',;]{6,}|\b(?:sk|xai|gsk|csk)-[\w-]{8,}",
     re.IGNORECASE,
 )
