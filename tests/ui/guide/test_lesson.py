@@ -72,6 +72,19 @@ def test_the_figures_are_what_was_measured() -> None:
     assert figures.ended_s - figures.began_s == 9.0
 
 
+def test_an_answer_that_is_handed_to_the_other_model_was_not_stopped() -> None:
+    pupil = Pupil()
+    pupil.asks()
+    pupil.sees(stops=1, stopped="stopped after 25 tokens, 0.1 ms", role="deep")
+    assert pupil.lands() == "stop"
+    assert pupil.lesson.slow
+    assert pupil.gets_it_all() == "stop"
+    assert pupil.lesson.missed == 1
+    assert pupil.asks() == "stop"
+    assert pupil.stops() == "redirect"
+    assert pupil.lesson.figures.stopped == "stopped after 9 tokens, 0.4 ms"
+
+
 def test_an_answer_that_was_slow_for_a_part_of_it_says_nothing_of_speed() -> None:
     pupil = Pupil()
     pupil.asks()

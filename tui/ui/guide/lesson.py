@@ -7,7 +7,7 @@ done in any order: the lesson goes to the first one that is left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tui.engine.intents import Role
@@ -89,6 +89,10 @@ class Lesson:
     """The answer to it began slowly."""
     _lay_still: bool = False
     """An answer was stopped, and nothing came after it by itself."""
+    _handed: int = 0
+    """Answers that the other model took over: the session notes each as a stop, nobody meant it."""
+    _newest_handed: int = -1
+    """How many stops the session had noted at the newest of them."""
 
     def begin(self, sight: Sight) -> None:
         """From here on it counts."""
@@ -108,6 +112,7 @@ class Lesson:
 
     def look(self, sight: Sight) -> None:
         """Take up what is to be seen now."""
+        sight = self._without_handed(sight)
         before, self.sight = self.sight, sight
         another = sight.prompts > before.prompts
         self._measure_turn(before, sight)
@@ -125,6 +130,12 @@ class Lesson:
             self._slowed = self.slow
         if self.step is None and self.figures.ended_s is None:
             self.figures.ended_s = sight.now_s
+
+    def _without_handed(self, sight: Sight) -> Sight:
+        if sight.stops - self._handed > self.sight.stops and sight.role != self.sight.role:
+            self._handed, self._newest_handed = self._handed + 1, sight.stops
+        stopped = "" if sight.stops == self._newest_handed else sight.stopped
+        return replace(sight, stops=sight.stops - self._handed, stopped=stopped)
 
     def _end_turn(self, sight: Sight) -> None:
         if sight.outcome == "interrupted":
