@@ -7,38 +7,36 @@ from rich.cells import cell_len
 from tui.engine.notices import Status
 from tui.ui import theme
 from tui.ui.keymap import shown
-from tui.ui.rows import Line, Piece, one_line, wrap
+from tui.ui.rows import Line, Piece, clip, one_line, wrap
 
 _CONNECT = (
     "export OPENAI_API_KEY=…",
-    "duetto --endpoint wss://HOST/v1/responses \\",
+    "duetto --endpoint openai \\",
     "       --fast MODEL --deep MODEL",
 )
+
+
+_ABOUT = "pair-programming, interruptible"
 
 
 def welcome_lines(status: Status, width: int) -> list[Line]:
     """Rows for an empty conversation, at most ``width`` cells wide."""
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
-    lines = [
-        Line([]),
-        Line(
-            [
-                ("duetto", palette.style("accent", more="bold")),
-                ("  pair-programming, interruptible", muted),
-            ]
-        ),
-        Line([]),
-    ]
+    name: Piece = ("duetto", palette.style("accent", more="bold"))
+    lines = [Line([]), Line([name, (f"  {clip(_ABOUT, width - 8)}", muted)]), Line([])]
     keys = _keys()
     column = max(cell_len(key) for key, _ in keys) + 2
-    lines += [Line(_key(key, words, column)) for key, words in keys]
+    room = width - column
+    lines += [Line(_key(key, clip(words, room), column)) for key, words in keys]
     if status.rehearsal:
         lines.append(Line([]))
         lines.append(Line([("This is a rehearsal", palette.style("warning", more="bold"))]))
         words = "Scripted answers at real speeds, no model. Three lines connect one:"
         lines += [Line(row) for row in wrap([(words, text)], width)]
         lines += [Line([(f" {row}", palette.style("syntax-string"))], "panel") for row in _CONNECT]
+        words = "duetto practice --guide teaches all of this in a minute."
+        lines += [Line([]), *(Line(row) for row in wrap([(words, muted)], width))]
     elif status.endpoint:
         lines += [Line([]), Line([("endpoint ", muted), (one_line(status.endpoint), text)])]
     return lines
