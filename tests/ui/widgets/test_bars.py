@@ -102,7 +102,7 @@ async def test_the_footer_follows_the_state_and_the_focus() -> None:
         ("/fa", "run  /fast"),
         ("/nonsense", "run  unknown command"),
         ("!ls", "run  as a command"),
-        ("see @cac", "Tab: @ledger/cache.py"),
+        ("see @cac", "send"),
     ],
 )
 async def test_the_label_says_what_enter_does(draft: str, label: str) -> None:
