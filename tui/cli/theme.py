@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,13 +88,18 @@ def copy_command(name: str, new: str) -> int:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("x", encoding="utf-8") as opened:
-            opened.write(place.read_text(encoding="utf-8"))
+            opened.write(_titled(place.read_text(encoding="utf-8"), new))
     except FileExistsError:
         raise UsageError(f"{file} is there already") from None
     except OSError as error:
         raise SettingsError(f"cannot write {file}: {error.strerror}") from error
     click.echo(f"{file}\nwear it with /theme {new}; check it with: duetto theme check {new}")
     return EXIT_OK
+
+
+def _titled(text: str, title: str) -> str:
+    """A theme's text under a title of its own: two of one title cannot be told apart in lists."""
+    return re.sub(r"^title *=.*$", f'title = "{title}"', text, count=1, flags=re.MULTILINE)
 
 
 def _library() -> Library:
