@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.linear_stage import LinearStage
+from tui.cli.terminal_choices import ring_ends
 from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
 from tui.engine.intents import (
@@ -20,7 +21,8 @@ from tui.engine.intents import (
 from tui.engine.notices import Ask, Trouble
 from tui.engine.slash import Command
 from tui.linear.commands import LINEAR
-from tui.linear.conductor import BATCH_S
+from tui.linear.conductor import BATCH_S, BELL
+from tui.setting_tables import NotifySettings
 
 
 @pytest.fixture
@@ -261,3 +263,19 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     if command.name not in ("model", "tier", "effort", "quit"):
         assert said != stage.enter("/model"), "it is not known"
     assert said or stage.session.intents or stage.conductor.is_over
+
+
+@pytest.mark.parametrize(("wanted", "minutes", "rung"), [(True, 1, 1), (True, 0, 0), (False, 1, 0)])
+def test_the_bell_rings_once_when_a_long_turn_ends_and_nobody_typed(
+    stage: LinearStage, wanted: bool, minutes: int, rung: int
+) -> None:
+    ring_ends(stage.conductor, NotifySettings(bell=wanted))
+    stage.enter("do it")
+    block = answering(stage)
+    said = stage.look()
+    stage.session.stream(block, "Done.")
+    said += stage.look(60.0 * minutes + 1)
+    stage.session.board.close(block)
+    stage.session.status.busy, stage.session.status.outcome = False, "completed"
+    said += stage.look() + stage.look() + stage.look()
+    assert said.count(BELL) == rung

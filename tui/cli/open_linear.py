@@ -19,6 +19,7 @@ from tui.cli.open_app import home_of, log_broken, open_files, options_for
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.resolution import resolve
 from tui.cli.target import Target, target_of
+from tui.cli.terminal_choices import ring_ends
 from tui.cli.workplace import Workplace
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
@@ -57,6 +58,8 @@ def open_linear(
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     linear = Linear(composition, target, source)
     linear.conductor.editor = prompting.edit
+    if source.live and sys.stdout.isatty():
+        ring_ends(linear.conductor, settings.notify)
     if source.edits and chosen.history:
         linear.conductor.on_entered = prompting.keep
     return linear.run()

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from tui.ui.terminal_facts import TerminalFacts, Wishes, find
 
 if TYPE_CHECKING:
+    from tui.engine.notices import Status
     from tui.engine.session import Session
+    from tui.linear.conductor import Conductor
     from tui.settings import NotifySettings, ScreenSettings
     from tui.ui.terminal_app import TerminalApp
 
@@ -26,6 +28,18 @@ def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: 
 
     choices = Choices(notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt)
     app.notify_by(choices, root.name, lambda: _prompt(session))
+
+
+def ring_ends(conductor: Conductor, notify: NotifySettings) -> None:
+    """The bell of the linear mode; title and notification would be signs among the words."""
+    from tui.ui.notifying import Choices, Herald, Moment
+
+    herald = Herald(Choices(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
+
+    def rings(status: Status, now_s: float) -> bool:
+        return bool(herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s))
+
+    conductor.on_typed, conductor.rings = herald.typed, rings
 
 
 def _prompt(session: Session) -> str:

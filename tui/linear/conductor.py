@@ -15,6 +15,7 @@ from tui.core.edited import Edited
 from tui.core.inert_text import PROSE, inert
 from tui.engine import intents
 from tui.engine.leaving import reasons_to_stay, unsaved_paths
+from tui.engine.notices import Status
 from tui.engine.session import Session
 from tui.engine.slash import split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
@@ -36,6 +37,7 @@ _QUIT_WINDOW_S = 2.0
 _PATIENCE_S = 1.0
 _LOOK_S = 1.0
 """Between two looks at what is being typed, which is kept against a crash."""
+BELL = "\x07"
 Mode = Literal["ready", "more", "busy"]
 """What the next line is: a new one, more of the same, or one said into a running answer."""
 Editor = Callable[[str], Awaitable[Edited]]
@@ -100,6 +102,11 @@ class Conductor:
         """Opens the user's own editor on a text, in this terminal."""
         self.on_entered: Callable[[str], None] = lambda text: None
         """Told of every prompt and command, whole."""
+        self.on_typed: Callable[[float], None] = lambda now_s: None
+        """Told that somebody is there."""
+        self.rings: Callable[[Status, float], bool] = lambda status, now_s: False
+        """Told how it stands; True: the bell is rung."""
+        self._bell = ""
         session.keeping.draft = lambda: self.draft
 
     @property
@@ -131,6 +138,7 @@ class Conductor:
         """A line was entered."""
         self._quit_until_s = 0.0
         self._drafts.typing = ""
+        self.on_typed(self._session.now())
         self._lines.append(text)
         self.frame()
 
@@ -141,6 +149,7 @@ class Conductor:
     def typing(self, text: str) -> None:
         """This stands in the line that is being typed."""
         self._drafts.typing = text
+        self.on_typed(self._session.now())
         self._session.keeping.changed()
 
     def interrupted(self, cleared: bool) -> None:
@@ -222,6 +231,8 @@ class Conductor:
             self._drafts.keep(status.unsent)
             self._due.append(f"Not sent: {brief(status.unsent)}. /again sends it.")
         self._given_back = status.unsent
+        if self.rings(status, self._session.now()):
+            self._bell = BELL
         if notices.diff is not None:
             path, against = notices.diff
             self._commander.recital.diff(against, path)
@@ -237,7 +248,8 @@ class Conductor:
             lines += [plain] if isinstance(line, Verbatim) else broken(plain, width)
         self._due = []
         self._spoke_s = now
-        self._mouth.say("\n".join(lines) + "\n")
+        self._mouth.say(self._bell + "\n".join(lines) + "\n")
+        self._bell = ""
 
     def _say(self, lines: Iterable[str]) -> None:
         """An answer to the user: it does not wait."""
