@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,14 +20,13 @@ import tui
 from tui.cli import doctor_terminal, doctor_tmux, verify_command
 from tui.cli.doctor_network import endpoint_findings, surroundings
 from tui.cli.doctor_providers import key_findings, provider_findings
-from tui.cli.finding import Finding, State
+from tui.cli.finding import Finding
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.cli.own_keys import own_key_findings
 from tui.cli.own_line import own_line_findings
 from tui.cli.own_themes import own_theme_findings
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace
-from tui.core.inert_text import inert
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
@@ -36,8 +36,6 @@ from tui.errors import (
     SettingsError,
 )
 from tui.settings import PROJECT_FILE, Paths, Settings, load_project
-
-_MARKS: dict[State, str] = {"ok": "✓", "note": "·", "fix": "✗", "unreachable": "✗"}
 
 
 @click.command("doctor")
@@ -65,10 +63,11 @@ def doctor_command(flags: ModelFlags, as_json: bool, probe: bool, bundle: str | 
         _bundle(bundle, flags, probe=probe)
         return
     findings: list[Finding] = []
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for finding in examine(flags, Paths.find(), probe=probe):
         findings.append(finding)
         if not as_json:
-            click.echo(_line(finding))
+            click.echo(finding.told(columns))
     code = exit_code(findings)
     if as_json:
         report = {"version": tui.__version__, "exit_code": code}
@@ -195,11 +194,6 @@ def _models(models: ResolvedModels) -> Finding:
         return Finding("models", "ok", "; ".join(parts))
     advice = "to connect a model: duetto --endpoint NAME|URL --fast MODEL (docs/endpoints.md)"
     return Finding("models", "note", "; ".join(parts), advice)
-
-
-def _line(finding: Finding) -> str:
-    advice = f"\n  {'':<18} → {inert(finding.advice)}" if finding.advice else ""
-    return f"{_MARKS[finding.state]} {finding.check:<18} {inert(finding.text)}{advice}"
 
 
 def _summary(findings: list[Finding]) -> str:
