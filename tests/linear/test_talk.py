@@ -8,6 +8,7 @@ from tests.support.linear_stage import LinearStage
 from tui.cli.terminal_choices import ring_ends
 from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
+from tui.core.wire.limits import Limit
 from tui.engine.intents import (
     Answer,
     Interrupt,
@@ -279,3 +280,8 @@ def test_the_bell_rings_once_when_a_long_turn_ends_and_nobody_typed(
     stage.session.status.busy, stage.session.status.outcome = False, "completed"
     said += stage.look() + stage.look() + stage.look()
     assert said.count(BELL) == rung
+
+
+def test_status_tells_the_limits_of_the_server(stage: LinearStage) -> None:
+    stage.session.status.limits = (Limit("requests", 40, 60),)
+    assert "Limit: 40 of 60 requests left." in stage.enter("/status")

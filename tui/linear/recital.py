@@ -10,6 +10,7 @@ from tui.core.edited import Edited
 from tui.core.edits.hunk import Hunk
 from tui.core.inert_text import inert
 from tui.core.turn import Block, BlockKind
+from tui.core.wire.limits import sentences
 from tui.engine.intents import Against
 from tui.engine.session import Session
 from tui.linear.block_tellers import Pace
@@ -181,6 +182,7 @@ class Recital:
         status = session.status
         lines = [state_words(status, session.meter.view(session.now()))]
         lines += status_lines(status, session.abilities(), session.network())
+        lines += map(inert, sentences(status.limits, session.now()))
         if status.open_paths:
             lines.append(f"Open files: {', '.join(map(inert, status.open_paths))}.")
         left = len(waiting(session.workspace))

@@ -63,6 +63,16 @@ def status_report(
     return Content.assemble(*parts).rstrip("\n")
 
 
+def limits_report(sentences: Sequence[str], width: int) -> Content:
+    """What the server says is left of its rate limits; empty if it says nothing."""
+    if not sentences:
+        return Content()
+    parts: Parts = [("\n\nLimits of the server\n", "bold $accent")]
+    for words in sentences:
+        parts += _said(one_line(words), "$muted", width)
+    return Content.assemble(*parts).rstrip("\n")
+
+
 def _models(status: Status, width: int) -> Parts:
     parts: Parts = []
     for role in _ROLES:

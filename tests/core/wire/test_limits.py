@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.wire.limits import Limit, limits_in, limits_of, limits_of_event, tightest
+from tui.core.wire.limits import (
+    PAUSE,
+    Limit,
+    limits_in,
+    limits_of,
+    limits_of_event,
+    sentences,
+    tightest,
+)
 
 NOW = 1000.0
 
@@ -92,3 +100,19 @@ def test_nothing_that_a_server_says_breaks_it(headers: dict[str, object], raw: o
     limits_of_event({"rate_limits": raw}, NOW)
     limits_of_event({"rate_limits": {"primary": raw}}, NOW)
     limits_in(str(raw), NOW)
+
+
+def test_limits_in_words_and_what_was_lifted_is_not_said() -> None:
+    told = (
+        Limit("requests", 40, 60, NOW + 42),
+        Limit("tokens", 0, 12_000, NOW + 300),
+        Limit("% of 5 h", 30, 100),
+        Limit(PAUSE, 0, None, NOW + 7),
+        Limit("input tokens", 0, 10, NOW - 1),
+    )
+    assert sentences(told, NOW) == [
+        "Limit: 40 of 60 requests left, all of it again in 42 s.",
+        "Limit: 0 of 12,000 tokens left, all of it again in 5 min.",
+        "Limit: 30% of 5 h left.",
+        "The server asks to wait 7 s.",
+    ]

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.core.meter import Cost
+from tui.core.wire.limits import Limit
 from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Interrupt
 from tui.engine.notices import Status
@@ -108,6 +109,8 @@ async def test_it_is_live(monkeypatch: pytest.MonkeyPatch) -> None:
         await until(lambda: "● open" in text(app), pilot)
         session.status.retry_s = 7.4
         await until(lambda: "again in 8 s" in text(app), pilot)
+        session.status.limits = (Limit("requests", 40, 60),)
+        await until(lambda: "Limit: 40 of 60 requests left." in text(app), pilot)
 
 
 async def test_esc_stops_an_answer_before_it_closes_the_screen() -> None:

@@ -114,6 +114,27 @@ def tightest(limits: tuple[Limit, ...], now: float) -> Limit | None:
     return min(known, key=lambda pair: (pair[0], -(pair[1].until_s or 0.0)))[1] if known else None
 
 
+def sentences(limits: tuple[Limit, ...], now: float) -> list[str]:
+    """Each that holds now, in words."""
+    return [_sentence(one, now) for one in limits if one.until_s is None or one.until_s > now]
+
+
+def _sentence(one: Limit, now: float) -> str:
+    left = ""
+    if one.until_s is not None:
+        seconds = math.ceil(one.until_s - now)
+        left = f"{seconds} s" if seconds < 120 else f"{math.ceil(seconds / 60)} min"
+    if one.name == PAUSE:
+        return f"The server asks to wait {left}." if left else "The server asks to wait."
+    name = one.name or "requests"
+    if name.startswith("%"):
+        said = f"{one.remaining:.0f}{name} left"
+    else:
+        whole = f" of {one.most:,.0f}" if one.most else ""
+        said = f"{one.remaining:,.0f}{whole} {name} left"
+    return f"Limit: {said}{f', all of it again in {left}' if left else ''}."
+
+
 def _parted(rest: str) -> tuple[str, str]:
     """``remaining-input-tokens`` and ``input-tokens-remaining`` alike: kind and word."""
     found = _WORD.search(rest)

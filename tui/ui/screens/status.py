@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.core.wire.limits import sentences
 from tui.engine.session import Session
-from tui.ui.status_report import status_report
+from tui.ui.status_report import limits_report, status_report
 
 _LOOK_S = 1.0
 """How often it is looked at."""
@@ -63,7 +64,10 @@ class StatusScreen(ModalScreen[None]):
         session = self._session
         can, sockets = session.abilities(), session.network()
         cost = session.meter.view(session.now()).cost
-        return status_report(session.status, can, sockets, width, cost)
+        said = sentences(session.status.limits, session.now())
+        return Content.assemble(
+            status_report(session.status, can, sockets, width, cost), limits_report(said, width)
+        )
 
     def action_scroll(self, rows_down: int) -> None:
         """Scroll the box."""
