@@ -7,6 +7,7 @@ from textual.widgets import OptionList
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.ui import theme
 from tui.ui.commands import COMMANDS
 from tui.ui.keymap import KEYMAP, rows, ways
 from tui.ui.keys.key import SCOPES
@@ -98,3 +99,16 @@ async def test_what_the_editor_pane_shows_has_commands(name: str) -> None:
                 break
         at = ("tree", "split", "wrap", "follow").index(name)
         assert [a != b for a, b in zip(before, after, strict=True)] == [i == at for i in range(4)]
+
+
+async def test_it_follows_a_change_of_colours_while_it_is_open() -> None:
+    """A theme's file may be written anew, and a terminal may say late that it is light."""
+    async with running(ScriptedSession()) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.1)
+        box = app.screen.query_one("#--container")
+        app.theme = "paper"
+        await pilot.pause(0.05)
+        await pilot.pause()
+        assert box.styles.background.hex.lower() == theme.active().colours["panel"]
+    theme.activate(theme.DEFAULT_THEME)

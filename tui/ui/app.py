@@ -95,6 +95,8 @@ class DuettoApp(TerminalApp, KeyedApp):
         """Textual's; before there is a screen without parsing the rules twice."""
         if self.bench.is_attached:
             super().refresh_css(animate)
+            if self.screen not in self.children:  # the palette: Textual leaves it as it was
+                self.stylesheet.update(self.screen, animate=animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
             self.stylesheet.update(self, animate=animate)
