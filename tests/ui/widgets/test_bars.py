@@ -49,6 +49,16 @@ async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
         assert "fast" not in row(app, "header")
 
 
+async def test_both_models_of_the_rehearsal_stand_in_eighty_columns() -> None:
+    session = ScriptedSession()
+    session.status.rehearsal = True
+    session.status.efforts.clear()
+    async with running(session, (80, 24)) as (app, _):
+        shown = row(app, "header")
+        assert "REHEARSAL  ▸ ↯ fast rehearsal-fast  ◆ deep rehearsal-deep" in shown
+        assert "ledger/" in shown
+
+
 async def test_auto_accept_is_said_as_long_as_it_is_on() -> None:
     session = ScriptedSession()
     async with running(session, (80, 24)) as (app, pilot):

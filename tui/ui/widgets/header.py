@@ -42,10 +42,13 @@ class Header(Bar):
         if self._status.auto_accept:
             groups.append((0, [("AUTO-ACCEPT", palette.style("warning", more="bold"))]))
         groups += [(by_role[role][0] * 2, by_role[role][1]) for role in _ROLES]
-        shown = fitting(groups, max(width - 8 - 14, 10))
+        for gap in (3, 2):  # closer together, before the other model is left out
+            shown = fitting(groups, max(width - 8 - 14, 10), gap)
+            if len(shown) == len(groups):
+                break
         right: list[Piece] = []
         for group in shown:
-            right += [("   ", palette.style("faint")), *group]
+            right += [(" " * gap, palette.style("faint")), *group]
         right.append((" ", palette.style("faint")))
         room = width - 8 - sum(cell_len(text) for text, _ in right)
         left += self._place(room)
