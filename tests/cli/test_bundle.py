@@ -33,6 +33,7 @@ password = 99887766
 url = "https://llm.example/v1"
 key_env = "LLM_AUTH"
 [keys.global]
+review = "99887766 is a key"
 name = "PLAIN_AS_A_KEY"
 verify = ["Ctrl+B", "leader x"]
 [meter]
@@ -68,7 +69,9 @@ def parts(file: Path) -> dict[str, str]:
 
 def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
     (home / "config.toml").write_text(CONFIG)
-    log = f"ERROR it broke with a-key-of-no-known-shape in {home.parent}/ws; of-house-llm\n"
+    told = "bob:hunter22222 zzz-query s3cr3t-header abcdefgh-option"
+    log = f"ERROR {told}\n"
+    log += f"ERROR it broke with a-key-of-no-known-shape in {home.parent}/ws; of-house-llm\n"
     (home / "state" / "duetto.log").write_text(log)
     assert run(["doctor", "--bundle", "report.zip"]) == 0
     file = Path("report.zip")
@@ -84,7 +87,11 @@ def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
     assert settings["endpoints"]["main"]["api_key"] == GONE
     assert settings["verify"]["command"] == f"pytest and 5 words {GONE}"
     assert settings["prompt"]["editor"] == f"{GONE} and 3 words {GONE}"
-    assert settings["keys"]["global"] == {"name": GONE, "verify": ["Ctrl+B", "leader x"]}
+    assert settings["keys"]["global"] == {
+        "review": GONE,
+        "name": GONE,
+        "verify": ["Ctrl+B", "leader x"],
+    }
     assert settings["meter"]["line"] == "{rate} [ {cost} ]"
     checks = {row["check"]: row for row in json.loads(found["doctor.json"])}
     assert "line 6" in checks["configuration"]["text"]

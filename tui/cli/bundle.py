@@ -22,7 +22,7 @@ from pathlib import Path
 
 import tui
 from tui import toml_tables
-from tui.cli.bundle_config import GONE, cleaned, key_variables
+from tui.cli.bundle_config import GONE, cleaned, hidden, key_variables
 from tui.cli.finding import Finding
 from tui.cli.logfile import Masking, proxy_passwords, secrets_of
 from tui.core.wire.masking import Mask
@@ -103,6 +103,7 @@ def write(target: Path, paths: Paths, config: Path, findings: Iterable[Finding])
 def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
     """Name and text of each part, all of them masked."""
     secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ), *_named_keys(config)]
+    secrets += [one for file in (config, Path.cwd() / PROJECT_FILE) for one in hidden(_read(file))]
     masking, mask = Masking(secrets), Mask(secrets)
     found = [_quiet(finding) for finding in findings]
     parts: dict[str, object] = {
@@ -130,11 +131,16 @@ def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[
 
 def _named_keys(config: Path) -> list[str]:
     """The values of the variables that the settings say hold keys."""
+    names = key_variables(_read(config))
+    return [value for name in names if (value := os.environ.get(name, "").strip())]
+
+
+def _read(file: Path) -> str:
+    """A settings file; empty: there is none, or none that can be read."""
     try:
-        text = toml_tables.read(config, required=False) or ""
+        return toml_tables.read(file, required=False) or ""
     except SettingsError:
-        return []
-    return [value for name in key_variables(text) if (value := os.environ.get(name, "").strip())]
+        return ""
 
 
 def _quiet(finding: Finding) -> dict[str, object]:

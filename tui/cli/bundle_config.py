@@ -7,12 +7,14 @@ that it was removed.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, get_args, get_type_hints
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
@@ -32,6 +34,10 @@ _KEY = re.compile(
 _FIELD = re.compile(r"\{[\w:!]{0,40}\}|[\[\]]")
 _ASSIGNMENT = re.compile(r"\s*(?P<name>[\w.\"'-]+)\s*=")
 _TABLE = re.compile(r"\s*\[{1,2}[\w.\"' -]+\]{1,2}")
+_QUOTED = re.compile(r"[\"']([^\"'\n]{6,200})")
+_WORDS = re.compile(r"[\s=:'\"&?@/,;]+")
+_LONG_WORD = 16
+"""Characters of a word without a digit that is no word of the language."""
 _KEY_VARIABLE = re.compile(r"key_env\s*=\s*[\"']([A-Za-z_]\w*)[\"']")
 
 
@@ -49,6 +55,40 @@ def cleaned(text: str, mask: Mask) -> dict[str, Any] | list[str]:
 def key_variables(text: str) -> Iterator[str]:
     """The environment variables that a settings file says hold keys, whatever they are called."""
     yield from _KEY_VARIABLE.findall(text)
+
+
+def hidden(text: str) -> Iterator[str]:
+    """Texts of a settings file that `cleaned` does not show: to be masked wherever they stand."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        yield from (found[1] for found in _QUOTED.finditer(text))
+        return
+    shown = json.dumps(cleaned(text, Mask()), ensure_ascii=False)
+    for value in _leaves(data):
+        if value not in shown and value.strip().lower() != "duetto":
+            yield value
+            yield from _inside(value)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """All texts in it but the names."""
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one)
+
+
+def _inside(value: str) -> Iterator[str]:
+    """What may be a secret in an address or a command line."""
+    for word in _WORDS.split(value):
+        if re.search(r"\d", word) or len(word) >= _LONG_WORD:
+            yield from (word, unquote(word))
+    with suppress(ValueError):
+        parts = urlsplit(value)
+        found = [parts.password or "", *(one for _, one in parse_qsl(parts.query))]
+        yield from (form for one in found for form in (one, unquote(one)))
 
 
 def _table(value: Any, kind: type[msgspec.Struct]) -> Any:
