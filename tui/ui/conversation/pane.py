@@ -126,7 +126,8 @@ class TranscriptPane(Painted):
         if row is not None and row.waits:
             self._late.add(y)
         lights = self.lights(self.top + y) if self.lights is not None else ()
-        marked = self.has_focus and row is not None and self._is_marked(row, self.top + y)
+        # asked last: the focus is dear to ask for, and this runs for every row of every frame
+        marked = row is not None and self._is_marked(row, self.top + y) and self.has_focus
         if not (hint or marked or lights):
             return self._painted(strip, y in self._thumb)
         base = palette.style("foreground", "background")
@@ -147,9 +148,11 @@ class TranscriptPane(Painted):
     def _is_marked(self, row: Row, number: int) -> bool:
         """True if the keys act on what this row is of."""
         marked = self.marked
-        if marked is not None and marked.kind == "message":
+        if marked is None:
+            return False
+        if marked.kind == "message":
             return self.rows.pages.view_at(number) == marked.key and bool(row.text.strip())
-        return marked is not None and row.target == marked
+        return row.target == marked
 
     def _painted(self, strip: Strip | None, thumb: bool) -> Strip:
         """A row with its cell of the scroll bar: made once, since making strips costs."""

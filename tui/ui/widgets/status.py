@@ -34,12 +34,13 @@ class StatusLine(Bar):
         self._session = session
         self._workspace, self._branch = workspace, branch
         self._template = default_template()
+        self._timed = _timed(self._template)
         self._reached: set[str] = set()
         """Endpoints that a connection stood to: the next one is a reconnection."""
 
     def follow(self, template: Template) -> None:
         """Show what this template says from now on."""
-        self._template = template
+        self._template, self._timed = template, _timed(template)
         if self.is_attached:
             self._pace()
             self.update_bar()
@@ -83,14 +84,19 @@ class StatusLine(Bar):
         self._pace()
 
     def _pace(self) -> None:
-        """How often it is looked at now."""
+        """How often it is looked at now; asked at every frame."""
         busy = self._session.status.busy
         (self._timer.resume if busy else self._timer.pause)()
-        (self._slow_timer.resume if self._counts() and not busy else self._slow_timer.pause)()
+        counts = not busy and bool(self._timed) and self._counts()
+        (self._slow_timer.resume if counts else self._slow_timer.pause)()
 
     def _counts(self) -> bool:
         """True if something in it goes on while nothing happens."""
-        names = {name for name in self._template.names() if name and FIELDS[name].follows_time}
         now, limits = self._session.now(), self._session.status.limits
         limited = any(one.until_s is not None and one.until_s > now for one in limits)
-        return "clock" in names or ("limits" in names and limited)
+        return "clock" in self._timed or ("limits" in self._timed and limited)
+
+
+def _timed(template: Template) -> frozenset[str]:
+    """The fields in it that change while nothing else does."""
+    return frozenset(name for name in template.names() if name and FIELDS[name].follows_time)
