@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-QUIET_MS = 120
-"""Changes that follow each other faster than this are told together."""
-MOST_MS = 600
+QUIET_MS = 400
+"""Changes that follow each other faster than this are told together. It is looked so often, also
+while nobody does anything: somebody who edits a theme does not mind, an idle processor does."""
+MOST_MS = 1200
 
 
 async def watch_folder(folder: Path, told: Callable[[], None]) -> None:
