@@ -231,6 +231,7 @@ ENDPOINT = '[endpoints.a]\nurl = "wss://h/v1"\n'
         ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value"),
         ("[editor]\n[editor]\n", "line 2: not valid TOML: Cannot declare ('editor',) twice"),
         ("x = " + "[" * 3000, "not valid TOML: nested too deeply"),
+        ("\nx = " + "1" * 5000, "line 2: not valid TOML: a number is too long"),
         ("\0", "line 1: not valid TOML"),
         ('x = "\x1b[31m"', "line 1: not valid TOML: Illegal character"),
         ("schema = 0", "line 1: there is no schema 0; write 1"),

@@ -10,6 +10,8 @@ _HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
 _NAME = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 _KEY = re.compile(rf"^\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
 _PART = re.compile(_NAME)
+_LONG_NUMBER = re.compile(r"[\d_]{4300}")
+"""Python reads none that is longer, for the time that it takes."""
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
@@ -37,8 +39,11 @@ def line_of(text: str, key: Sequence[str]) -> int:
     return best_line
 
 
-def syntax_trouble(text: str, error: tomllib.TOMLDecodeError) -> tuple[int, str]:
+def syntax_trouble(text: str, error: ValueError) -> tuple[int, str]:
     """The 1-based line of a syntax error, and what is wrong without the place."""
+    if not isinstance(error, tomllib.TOMLDecodeError):
+        found = _LONG_NUMBER.search(text)
+        return text.count("\n", 0, found.start() if found else 0) + 1, "a number is too long"
     message = str(error)
     if found := re.search(r"\s*\(at line (\d+), column (\d+)\)$", message):
         return int(found[1]), f"{message[: found.start()]} (column {found[2]})"

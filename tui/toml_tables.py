@@ -54,7 +54,7 @@ def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         line, what = toml_lines.syntax_trouble(text, error)
         raise SettingsError(f"{origin} line {line}: not valid TOML: {what}") from error
     except RecursionError:

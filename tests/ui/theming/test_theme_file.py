@@ -41,6 +41,9 @@ def test_all_that_duetto_brings_are_right() -> None:
         (MINIMAL + '[face]\ncomment = "bold"\n', 6, "[face] knows no 'comment'"),
         (MINIMAL + 'fast = "#fff\n', 5, "not valid TOML"),
         (MINIMAL + "[hunk\n", 5, "not valid TOML"),
+        (MINIMAL + f"fast = {'1' * 5000}\n", 5, "not valid TOML"),
+        (MINIMAL + f"fast = 0x{'f' * 5000}\n", 5, "not such a number"),
+        (MINIMAL + f"fast = {'[' * 50}{']' * 50}\n", 5, "not a table, a list or a date"),
         (MINIMAL + 'accent = "#fff"\n', 5, "'accent' is set a second time"),
     ],
 )
@@ -117,6 +120,23 @@ def test_a_circle_of_themes_ends(tmp_path: Path) -> None:
     for name in "abcd":
         assert "cannot build on" in str(library.reading(name).complaints[0])
         assert library.reading(name).palette.colours["background"]
+
+
+def test_a_chain_of_themes_without_end_is_cut(tmp_path: Path) -> None:
+    library = own(tmp_path, **{f"z{at}": f'base = "z{(at + 1) % 300}"\n' for at in range(300)})
+    assert library.reading("z0").palette.colours["background"]
+
+
+def test_a_folder_that_may_not_be_entered_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = own(tmp_path, mine=MINIMAL)
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert "Permission denied" in str(library.reading("mine").complaints[0])
 
 
 def test_what_is_no_name_or_no_file_is_not_listed(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tui.ui.theming.palette import Palette
 
 DEFAULT_THEME = "dusk"
+_DEEPEST = 16
+"""Themes that build on each other."""
 _NAME = re.compile(r"(?!auto$)[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
@@ -121,6 +123,8 @@ class Library:
             if len(above) > 1:
                 raise _CircleError
             return None
+        if len(above) > _DEEPEST:
+            return None
         try:
             return self._read(name, above).palette
         except _CircleError:
@@ -147,9 +151,9 @@ class Library:
 
 def read_file(place: Traversable, name: str, base: Callable[[str], Palette | None]) -> Reading:
     """Read one file. Raises SettingsError: it cannot be read, or is no text."""
-    if not place.is_file():
-        raise SettingsError(f"{place} is not a file")
     try:
+        if not place.is_file():
+            raise SettingsError(f"{place} is not a file")
         with place.open("rb") as opened:
             data = opened.read(LIMIT_BYTES + 1)
     except OSError as error:

@@ -21,6 +21,8 @@ LIMIT_BYTES = 64 * 1024
 """Of a file: a theme has a hundred lines."""
 MOST_COMPLAINTS = 20
 """Of one file: who has more reads the first ones first."""
+_MOST_CHARS, _MOST_BITS = 60, 64
+"""Of a wrong value, in the complaint about it."""
 ATTRIBUTES = ("bold", "italic", "underline", "strike")
 FACED = ("hunk-added-word", "hunk-struck-word")
 """What ``[face]`` may name beside the colours of ``[syntax]``."""
@@ -86,7 +88,7 @@ class _Reader:
         """The file's data; of a text that is not TOML, of each line that is."""
         try:
             return tomllib.loads(self.text)
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also of a number with thousands of digits
             return self._line_by_line()
 
     def _line_by_line(self) -> dict[str, object]:
@@ -96,7 +98,7 @@ class _Reader:
             header = _HEADER.match(line)
             try:
                 part = tomllib.loads(line)
-            except (tomllib.TOMLDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 part = {}
                 what = str(error).partition(" (at ")[0] or "nested too deeply"
                 self.complain(number, f"not valid TOML: {what}; this line is left out")
@@ -123,10 +125,14 @@ class _Reader:
             prefix = "" if section == "palette" else f"{section}-"
             for name, value in values.items():
                 if not is_colour(f"{prefix}{name}") or (not prefix and "-" in name):
-                    words = f"[{section}] has no colour {name!r}{_near(name, names_of(section))}"
+                    words = (
+                        f"[{section}] has no colour {_shown(name)}{_near(name, names_of(section))}"
+                    )
                     self.wrong((section, name), words)
                 elif not isinstance(value, str) or not _COLOUR.fullmatch(value):
-                    self.wrong((section, name), f"{name} must look like #a1b2c3, not {value!r}")
+                    self.wrong(
+                        (section, name), f"{name} must look like #a1b2c3, not {_shown(value)}"
+                    )
                 else:
                     colours[f"{prefix}{name}"] = _long(value)
         return colours
@@ -142,7 +148,7 @@ class _Reader:
         for name, value in values.items():
             words = value.split() if isinstance(value, str) else ["?"]
             if name not in known:
-                self.wrong(("face", name), f"[face] knows no {name!r}{_near(name, known)}")
+                self.wrong(("face", name), f"[face] knows no {_shown(name)}{_near(name, known)}")
             elif not set(words) <= set(ATTRIBUTES):
                 self.wrong(("face", name), f"{name} must be words of {', '.join(ATTRIBUTES)}")
             else:
@@ -155,7 +161,7 @@ class _Reader:
         for key in data:
             if key not in (*_WORDS, *SECTIONS, "dark", "face"):
                 near = _near(key, [*_WORDS, *SECTIONS, "dark", "face"])
-                self.wrong((key,), f"unknown entry {key!r}{near}")
+                self.wrong((key,), f"unknown entry {_shown(key)}{near}")
         for key in _WORDS:
             value = data.get(key, "")
             if isinstance(value, str):
@@ -175,7 +181,9 @@ def reading(text: str, name: str, origin: str, base: Base) -> Reading:
     words, colours, faces = reader.words(data), reader.colours(data), reader.faces(data)
     if words.get("base"):
         if (below := base(words["base"])) is None:
-            reader.wrong(("base",), f"cannot build on {words['base']!r}: no such theme")
+            reader.wrong(
+                ("base",), f"cannot build on {words['base']!r}: no such theme, or a circle"
+            )
         else:
             colours, faces = {**below.colours, **colours}, {**below.faces, **faces}
     dark = _darkness(reader, data, colours)
@@ -205,6 +213,14 @@ def _darkness(reader: _Reader, data: Mapping[str, object], colours: Mapping[str,
 
 def _table(found: object, fresh: dict[str, object]) -> dict[str, object]:
     return found if isinstance(found, dict) else fresh
+
+
+def _shown(value: object) -> str:
+    """A value as it is written, if it is short: a file may hold anything."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return "such a number"
+    words = repr(value) if isinstance(value, str | int | float) else "a table, a list or a date"
+    return words if len(words) <= _MOST_CHARS else f"{words[:_MOST_CHARS]}…"
 
 
 def _long(colour: str) -> str:
