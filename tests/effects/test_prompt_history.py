@@ -30,7 +30,7 @@ def texts(state: Path, root: str = HERE) -> list[str]:
 
 def test_the_next_run_has_what_was_asked(tmp_path: Path) -> None:
     history = kept(tmp_path / "state", "one", "two\nlines 📦 \ud800", "three")
-    assert texts(tmp_path / "state") == ["one", "two\nlines 📦 \ud800", "three"]
+    assert texts(tmp_path / "state") == ["one", "two\nlines 📦 \\ud800", "three"]
     assert stat.S_IMODE(history.file.stat().st_mode) == 0o600
     assert stat.S_IMODE(history.file.parent.stat().st_mode) == 0o700
 
@@ -41,6 +41,17 @@ def test_what_was_asked_here_is_nearest_and_a_text_is_there_once(tmp_path: Path)
     assert texts(tmp_path) == ["elsewhere", "both", "one"]
     first, *_ = PromptHistory(tmp_path, HERE).load()
     assert (first.here, first.place) == (False, "other")
+
+
+def test_nothing_in_the_file_acts_on_the_terminal(tmp_path: Path) -> None:
+    """It lies in a folder that other programs write to."""
+    history = PromptHistory(tmp_path, HERE)
+    acting = "red \x1b[31m \x9b31m \u202e \0 \r end\tof\nit"
+    entry = json.dumps(["/home/u/\x1b]0;x\x07", 1, acting])
+    history.file.write_text(f"{entry}\n", encoding="utf-8")
+    (found,) = history.load()
+    assert found.text == "red \\x1b[31m \\x9b31m \\u202e \\x00 \\r end\tof\nit"
+    assert found.place == "\\x1b]0;x\\x07"
 
 
 def test_two_duettos_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tui.core.inert_text import PROSE, inert
 from tui.core.prompt_past import PastPrompt
 
 LARGEST_FILE, KEPT_BYTES = 4_000_000, 2_000_000
@@ -138,7 +139,11 @@ class PromptHistory:
         return b""
 
     def _entry(self, line: bytes) -> PastPrompt | None:
-        """A line; None if it is broken."""
+        """A line; None if it is broken.
+
+        Whoever can write the file must not act on the terminal by it: what a terminal could obey
+        is written as an escape.
+        """
         if not line.startswith(b"["):
             return None
         try:
@@ -147,7 +152,8 @@ class PromptHistory:
             return None
         if not isinstance(root, str) or not isinstance(text, str) or not text.strip():
             return None
-        return PastPrompt(text, root == self._root, os.path.basename(root))
+        here = root == self._root
+        return PastPrompt(inert(text, PROSE), here, inert(os.path.basename(root)))
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

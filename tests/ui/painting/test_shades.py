@@ -41,6 +41,23 @@ def test_256_a_tint_is_never_what_it_is_a_tint_of(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", THEMES)
+def test_256_a_diff_keeps_its_colours(name: str) -> None:
+    """Added, taken away and in conflict are told apart by their backgrounds; none is a grey."""
+    palette = theme.cached_theme(name)
+    shades = Shades("256", palette.colours, dark=palette.dark)
+    seen = {}
+    for back in ("added-line", "struck-line", "conflict-line", "added-word", "struck-word"):
+        shown = shades.reduced(palette.style("foreground", f"hunk-{back}")).bgcolor
+        assert shown is not None
+        assert shown.number is not None
+        seen[back] = shown.number
+    assert {back: number for back, number in seen.items() if not 16 <= number < 232} == {}
+    for pair in ("added-line struck-line", "struck-line conflict-line", "added-line added-word"):
+        one, other = pair.split()
+        assert seen[one] != seen[other], pair
+
+
+@pytest.mark.parametrize("name", THEMES)
 @pytest.mark.parametrize("depth", ["16", "none"])
 def test_the_terminals_own_background_stands_for_the_themes(name: str, depth: str) -> None:
     palette = theme.cached_theme(name)

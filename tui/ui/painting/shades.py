@@ -34,6 +34,14 @@ _TURNS: tuple[tuple[float, int], ...] = (
     (0.80, 1), (2.20, 3), (2.90, 2), (3.90, 6), (4.95, 4), (6.05, 5), (6.30, 1),
 )  # fmt: skip
 """Up to which hue in OKLab (radians) which of the terminal's six hues stands for it."""
+_TINTED = ("-line", "-word")
+"""Backgrounds that tell by their hue: the nearest of 256 to such a tint is a grey."""
+_SECOND = ("conflict-line", "-word")
+"""Those that have to stand out from another one of the same hue."""
+_TINT_CHROMA, _HUE_APART = 0.05, 0.55
+"""How much colour such a background has at least, and how far its hue may be off (radians)."""
+_HUE_WEIGHT = 0.25
+"""What a radian of hue weighs against lightness."""
 _LOUD = ("selection", "-word", "-match")
 """Backgrounds that say something: they are never left out."""
 _DARK_INK_ON = frozenset({2, 3, 6})
@@ -50,6 +58,8 @@ class Shades:
         self._ground = rgb_of(palette.get("background", "#000000"))
         self._names = {rgb_of(palette[name]): name for name in reversed([*palette])}
         """What a colour is called; of several names the first."""
+        self._states = {n: rgb_of(c) for n, c in palette.items() if n.startswith("hunk-")}
+        """The colours that tints are tints of: their hue is purer."""
         self._greys = {rgb_of(palette[name]) for name in _GREYS if name in palette}
         self._flat = {
             rgb_of(value)
@@ -75,7 +85,12 @@ class Shades:
         fore, back = _seen(style.color), _seen(style.bgcolor)
         ground = None
         if back is not None:
-            number = _nearest(back)
+            name = self._names.get(back, "")
+            tint = None
+            if name.endswith(_TINTED):
+                state = self._states.get(name.rpartition("-")[0], back)
+                tint = _tint(state, self._ground, second=name.endswith(_SECOND))
+            number = _nearest(back) if tint is None else tint
             if back != self._ground and number == _nearest(self._ground):
                 number = _stepped(number, lighter=colour_space.luminance(self._ground) < 0.5)
             ground = number
@@ -206,6 +221,23 @@ def _nearest_readable(colour: Rgb, back: int, wanted: float) -> int:
     if not fitting:
         return max(shades, key=lambda number: contrast(shades[number], ground))
     return min(fitting, key=lambda number: _distance(shades[number], colour))
+
+
+@lru_cache(_MOST_KEPT)
+def _tint(colour: Rgb, ground: Rgb, *, second: bool) -> int | None:
+    """Of those with the same hue the one that is the least (or the second least) loud."""
+    import math
+
+    _, a, b = _lab(colour)
+    turn, level = math.atan2(b, a), _lab(ground)[0]
+    fitting: list[tuple[float, int]] = []
+    for number, shade in _all_256().items():
+        light, x, y = _lab(shade)
+        apart = abs((math.atan2(y, x) - turn + math.pi) % (2 * math.pi) - math.pi)
+        if math.hypot(x, y) >= _TINT_CHROMA and apart <= _HUE_APART:
+            fitting.append((abs(light - level) + _HUE_WEIGHT * apart, number))
+    fitting.sort()
+    return fitting[min(int(second), len(fitting) - 1)][1] if fitting else None
 
 
 def _stepped(number: int, *, lighter: bool) -> int:
