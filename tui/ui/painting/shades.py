@@ -40,7 +40,7 @@ _SECOND = ("conflict-line", "-word")
 """Those that have to stand out from another one of the same hue."""
 _TINT_CHROMA, _HUE_APART = 0.05, 0.55
 """How much colour such a background has at least, and how far its hue may be off (radians)."""
-_HUE_WEIGHT = 0.25
+_HUE_WEIGHT = 0.35
 """What a radian of hue weighs against lightness."""
 _LOUD = ("selection", "-word", "-match")
 """Backgrounds that say something: they are never left out."""
