@@ -19,6 +19,7 @@ class AskBox(RowsBox, can_focus=True):
 
     _ask: Ask | None = None
     _choice = 0
+    _most = 99
 
     @property
     def waits(self) -> bool:
@@ -35,6 +36,12 @@ class AskBox(RowsBox, can_focus=True):
             self._choice = len(ask.choices) - 1
         self._paint()
         return fresh
+
+    def fit(self, most: int) -> None:
+        """Take no more rows than that, but always those of the answers and one of the question."""
+        if most != self._most:
+            self._most = most
+            self._paint()
 
     def refuse(self) -> None:
         """Answer with the safe refusal."""
@@ -100,7 +107,13 @@ class AskBox(RowsBox, can_focus=True):
             detail += [
                 Line([("   ", muted), (text[a:b], muted)], "panel") for a, b in breaks(text, width)
             ]
-        lines += detail[:_MOST_DETAIL_ROWS]
+        room = max(self._most - len(self._ask.choices), 1)
+        del lines[room:]
+        room = min(room - len(lines), _MOST_DETAIL_ROWS)
+        if len(detail) > room > 0:
+            hidden = len(detail) - room + 1
+            detail[room - 1 :] = [Line([(f"   … {hidden} more rows", muted)], "panel")]
+        lines += detail[: max(room, 0)]
         for index, choice in enumerate(self._ask.choices):
             chosen = self.has_focus and index == self._choice
             back = "selection" if chosen else "panel"

@@ -23,6 +23,8 @@ _SHARE = 0.6
 """Of the panes' height, at most; as in the styles."""
 _BARS, _FRAME = 3, 2
 """Rows of the screen that are not panes; rows of the box that are its border and its hint."""
+_BESIDE_ASK = 2
+"""Rows that are seen beside a question: of the draft, and of the conversation."""
 _LOOK_BACK_S = 0.5
 """After the first paint."""
 _MOST_ROWS = 8
@@ -81,11 +83,16 @@ class PromptBox(QueueingBox):
 
     def fit(self) -> None:
         """Share the rows: the hint is always seen, a row of the draft, and one of what waits."""
-        room = int((self.screen.size.height - _BARS) * _SHARE) - _FRAME - self._asks.rows
+        height = self.screen.size.height - _BARS
+        self._asks.fit(height - _FRAME - _BESIDE_ASK)
+        self.set_class(self._asks.waits, "-asking")
+        room = int(height * _SHARE) - _FRAME - self._asks.rows
         listed = bool(self._queue.rows)
         most = max(min(_MOST_ROWS, room - listed), 1)
         self.prompt.styles.max_height = most
         self._queue.fit(room - min(self.prompt.wrapped_document.height, most))
+        crowded = self._asks.waits and height <= self._asks.rows + _FRAME + _BESIDE_ASK
+        self._queue.display = listed and not crowded
 
     def focus_ask(self) -> bool:
         """Give an open question the focus; False if there is none."""
