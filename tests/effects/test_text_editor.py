@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tui.effects.text_editor import TextEditor
+from tui.effects.text_editor import TextEditor, left_behind
 
 
 def script(folder: Path, body: str, name: str = "ed") -> str:
@@ -70,13 +72,20 @@ async def test_an_editor_that_fails_leaves_the_draft(tmp_path: Path, body: str, 
 
 @pytest.mark.parametrize(
     "body",
-    ['echo much work > "$f"; kill -9 $$', 'printf "caf\\351" > "$f"', 'printf "\\377" > "$f"'],
+    [
+        'echo much work > "$f"; kill -9 $$',
+        'echo much work > "$f"; exit 1',
+        'echo put aside > "$f.save"; kill -1 $$',
+        'printf "caf\\351" > "$f"',
+        'printf "\\377" > "$f"',
+    ],
 )
 async def test_what_cannot_come_back_stays_where_it_is_said(tmp_path: Path, body: str) -> None:
     edited = await editor(tmp_path, body).edit("the draft")
     assert edited.text is None
-    [file] = left(tmp_path)
-    assert str(file) in edited.said
+    assert any(
+        f"{place}." in edited.said for file in left(tmp_path) for place in (file, file.parent)
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,3 +117,50 @@ async def test_ctrl_c_is_the_editors(tmp_path: Path) -> None:
     edited = await editor(tmp_path, "kill -INT $PPID; kill -INT $$; sleep 5").edit("x")
     assert "signal 2" in edited.said
     assert signal.getsignal(signal.SIGINT) == before
+
+
+async def broken_off(opened: TextEditor, folder: Path, until: str) -> None:
+    """Until the editor has left a file of this name duetto lives."""
+    task = asyncio.create_task(opened.edit("the draft"))
+    async with asyncio.timeout(10):
+        while not any(file.name == until for file in left(folder)):
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def test_where_duetto_is_ended_what_was_saved_stays(tmp_path: Path) -> None:
+    opened = editor(tmp_path, 'echo an hour of work > "$f"; : > "$f.sign"; exec sleep 20')
+    assert opened.written() is None
+    await broken_off(opened, tmp_path, "prompt.md.sign")
+    assert opened.written() == "an hour of work"
+    said = await opened.leave()
+    [folder] = left_behind(tmp_path / "state")
+    assert said == f"what your editor had is in {folder}"
+    assert (folder / "prompt.md").read_text() == "an hour of work\n"
+    assert await opened.leave() == ""
+
+
+async def test_an_editor_that_puts_its_text_aside_when_it_is_told_to_end(tmp_path: Path) -> None:
+    body = 'trap \'echo unsaved > "$f.save"; exit 1\' HUP; : > "$f.up"; sleep 3 & wait'
+    opened = editor(tmp_path, body)
+    await broken_off(opened, tmp_path, "prompt.md.up")
+    assert "editing-" in await opened.leave()
+    assert "unsaved\n" in [file.read_text() for file in left(tmp_path)]
+
+
+async def test_where_nothing_was_written_nothing_stays(tmp_path: Path) -> None:
+    opened = editor(tmp_path, "exec sleep 20")
+    await broken_off(opened, tmp_path, "prompt.md")
+    assert left_behind(tmp_path / "state") == []  # this duetto lives
+    assert await opened.leave() == ""
+    assert left(tmp_path) == []
+
+
+async def test_a_home_is_meant_by_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, 'echo edited > "$f"')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env = {"PATH": os.environ["PATH"], "EDITOR": "~/ed"}
+    assert (await TextEditor(tmp_path / "state", env).edit("x")).text == "edited"

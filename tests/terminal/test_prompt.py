@@ -69,3 +69,24 @@ def test_the_draft_goes_to_the_editor_and_comes_back(
     term.wait_for("❯ from the editor")
     term.type("\x15")
     leave(term)
+
+
+def test_what_the_editor_has_saved_is_brought_back_after_the_window_was_closed(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    editor = tmp_path / "ed"
+    editor.write_text('#!/bin/sh\necho "an hour of work" > "$1"\necho EDITING\nexec sleep 60\n')
+    editor.chmod(0o755)
+    environment["VISUAL"] = str(editor)
+    term = start(".")
+    term.wait_for("send")
+    term.type("a draft\x07")
+    term.wait_for("EDITING")
+    assert term.hang_up() is not None
+    term = start(".")
+    term.wait_for("your editor had a prompt")
+    term.wait_for("/rescue brings it back")
+    term.type("/rescue\r")
+    term.wait_for("❯ an hour of work")
+    term.type("\x15")
+    leave(term)

@@ -64,6 +64,12 @@ class LastWords:
             self._words += f" (but not {', '.join(failed)})"
         log.warning("unsaved text is kept in %s", folder)
 
+    def add(self, words: str) -> None:
+        """Something else is left behind; nothing, if it is empty."""
+        if words:
+            self._words = "; ".join(filter(None, (self._words, words)))
+            log.warning("%s", words)
+
     def say(self) -> None:
         """The last sentence on stderr, if there is something to say and somebody to hear it."""
         if self._words:

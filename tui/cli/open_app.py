@@ -127,7 +127,8 @@ def open_app(
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)
     wrong_line = trouble_with_line(line_complaints(settings, config))
-    for wrong in filter(None, (*dress.troubles, wrong_keys, wrong_line)):
+    left_over = composition.prompting.left_over()
+    for wrong in filter(None, (left_over, *dress.troubles, wrong_keys, wrong_line)):
         composition.session.warn(wrong)
     opened = partial(made_app, composition.session, workplace.settings, target.root, dress)
     return asyncio.run(_run(composition, workplace, target, opened, beginning))
@@ -196,6 +197,7 @@ async def _run(
         code = await app.run_async()
     finally:
         last_words.keep()
+        last_words.add(await composition.prompting.leave())
         last_words.say()
         await composition.close()
     if getattr(app, "broken", False):

@@ -54,6 +54,8 @@ def open_linear(
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     prompting, chosen = composition.prompting, settings.prompt
+    if left_over := prompting.left_over():
+        composition.session.warn(left_over)
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     linear = Linear(composition, target, source)
@@ -119,6 +121,7 @@ class Linear:
             self._console.close()
             await asyncio.to_thread(self._console.finished.wait, _PATIENCE_S)
             self._last_words.keep()
+            self._last_words.add(await self._composition.prompting.leave())
             self._last_words.say()
             await self._composition.close()
 
@@ -152,7 +155,8 @@ class Linear:
             return Unsaved()
         if left_over := self._console.left_over:
             self.conductor.typing(left_over)
-        return self._composition.session.unsaved(self.conductor.draft)
+        drafts = (self._composition.prompting.written() or "", self.conductor.draft)
+        return self._composition.session.unsaved("\n".join(filter(None, drafts)))
 
 
 def opening(status: Status, root: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tui.cli.workplace import Workplace
 from tui.core.edited import Edited
 from tui.core.prompt_past import PastPrompt
+from tui.engine.notices import Trouble
 
 if TYPE_CHECKING:
     from tui.effects.prompt_history import PromptHistory
@@ -49,6 +50,28 @@ class Prompting:
     async def edit(self, text: str) -> Edited:
         """Have the draft edited."""
         return await self._editor.edit(text)
+
+    def written(self) -> str | None:
+        """What the editor has saved by now."""
+        return self._editor.written() if "_editor" in self.__dict__ else None
+
+    async def leave(self) -> str:
+        """End the editor, too; where what is in it can be found, in a sentence."""
+        return await self._editor.leave() if "_editor" in self.__dict__ else ""
+
+    def left_over(self) -> Trouble | None:
+        """What is said at the start of texts that did not come back from an editor."""
+        if not any(self._workplace.paths.state_dir.glob("editing-*")):
+            return None
+        from tui.effects.text_editor import left_behind
+
+        folders = left_behind(self._workplace.paths.state_dir)
+        if not folders:
+            return None
+        what = "duetto was ended while your editor had a prompt"
+        why = "What it had is in " + ", ".join(map(str, folders))
+        step = "take what you need of it, and remove the folder"
+        return Trouble(what, why, step, severity="warning")
 
     def close(self) -> None:
         """Have written what is to be kept."""

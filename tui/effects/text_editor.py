@@ -1,12 +1,20 @@
 """The user's own editor, for a text that is being written: ``VISUAL``, ``EDITOR``, or what is here.
 
 The text lies in a private folder of the state folder while it is edited. Where the editor fails or
-is ended by force the file stays, and is named, if there is something in it that nobody has.
+is ended by force the file stays, and is named, if there is something in it that nobody has. Where
+duetto itself ends the folder is found at the next start.
+
+::
+
+    editing-x1y2z3/         0700; locked while the duetto lives that made it
+        prompt.md           0600
+        .prompt.md.swp      and whatever else an editor puts beside it
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shlex
 import shutil
@@ -39,7 +47,78 @@ _WINDOWED = {
 """Editors with windows of their own, and what makes them wait until the file is closed."""
 _AT_ONCE_S = 2.0
 """An editor that ends sooner, and has changed nothing, has perhaps only opened a window."""
-_NAME = "prompt.md"
+_PREFIX, _NAME = "editing-", "prompt.md"
+_GRACE_S = 0.5
+"""For an editor that is told to end, to put away what it has."""
+
+
+class EditorFolder:
+    """One text, while it is edited."""
+
+    def __init__(self, state_dir: Path) -> None:
+        """Make it. Raises OSError."""
+        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=state_dir))
+        self.file = self.path / _NAME
+        self.given = self.program = ""
+        self._lock = os.open(self.path, os.O_RDONLY)
+        with suppress(OSError):  # a file system without locks: it may be told too soon
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def fill(self, text: str, program: str) -> None:
+        """Write what the editor of this name is given. Raises OSError."""
+        self.given, self.program = text, program
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with open(os.open(self.file, flags, 0o600), "wb") as opened:
+            opened.write(self._given)
+
+    def is_changed(self) -> bool:
+        """There is a file, and not what was given in it."""
+        try:
+            return self.file.is_file() and self.file.read_bytes() != self._given
+        except OSError:
+            return True
+
+    def has_more(self) -> bool:
+        """Something of the user's may be here that was not given: saved, or put aside."""
+        try:
+            beside = any(other.is_file() for other in self.path.iterdir() if other != self.file)
+        except OSError:
+            return False
+        return beside or self.is_changed()
+
+    def close(self, *, remove: bool) -> None:
+        """It is needed no more; with all that is in it, or not."""
+        if remove:
+            shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+    @property
+    def _given(self) -> bytes:
+        return self.given.encode("utf-8", "replace")
+
+
+def left_behind(state_dir: Path) -> list[Path]:
+    """Folders whose duetto ended before the text came back; never raises."""
+    found = []
+    with suppress(OSError):
+        for folder in sorted(state_dir.glob(f"{_PREFIX}*")):
+            with suppress(OSError):
+                if folder.is_dir() and not folder.is_symlink() and not _is_held(folder):
+                    found.append(folder)
+    return found
+
+
+def _is_held(folder: Path) -> bool:
+    """True if the duetto lives whose folder it is. Raises OSError."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 class TextEditor:
@@ -50,6 +129,8 @@ class TextEditor:
         self._state_dir = state_dir
         self._environment = dict(environment)
         self._chosen = chosen
+        self._folder: EditorFolder | None = None
+        self._process: asyncio.subprocess.Process | None = None
 
     def refusal(self) -> str:
         """Why there is no editor to open, in a sentence; empty: there is one."""
@@ -62,39 +143,65 @@ class TextEditor:
         if isinstance(command, str):
             return Edited(None, command)
         try:
-            self._state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(prefix="editing-", dir=self._state_dir))
+            folder = self._folder = EditorFolder(self._state_dir)
         except OSError as error:
             return Edited(None, f"{self._state_dir} cannot be written: {error.strerror}.")
-        kept = False
-        try:
-            edited, kept = await self._edited(command, folder / _NAME, text)
-        finally:
-            if not kept:
-                shutil.rmtree(folder, ignore_errors=True)
+        edited, kept = await self._edited(command, folder, text)
+        # not where this was broken off, or duetto is ending: `leave` knows what is in it then
+        if self._folder is folder:
+            self._folder = None
+            folder.close(remove=not kept)
         return edited
 
-    async def _edited(self, command: list[str], file: Path, text: str) -> tuple[Edited, bool]:
+    def written(self) -> str | None:
+        """What the editor has saved by now; None: there is none, or it has saved nothing yet."""
+        if self._folder is None:
+            return None
+        data, _ = _read(self._folder.file)
+        text = _text(data or b"", self._folder.given, "replace")
+        return text if text.strip() and text != self._folder.given else None
+
+    async def leave(self) -> str:
+        """End the editor, since duetto ends; where its text is, in a sentence."""
+        folder, self._folder = self._folder, None
+        if folder is None:
+            return ""
+        process = self._process
+        if process is not None and process.returncode is None:
+            with suppress(ProcessLookupError, TimeoutError):
+                process.send_signal(signal.SIGHUP)
+                await asyncio.wait_for(process.wait(), _GRACE_S)
+        ended = process is None or process.returncode is not None
+        # a window may be open still, whatever became of the program that waited for it
+        empty = (
+            ended and not folder.has_more() and os.path.basename(folder.program) not in _WINDOWED
+        )
+        folder.close(remove=empty)
+        return "" if empty else f"what your editor had is in {folder.path}"
+
+    async def _edited(
+        self, command: list[str], folder: EditorFolder, text: str
+    ) -> tuple[Edited, bool]:
         """What came of it, and whether the file shall stay."""
-        name, given = os.path.basename(command[0]), text.encode("utf-8", "replace")
+        name, file = os.path.basename(command[0]), folder.file
         began = time.monotonic()
         try:
-            _write(file, given)
+            folder.fill(text, name)
             code = await self._run([*command, str(file)])
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             return Edited(None, f"{name} cannot be started: {why}."), False
-        data, why = _read(file)
         if code:
             ended = f"signal {-code}" if code < 0 else f"exit code {code}"
             words = f"{name} ended with {ended}: the draft is as it was."
-            changed = code < 0 and data not in (None, given)
-            if changed:
-                words += f" What it wrote is in {file}."
+            if changed := folder.has_more():
+                words += f" What it wrote is in {file if folder.is_changed() else folder.path}."
             return Edited(None, words), changed
+        data, why = _read(file)
         if data is None:
-            return Edited(None, f"{why} The draft is as it was."), _is_there(file)
-        if data == given and time.monotonic() - began < _AT_ONCE_S and name in _WINDOWED:
+            return Edited(None, f"{why} The draft is as it was."), file.is_file()
+        quick = time.monotonic() - began < _AT_ONCE_S
+        if quick and not folder.is_changed() and name in _WINDOWED:
             flag = _WINDOWED[name]
             said = f"{name} did not wait: with EDITOR='{name} {flag}' the text comes back."
             return Edited(None, said), False
@@ -104,7 +211,7 @@ class TextEditor:
         """Until it has ended; the exit code, negative for a signal. Raises OSError."""
         with _interrupts_are_its_own():
             screen = 2 if sys.__stderr__ is None else sys.__stderr__.fileno()
-            process = await asyncio.create_subprocess_exec(
+            process = self._process = await asyncio.create_subprocess_exec(
                 *command,
                 env=self._environment,
                 stdout=screen,
@@ -126,7 +233,7 @@ class TextEditor:
                 return f"{whose} is {words!r}, which is no command: {error}."
             if self._which(command[0]) is None:
                 return f"{whose} is {words!r}, and there is no program {command[0]!r} here."
-            return command
+            return [os.path.expanduser(command[0]), *command[1:]]
         for name in _USUAL:
             if self._which(name) is not None:
                 return [name]
@@ -134,12 +241,6 @@ class TextEditor:
 
     def _which(self, program: str) -> str | None:
         return shutil.which(os.path.expanduser(program), path=self._environment.get("PATH"))
-
-
-def _write(file: Path, data: bytes) -> None:
-    """Make a private file. Raises OSError."""
-    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-        opened.write(data)
 
 
 def _read(file: Path) -> tuple[bytes | None, str]:
@@ -157,21 +258,19 @@ def _read(file: Path) -> tuple[bytes | None, str]:
         return None, f"{file} cannot be read: {error.strerror}."
 
 
-def _is_there(file: Path) -> bool:
-    """Something of the user's may be in it."""
-    return file.is_file()
-
-
-def _decoded(data: bytes, text: str, file: Path) -> tuple[Edited, bool]:
+def _decoded(data: bytes, given: str, file: Path) -> tuple[Edited, bool]:
     try:
-        edited = data.decode("utf-8-sig")
+        return Edited(_text(data, given, "strict")), False
     except UnicodeDecodeError:
         words = f"What was written is not UTF-8; it is in {file}. The draft is as it was."
         return Edited(None, words), True
-    edited = edited.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.endswith("\n"):  # editors end the last line, too
-        edited = edited.removesuffix("\n")
-    return Edited(edited), False
+
+
+def _text(data: bytes, given: str, errors: str) -> str:
+    """As the prompt has it. Raises UnicodeDecodeError where ``errors`` says so."""
+    text = data.decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+    # editors end the last line, too
+    return text if given.endswith("\n") else text.removesuffix("\n")
 
 
 def _as_a_shell_starts_it() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
+from textual.app import SuspendNotSupported
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
@@ -28,6 +31,9 @@ class Editor:
     async def edit(self, text: str) -> Edited:
         self.given.append(text)
         return self.edited
+
+    def written(self) -> str | None:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,45 @@ async def test_a_terminal_that_cannot_be_lent_is_said() -> None:
         assert app.bench.prompt_box.prompt.text == "draft"
         assert editor.given == []
         assert "cannot be handed" in next(iter(app._notifications)).message
+
+
+class OpenEditor(Editor):
+    """Has saved, and is open still."""
+
+    async def edit(self, text: str) -> Edited:
+        await super().edit(text)
+        await asyncio.Event().wait()
+        return self.edited
+
+    def written(self) -> str | None:
+        return "saved in the editor"
+
+
+async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        app.bench.prompt_box.outside = OpenEditor(Edited(None))
+        await pilot.press(*"draft", "ctrl+g")
+        await pilot.pause()
+        assert app.bench.prompt_box.draft == "saved in the editor"
+
+
+async def test_what_came_back_is_kept_where_the_terminal_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @contextmanager
+    def gone() -> Iterator[None]:
+        yield
+        raise SuspendNotSupported
+
+    async with running(ScriptedSession()) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", gone)
+        app.bench.prompt_box.outside = Editor(Edited("an hour of work"))
+        await pilot.press(*"draft", "ctrl+g")
+        await pilot.pause()
+        assert app.bench.prompt_box.draft == "an hour of work"
 
 
 async def test_an_emptied_draft_is_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:

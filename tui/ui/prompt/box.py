@@ -42,8 +42,8 @@ class PromptBox(QueueingBox):
         self._offers.room = lambda: self.prompt.region.y
         self.outside: OutsideEditor = NoEditor()
         """Where the draft can be edited, too."""
-        self._lent = False
-        """The terminal is the editor's."""
+        self._lent: str | None = None
+        """The draft that the editor has been given; the terminal is the editor's."""
         self._typing = False
         """Words for the model stand in the prompt."""
 
@@ -158,21 +158,31 @@ class PromptBox(QueueingBox):
         message.stop()
         if why_not := self.outside.refusal():
             self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
-        elif not self._lent:
-            self._lent = True
+        elif self._lent is None:
+            self._lent = self.prompt.whole
             self.run_worker(self._edit_outside(), name="editor", group="editor")
+
+    def _typed(self) -> str:
+        """With what the editor has saved, while it has the draft: duetto may end over it."""
+        typed = super()._typed()
+        written = None if self._lent is None else self.outside.written()
+        return typed if written is None else joined(inert(written), self._lent or "", typed)
 
     async def _edit_outside(self) -> None:
         """The session goes on meanwhile; the screen stands still, for it is the editor's."""
         self.prompt.end_search()
-        given = self.prompt.whole
+        given = self._lent = self.prompt.whole
+        edited = Edited(None)
         try:
             with self.app.suspend():
                 edited = await self.outside.edit(given)
         except SuspendNotSupported:
-            edited = Edited(None, "This terminal cannot be handed to another program.")
+            edited = Edited(edited.text, "This terminal cannot be handed to another program.")
         finally:
-            self._lent = False
+            self._lent = None
+            self._take_up(edited, given)  # also where the terminal is gone meanwhile
+
+    def _take_up(self, edited: Edited, given: str) -> None:
         if edited.text is not None and edited.text != given:
             if not edited.text.strip():
                 self.prompt.past.add(given)

@@ -16,6 +16,9 @@ class OutsideEditor(Protocol):
     async def edit(self, text: str) -> Edited:
         """Have a text edited; the terminal is the editor's until this returns."""
 
+    def written(self) -> str | None:
+        """What the editor has saved by now; None: there is none, or it has saved nothing yet."""
+
 
 class NoEditor:
     """There is none."""
@@ -27,6 +30,10 @@ class NoEditor:
     async def edit(self, text: str) -> Edited:
         """Nothing was edited."""
         return Edited(None, self.refusal())
+
+    def written(self) -> str | None:
+        """Nothing."""
+        return None
 
 
 def joined(edited: str, given: str, now: str) -> str:

@@ -29,7 +29,11 @@ class QueueingBox(Vertical):
     def draft(self) -> str:
         """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
         aside = self._edit.aside if self._edit is not None else ""
-        return "\n".join(filter(None, (self.prompt.aside or self.prompt.whole, aside)))
+        return "\n".join(filter(None, (self._typed(), aside)))
+
+    def _typed(self) -> str:
+        """What was typed in the prompt."""
+        return self.prompt.aside or self.prompt.whole
 
     @property
     def in_queue(self) -> bool:
