@@ -217,6 +217,8 @@ def test_trouble_says_what_why_and_what_next(stage: LinearStage) -> None:
     stage.session.board.trouble(Trouble("No reply", "the server hung up", "try again"))
     stage.session.board.trouble(Trouble("Told already", noted=True))
     assert stage.look() == "Problem: No reply: the server hung up. Next: try again.\n"
+    stage.session.board.trouble(Trouble("Unreached", "nobody there: does it run?", "try again"))
+    assert stage.look() == "Problem: Unreached: nobody there: does it run? Next: try again.\n"
 
 
 def test_of_long_output_the_end_is_told_and_all_can_be_read(stage: LinearStage) -> None:

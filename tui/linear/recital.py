@@ -152,7 +152,8 @@ class Recital:
             changed = file_lines(old.lines, old.new)
             if changed or old.note or old.words:
                 said = ", ".join(filter(None, (old.words, old.note.rstrip("."))))
-                lines.append(f"{inert(old.path)}{f', {inert(said)}' if said else ''}:")
+                end = ":" if changed else "."
+                lines.append(f"{inert(old.path)}{f', {inert(said)}' if said else ''}{end}")
                 lines += changed
         self._voice.page(lines or [f"Nothing differs from {than}."])
 

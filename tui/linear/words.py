@@ -113,7 +113,8 @@ def trouble_line(trouble: Trouble) -> str:
     said = [trouble.what.rstrip("."), trouble.why]
     words = ": ".join(filter(None, (" ".join(part.split()) for part in said)))
     step = f" Next: {' '.join(trouble.next_step.split())}." if trouble.next_step else ""
-    return f"{_SEVERITIES[trouble.severity]}: {words.rstrip('.')}.{step}"
+    end = "" if words.endswith(("?", "!")) else "."
+    return f"{_SEVERITIES[trouble.severity]}: {words.rstrip('.')}{end}{step}"
 
 
 def ask_lines(ask: Ask) -> list[str]:

@@ -35,10 +35,11 @@ class Room(NamedTuple):
     height: int
 
 
-def heading(words: str) -> list[Row]:
+def heading(words: str, room: Room) -> list[Row]:
     """The name, and what this page is for."""
-    style = theme.active().style
-    return [[("duetto", style("accent", more="bold")), (f"  {words}", style("muted"))], []]
+    style, name = theme.active().style, "duetto"
+    about = clip(f"  {words}", max(room.width - len(name), 0))
+    return [[(name, style("accent", more="bold")), (about, style("muted"))], []]
 
 
 def findings(found: Sequence[Found], room: Room) -> list[Row]:

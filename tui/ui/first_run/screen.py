@@ -16,11 +16,13 @@ from tui.ui.first_run.offers import Page
 from tui.ui.first_run.pages import Room, Row
 from tui.ui.first_run.port import Found, Port, Source
 from tui.ui.first_run.sheet import Sheet
+from tui.ui.sheets import sheet
 
 
 class FirstRunScreen(ModalScreen[None]):
     """From what was found to one of three ways to begin."""
 
+    CSS_PATH = sheet("first_run_screen")
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,shift+tab", "step(-1)", show=False),
@@ -238,7 +240,7 @@ class FirstRunScreen(ModalScreen[None]):
         room = Room(*self._sheet.size)
         if room.width < 8 or not self.is_current:
             return
-        rows = pages.heading(offers.TITLES[self._page]) if room.height >= 12 else []
+        rows = pages.heading(offers.TITLES[self._page], room) if room.height >= 12 else []
         if self._wrong:
             rows += pages.words(self._wrong, room, "warning")
         foot = pages.footing(offers.keys(self._page, self._fast), room)
