@@ -1,13 +1,18 @@
-"""Every screen and state, at every size, in four themes; one of them in all themes."""
+"""Every screen and state, at every size where it has something to show, in four themes.
+
+One of them is there in all themes, and some as poorer terminals show them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from tests.snapshots.scenes import SCENES, turn, whole
-from tests.support.gallery import THEMES, Picture, Scene, dressed, played
+from tests.snapshots.scenes import SCENES
+from tests.snapshots.sessions import whole
+from tests.support.gallery import Picture, Scene, dressed, played
 from tui.ui.theme import theme_names
 
 PLAYS = [
@@ -17,11 +22,17 @@ PLAYS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def any_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that the tests are started from is no matter."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
 @pytest.mark.parametrize(("scene", "size"), PLAYS)
 async def test_scene(scene: Scene, size: tuple[int, int], snapshot: Any) -> None:
     pictures = snapshot.use_extension(Picture)
     async with played(scene, size) as pilot:
-        for theme in THEMES:
+        for theme in scene.themes:
             assert await dressed(pilot, theme) == pictures(name=theme)
 
 
@@ -33,9 +44,6 @@ async def test_every_theme(snapshot: Any) -> None:
             assert await dressed(pilot, theme) == pictures(name=theme)
 
 
-async def test_without_colours(snapshot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Signs say what colours do not."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    pictures = snapshot.use_extension(Picture)
-    async with played(Scene("review", turn, ("f7", "a")), (80, 24)) as pilot:
-        assert await dressed(pilot, "dusk") == pictures
+def test_every_scene_has_a_name_of_its_own() -> None:
+    names = Counter(scene.name for scene in SCENES)
+    assert [name for name, count in names.items() if count > 1] == []

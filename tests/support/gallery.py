@@ -6,21 +6,35 @@ Clock, cursor and meter stand still (`tests.support.scripted_app`). After a chan
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
+from rich.console import Console
+from rich.segment import Segment, Segments
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
+from tui.ui.painting.ink import ink
+from tui.ui.terminal_facts import TerminalFacts
 
 SIZES = ((80, 24), (120, 36), (200, 50))
+PLAIN = ((80, 24), (120, 36))
+"""For what has nothing to add where there is more room."""
+LOW, MIDDLE, WIDE = (SIZES[:1], SIZES[1:2], SIZES[2:])
+NARROW = ((40, 12), (40, 20))
 THEMES = ("dusk", "paper", "contrast", "colourblind-dark")
 """Dark, light, high contrast, and one that does without red and green."""
+PAIR = THEMES[:2]
+"""For what shows no colour that another scene does not show."""
+_LASTING_S = 600.0
+_MOST_LOOKS = 100
 
 
 class Picture(SingleFileSnapshotExtension):
@@ -28,6 +42,24 @@ class Picture(SingleFileSnapshotExtension):
 
     _write_mode = WriteMode.TEXT
     _file_extension = "svg"
+
+
+class Show(NamedTuple):
+    """The app that plays a scene."""
+
+    app: DuettoApp
+    session: ScriptedSession
+    pilot: Pilot[int]
+
+    async def press(self, *keys: str) -> None:
+        """One after the other, each with a frame of its own."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Have a frame and let it be painted."""
+        await settled(self.session, self.pilot)
 
 
 class Scene(NamedTuple):
@@ -38,6 +70,11 @@ class Scene(NamedTuple):
     keys: tuple[str, ...] = ()
     """Pressed one after the other."""
     sizes: tuple[tuple[int, int], ...] = SIZES
+    themes: tuple[str, ...] = THEMES
+    begin: Callable[[Show], Awaitable[None]] | None = None
+    """Done before the keys are pressed."""
+    facts: TerminalFacts | None = None
+    """The terminal; None: one with everything."""
 
 
 @asynccontextmanager
@@ -45,13 +82,38 @@ async def played(scene: Scene, size: tuple[int, int]) -> AsyncIterator[Pilot[int
     """The app when the scene has been played."""
     session = scene.session()
     app = scripted_app(session)
-    async with app.run_test(size=size) as pilot:
-        await settled(session, pilot)
-        for key in scene.keys:
-            await pilot.press(key)
-            await settled(session, pilot)
-        await pilot.pause(0.2)
-        yield pilot
+    if scene.facts is not None:
+        app.draw_on(scene.facts)
+    with patch.object(app, "notify", _lasting(app)):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            show = Show(app, session, pilot)
+            await show.settle()
+            if scene.begin is not None:
+                await scene.begin(show)
+            await show.press(*scene.keys)
+            await still(pilot)
+            yield pilot
+
+
+async def still(pilot: Pilot[int]) -> None:
+    """Wait until nothing changes any more: searches and colours come in slices."""
+    before: list[list[Segment]] = []
+    for _ in range(_MOST_LOOKS):
+        await pilot.pause(0.1)
+        now = [list(row) for row in pilot.app.screen._compositor.render_strips()]
+        if now == before:
+            return
+        before = now
+
+
+def _lasting(app: DuettoApp) -> Callable[..., None]:
+    """What is told stays until all pictures are taken."""
+    notify = app.notify
+
+    def told(message: str, **more: Any) -> None:
+        notify(message, **{**more, "timeout": _LASTING_S})
+
+    return told
 
 
 async def dressed(pilot: Pilot[int], theme: str) -> str:
@@ -60,12 +122,93 @@ async def dressed(pilot: Pilot[int], theme: str) -> str:
     assert isinstance(app, DuettoApp)
     app.theme = theme
     await pilot.pause(0.05)
-    return portable(app.export_screenshot(title="duetto"))
+    await pilot.pause()
+    return portable(painted(app))
+
+
+def painted(app: DuettoApp) -> str:
+    """An SVG of the screen in the signs and colours that are written to the terminal."""
+    width, height = app.size
+    console = Console(
+        width=width,
+        height=height,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        record=True,
+        legacy_windows=False,
+    )
+    compositor, reduced = app.screen._compositor, ink().reduced
+    frame = compositor.render_update(full=True, screen_stack=app._background_screens)
+    cells = [part for part in console.render(frame) if not part.control or part.text == "\n"]
+    found = [
+        Segment(text, style and reduced(style), control)
+        for text, style, control in ink().written(cells)
+    ]
+    console.print(Segments(found))
+    return console.export_svg(title="duetto")
+
+
+# -- the file
+
+_RECT = re.compile(
+    r'<rect fill="([^"]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" '
+    r'shape-rendering="crispEdges"/>'
+)
+
+
+class _Box(NamedTuple):
+    """The background of some cells."""
+
+    fill: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def written(self) -> str:
+        x, y, width, height = (f"{number:.6g}" for number in self[1:])
+        return f'<rect fill="{self.fill}" x="{x}" y="{y}" width="{width}" height="{height}"/>'
 
 
 def portable(svg: str) -> str:
-    """Without fonts from elsewhere, names that change, and what hides nothing."""
+    """Without fonts from elsewhere, names that change, and what hides nothing.
+
+    Backgrounds of one colour are one rectangle, however their cells were put together.
+    """
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.S)
     svg = re.sub(r'\s*<clipPath id="terminal-\d+-line-\d+">.*?</clipPath>', "", svg, flags=re.S)
     svg = re.sub(r' clip-path="url\(#terminal-\d+-line-\d+\)"', "", svg)
-    return re.sub(r"terminal-\d+", "t", svg)
+    svg = re.sub(r"terminal-\d+", "t", svg).replace("&#160;", "\u00a0")
+    boxes = "\n".join(box.written() for box in _joined(svg))
+    svg = _RECT.sub("", svg.replace('<rect fill="#', f'{_MARK}<rect fill="#', 2))
+    first, second, rest = svg.split(_MARK)
+    crisp = f'<g shape-rendering="crispEdges">\n{boxes}\n</g>'
+    return f"{first}{second}{crisp}{rest}"
+
+
+_MARK = "\0"
+
+
+def _joined(svg: str) -> list[_Box]:
+    """Boxes that touch and have one colour are one: first in a row, then from row to row."""
+    rows: list[_Box] = []
+    for found in _RECT.findall(svg):
+        box = _Box(found[0], *map(float, found[1:]))
+        last = rows[-1] if rows else None
+        beside = last and (last.fill, last.y) == (box.fill, box.y)
+        if last and beside and abs(last.x + last.width - box.x) < 1:
+            rows[-1] = last._replace(width=box.x + box.width - last.x)
+        else:
+            rows.append(box)
+    whole: list[_Box] = []
+    over: dict[tuple[str, float, float], int] = {}
+    for box in rows:
+        place = (box.fill, round(box.x, 1), round(box.width, 1))
+        at = over.get(place)
+        if at is not None and abs(whole[at].y + whole[at].height - box.y) < 1:
+            whole[at] = whole[at]._replace(height=box.y + box.height - whole[at].y)
+        else:
+            over[place] = len(whole)
+            whole.append(box)
+    return whole

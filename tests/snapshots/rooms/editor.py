@@ -1,0 +1,56 @@
+"""The editor: files, finding, two sides, and the ghost in the gutter."""
+
+from __future__ import annotations
+
+from tests.snapshots.sessions import whole
+from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, WIDE, Scene
+from tests.support.review_session import CACHE
+from tests.support.scripted_session import ScriptedSession
+from tui.core.edits.hunk import Stage
+from tui.core.text.buffer import Mark
+
+
+def ghost() -> ScriptedSession:
+    """A model that writes thirty lines a second; the ghost is at the sixth."""
+    session = ScriptedSession({"ledger/cache.py": CACHE})
+    session.say("user", "make the cache safe for threads")
+    session.say("patch", speaker="fast", state="open")
+    session.open("ledger/cache.py")
+    hunk = session.hunk(Stage.LANDING, 8, added=30)
+    hunk.end = Mark(38)
+    session.meter.start(99.9, "rehearsal-fast")
+    for number in range(30):
+        session.now_s = 100.0 + number / 25
+        session.meter.delta(session.now_s, 40)
+        session.meter.wrote(hunk, 8 + number)
+    session.status.busy = True
+    return session
+
+
+def unsaved() -> ScriptedSession:
+    """Three tabs; one file was edited and not saved."""
+    session = whole()
+    session.open("tests/test_cache.py")
+    session.open("README.md")
+    session.status.active_path = "ledger/cache.py"
+    session.scripted.dirty.add("ledger/cache.py")
+    return session
+
+
+SCENES = (
+    Scene("in-the-editor", whole, ("alt+2",)),
+    Scene("tabs", unsaved, ("alt+2", "down", "end"), PLAIN, PAIR),
+    Scene("ghost", ghost),
+    Scene("ghost-narrow", ghost, ("alt+2",), NARROW[1:], PAIR),
+    Scene("finder", whole, ("ctrl+o",)),
+    Scene("finder-searched", whole, ("ctrl+o", *"cac"), LOW, PAIR),
+    Scene("find", whole, ("alt+2", "ctrl+f", *"self"), PLAIN),
+    Scene("replace", whole, ("alt+2", "ctrl+r", *"self", "tab", *"this"), PLAIN),
+    Scene("replace-narrow", whole, ("alt+2", "ctrl+r", *"self"), NARROW[1:], PAIR),
+    Scene("go-to-line", whole, ("alt+2", "alt+g", *"12"), LOW, PAIR),
+    Scene("outline", whole, ("alt+2", "ctrl+t"), PLAIN),
+    Scene("tree", whole, ("f4",)),
+    Scene("tree-narrow", whole, ("f4",), NARROW[1:], PAIR),
+    Scene("split", whole, ("alt+p",), (*MIDDLE, *WIDE)),
+    Scene("selected", whole, ("alt+2", "shift+down", "shift+down", "shift+end"), LOW),
+)

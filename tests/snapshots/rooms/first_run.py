@@ -1,0 +1,140 @@
+"""The first start: what was found, who shall answer, and the guide through an exercise."""
+
+from __future__ import annotations
+
+from tests.support.gallery import LOW, NARROW, PAIR, PLAIN, Scene, Show
+from tests.support.scripted_session import ScriptedSession
+from tests.ui.first_run.test_screen import GROQ, OLLAMA, Outside
+from tests.ui.guide.test_guide import PROMPT
+from tui.core.edits.hunk import Stage
+from tui.core.wire.events import Usage
+from tui.engine.intents import Interrupt
+from tui.ui.first_run.port import Listed
+from tui.ui.first_run.screen import FirstRunScreen
+from tui.ui.guide.guide import Guide
+
+WRONG = "api.groq.com refused the key: check GROQ_API_KEY."
+
+
+async def open_with(show: Show, port: Outside) -> None:
+    """The screen over the app."""
+    show.app.push_screen(FirstRunScreen(port, port.then))
+    await show.settle()
+    await show.pilot.pause(0.1)
+
+
+async def found(show: Show) -> None:
+    """A server of this machine and a provider's key."""
+    await open_with(show, Outside(OLLAMA, GROQ))
+
+
+async def nothing(show: Show) -> None:
+    """Neither servers nor keys."""
+    await open_with(show, Outside())
+
+
+async def looking(show: Show) -> None:
+    """Not everybody has answered yet."""
+    port = Outside(OLLAMA)
+    port.found_all.clear()
+    await open_with(show, port)
+
+
+async def refused(show: Show) -> None:
+    """A provider does not take the key."""
+    port = Outside(GROQ, OLLAMA)
+    port.answer = Listed((), WRONG)
+    await open_with(show, port)
+
+
+def practice() -> ScriptedSession:
+    """The practice, with an exercise offered."""
+    session = ScriptedSession()
+    session.status.rehearsal = True
+    session.status.prompts = [PROMPT, "use a plain Lock"]
+    session.status.suggestion = PROMPT
+    session.open("ledger/cache.py")
+    return session
+
+
+async def step_1(show: Show) -> None:
+    """Ask for a change."""
+    Guide(show.app.bench, lambda ending: None).begin()
+    await show.settle()
+
+
+async def asked(show: Show, tokens: int, seconds: float) -> None:
+    """A prompt went out, and so much came."""
+    session, status = show.session, show.session.status
+    session.now_s += 4.0
+    session.say("user", PROMPT)
+    status.busy, status.outcome, status.stopped = True, "", ""
+    await show.settle()
+    session.measured(tokens, seconds, counted=False)
+    session.say("patch", speaker="fast")
+    session.hunk(Stage.LANDED, 7, added=1)
+    await show.settle()
+
+
+async def step_2(show: Show) -> None:
+    """It lands, at the pace of models that one waits for."""
+    await step_1(show)
+    await asked(show, 120, 2.4)
+
+
+async def step_3(show: Show) -> None:
+    """It was stopped."""
+    await step_2(show)
+    session, words = show.session, "stopped after 120 tokens, 3 ms"
+    session.submit(Interrupt())
+    session.meter.stop(session.now_s)
+    session.say("note", words, state="cut")
+    session.status.stopped, session.status.outcome = words, "interrupted"
+    await show.settle()
+
+
+async def step_4(show: Show) -> None:
+    """Another answer is whole."""
+    await step_3(show)
+    await asked(show, 820, 0.8)
+    session = show.session
+    session.meter.usage(session.now_s, Usage(12_000, 820, None, 0))
+    session.meter.stop(session.now_s)
+    session.status.busy, session.status.outcome = False, "completed"
+    await show.settle()
+
+
+async def step_5(show: Show) -> None:
+    """Accepted."""
+    await step_4(show)
+    show.session.now_s += 2.0
+    await show.press("alt+a")
+
+
+async def step_6(show: Show) -> None:
+    """All steps are done; what was measured is told."""
+    await step_5(show)
+    await show.press("f2")
+    show.session.status.served_model = "rehearsal-deep"
+
+
+SCENES = (
+    Scene("first-run", ScriptedSession, begin=found),
+    Scene("first-run-narrow", ScriptedSession, sizes=NARROW, themes=PAIR, begin=found),
+    Scene("first-run-nothing", ScriptedSession, sizes=PLAIN, themes=PAIR, begin=nothing),
+    Scene("first-run-looking", ScriptedSession, sizes=LOW, themes=PAIR, begin=looking),
+    Scene("first-run-who", ScriptedSession, ("2",), PLAIN, PAIR, found),
+    Scene("first-run-nobody", ScriptedSession, ("2",), LOW, PAIR, nothing),
+    Scene("first-run-model", ScriptedSession, ("2", "1", "enter"), PLAIN, PAIR, found),
+    Scene("first-run-consent", ScriptedSession, ("2", "1", "enter", "enter"), PLAIN, PAIR, found),
+    Scene("first-run-refused", ScriptedSession, ("2", "1"), PLAIN, PAIR, refused),
+    Scene("guide-1", practice, begin=step_1),
+    Scene("guide-2", practice, sizes=PLAIN, themes=PAIR, begin=step_2),
+    Scene("guide-3", practice, sizes=PLAIN, themes=PAIR, begin=step_3),
+    Scene("guide-4", practice, sizes=LOW, themes=PAIR, begin=step_4),
+    Scene("guide-5", practice, sizes=LOW, themes=PAIR, begin=step_5),
+    Scene("guide-end", practice, begin=step_6),
+    Scene("guide-left", practice, ("escape",), LOW, PAIR, step_1),
+    Scene("guide-narrow", practice, sizes=NARROW, themes=PAIR, begin=step_2),
+    Scene("guide-end-narrow", practice, sizes=NARROW, themes=PAIR, begin=step_6),
+)

@@ -1,0 +1,72 @@
+"""The prompt: what is offered over it, what waits in it, and what is asked."""
+
+from __future__ import annotations
+
+from textual import events
+
+from tests.snapshots.sessions import streaming, whole
+from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, Scene, Show
+from tests.support.prompt_rows import keys
+from tests.support.scripted_session import ScriptedSession
+from tui.engine.notices import Ask
+
+LONG = "make the cache safe for threads:\n- one lock\n- taken in put and clear only\n\nand a test"
+
+
+def asking() -> ScriptedSession:
+    """A question above the prompt; the safe refusal is chosen."""
+    session = ScriptedSession()
+    session.say("user", "deploy it")
+    answers = ("run it this time", "run it always", "do not run it")
+    session.status.asks = [Ask(1, "Run the command of this workspace?", "make test", answers)]
+    return session
+
+
+async def recalled(show: Show) -> None:
+    """Two of three earlier prompts have the words."""
+    past = show.app.bench.prompt_box.prompt.past
+    for text in ("make the cache safe", "write a test\nfor the cache", "rename it"):
+        past.add(text)
+    await show.press("ctrl+r", *"cac")
+
+
+async def vi(show: Show) -> None:
+    """In normal mode, in the middle of a command."""
+    show.app.bench.prompt_box.prompt.use_vi()
+    await show.press(*keys("fix the old cache"), "escape", "2", "d")
+
+
+async def vi_insert(show: Show) -> None:
+    """One begins in insert mode."""
+    show.app.bench.prompt_box.prompt.use_vi()
+    await show.press(*keys("fix the"))
+
+
+async def written(show: Show) -> None:
+    """A draft of several lines, and a paste that is folded."""
+    prompt = show.app.bench.prompt_box.prompt
+    prompt.post_message(events.Paste(LONG + "\n"))
+    await show.settle()
+    prompt.post_message(events.Paste("a line\n" * 200))
+    await show.settle()
+
+
+SCENES = (
+    Scene("question", asking),
+    Scene("question-narrow", asking, sizes=NARROW[:1], themes=PAIR),
+    Scene("queue", streaming, ("alt+q", "up")),
+    Scene("queue-edited", streaming, ("alt+q", "e", "!"), PLAIN),
+    Scene("queue-narrow", streaming, sizes=NARROW, themes=PAIR),
+    Scene("commands", whole, ("slash",), PLAIN),
+    Scene("commands-narrow", whole, ("slash",), NARROW, PAIR),
+    Scene("commands-found", whole, tuple(keys("/th")), LOW, PAIR),
+    Scene("arguments", whole, tuple(keys("/effort ")), PLAIN, PAIR),
+    Scene("files-offered", whole, tuple(keys("see @ca")), PLAIN),
+    Scene("files-not-found", whole, tuple(keys("see @zzz")), LOW, PAIR),
+    Scene("recalled", whole, sizes=PLAIN, begin=recalled),
+    Scene("vi-normal", whole, sizes=PLAIN, themes=PAIR, begin=vi),
+    Scene("vi-insert", whole, sizes=LOW, themes=PAIR, begin=vi_insert),
+    Scene("draft", whole, sizes=PLAIN, begin=written),
+    Scene("draft-narrow", whole, sizes=NARROW, themes=PAIR, begin=written),
+    Scene("shell-command", whole, tuple(keys("!git status")), MIDDLE, PAIR),
+)

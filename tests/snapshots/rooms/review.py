@@ -1,0 +1,44 @@
+"""Hunks that are decided on: in the conversation, in the review, in the turn's map."""
+
+from __future__ import annotations
+
+from tests.snapshots.sessions import turn, whole
+from tests.support.gallery import MIDDLE, NARROW, PAIR, PLAIN, SIZES, WIDE, Scene
+from tests.support.review_session import PATCH, ReviewSession
+
+TWICE = "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+_HALF = 700
+"""Characters of the patch that have come."""
+
+
+def coming() -> ReviewSession:
+    """A turn whose patch is half here."""
+    session = ReviewSession()
+    session.open("ledger/cache.py")
+    session.begin(PATCH)
+    session.feed(_HALF)
+    return session
+
+
+def ambiguous() -> ReviewSession:
+    """A hunk that fits twice."""
+    session = ReviewSession()
+    session.files["twice.py"] = "x = 1\ny = 0\nx = 1\n"
+    session.open("twice.py")
+    session.turn_of(TWICE)
+    return session
+
+
+SCENES = (
+    Scene("turn-under-review", whole, ("alt+j",)),
+    Scene("turn-map", turn, sizes=WIDE),
+    Scene("turn-map-begun", coming, sizes=WIDE, themes=PAIR),
+    Scene("review", turn, ("f7", "a", "r")),
+    Scene("review-in-one-column", turn, ("f7", "s"), (*MIDDLE, *WIDE), PAIR),
+    Scene("review-end", turn, ("f7", "s", "end"), PLAIN),
+    Scene("review-why", turn, ("f7", "w", *"keep the old name"), PLAIN),
+    Scene("review-of-a-place", ambiguous, ("f7",), PLAIN, PAIR),
+    Scene("review-while-it-lands", coming, ("f7",), PLAIN, PAIR),
+    Scene("review-narrow", turn, ("f7", "a", "r"), NARROW),
+    Scene("diff", turn, ("f7", "d"), SIZES),
+)
