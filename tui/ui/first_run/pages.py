@@ -65,7 +65,8 @@ def findings(found: Sequence[Found], room: Room) -> list[Row]:
         rows += [[(" " * (column + 4), style("muted")), *line] for line in lines[1:]]
     if len(rows) > (most := max(room.height - _ROWS_BESIDE, 4)):
         rows = [*rows[: most - 1], [("    and more", style("muted"))]]
-    return [*rows, *_paragraph(f"  {NOTHING_SENT}", room.width, "faint"), []]
+    promise = _paragraph(NOTHING_SENT, max(room.width - 2, 8), "faint")
+    return [*rows, *([("  ", style("faint")), *line] for line in promise), []]
 
 
 def _together(found: Sequence[Found]) -> list[Found]:
@@ -152,10 +153,16 @@ def words(text: str, room: Room, colour: str = "foreground") -> list[Row]:
 def footing(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
     """The keys of the page."""
     style = theme.active().style
-    pieces: list[Piece] = []
+    rows: list[Row] = [[], []]
+    used = 0
     for key, word in keys:
-        pieces += [(key, style("accent")), (f" {word}   ", style("muted"))]
-    return [[], *wrap(pieces, room.width)]
+        cells = cell_len(f"{key} {word}")
+        if used and used + cells > room.width:  # a key stays with its word
+            rows.append([])
+            used = 0
+        rows[-1] += [(key, style("accent")), (f" {word}   ", style("muted"))]
+        used += cells + 3
+    return rows
 
 
 def _paragraph(text: str, width: int, colour: str) -> list[Row]:
