@@ -155,7 +155,7 @@ SCENES = (
     Scene("markdown-narrow", formatted, sizes=NARROW[1:], themes=PAIR),
     Scene("calls", called, sizes=PLAIN, themes=PAIR),
     Scene("calls-unfolded", called, ("shift+tab", "enter", "up", "enter"), PLAIN, PAIR),
-    Scene("card-unfolded", unfolding, ("shift+tab", "up", "up", "space"), PLAIN),
+    Scene("card-unfolded", unfolding, ("shift+tab", "down", "down", "space"), PLAIN),
     Scene("run-unfolded", whole, ("shift+tab", "G", "enter"), MIDDLE, PAIR),
     Scene("stages", stages, ("shift+tab",), PLAIN),
     Scene("thinking", thinking),
@@ -166,6 +166,6 @@ SCENES = (
     Scene("failed-narrow", failed, sizes=NARROW, themes=PAIR),
     Scene("searched", whole, sizes=PLAIN, begin=looked_for),
     Scene("searched-in-vain", whole, ("shift+tab", "ctrl+f", *"zebra"), LOW, PAIR),
-    Scene("copied", whole, ("shift+tab", "up", "c"), PLAIN, PAIR),
+    Scene("copied", whole, ("shift+tab", "C"), PLAIN, PAIR),
     Scene("told", whole, sizes=PLAIN, begin=told),
 )

@@ -114,8 +114,8 @@ async def step_5(show: Show) -> None:
 async def step_6(show: Show) -> None:
     """All steps are done; what was measured is told."""
     await step_5(show)
-    await show.press("f2")
     show.session.status.served_model = "rehearsal-deep"
+    await show.press("f2")
 
 
 SCENES = (
