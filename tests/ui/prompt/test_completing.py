@@ -7,7 +7,7 @@ import pytest
 from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running
 from tests.support.scripted_session import FILES, ScriptedSession
-from tui.engine.intents import Prompt, Queue, SetEffort, Switch
+from tui.engine.intents import Intent, Prompt, Queue, SetEffort, SetTier, Switch, Throttle
 from tui.ui.prompt.offer_list import OfferList
 from tui.ui.prompt.wishes import wish_at, written
 
@@ -69,6 +69,38 @@ async def test_a_command_is_run_by_enter_as_it_is_lit() -> None:
         await pilot.pause()
         assert session.intents == [Switch("deep")]
         assert app.bench.prompt_box.prompt.text == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "ran"),
+    [
+        ("/throttle 15", [Throttle(15.0)]),
+        ("/throttle 5", [Throttle(5.0)]),
+        ("/throttle 10", [Throttle(10.0)]),
+        ("/clr", []),
+        ("/tier x", [SetTier("x")]),
+        ("/effort h", [SetEffort("high")]),
+        ("/fast", [Switch("fast")]),
+    ],
+)
+async def test_enter_runs_what_was_typed_or_the_only_thing_that_it_can_mean(
+    typed: str, ran: list[Intent]
+) -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await pilot.press(*keys(typed), "enter")
+        await pilot.pause()
+        assert session.intents == ran
+        if not ran:
+            assert app.bench.prompt_box.prompt.text == "/clear ", "completed, and not run"
+
+
+async def test_enter_takes_what_was_lit_with_the_arrows() -> None:
+    session = ScriptedSession()
+    async with running(session) as (_, pilot):
+        await pilot.press(*keys("/throttle 10"), "down", "up", "enter")
+        await pilot.pause()
+        assert session.intents == [Throttle(1000.0)]
 
 
 async def test_arguments_are_offered_with_what_is_known_of_them() -> None:

@@ -18,6 +18,7 @@ from tui.ui.prompt.offers import (
     command_offers,
     file_offers,
     first_files,
+    means,
     sieve,
 )
 from tui.ui.prompt.wishes import Wish
@@ -37,6 +38,8 @@ class Completer:
         self.offers: list[Offer] = []
         self.at = 0
         """The lit one."""
+        self.chosen = False
+        """The user lit it: it is no more only the best guess."""
         self.total = 0
         """How many there are, of which some are offered."""
         self.on_found: Callable[[], None] = lambda: None
@@ -87,11 +90,23 @@ class Completer:
         """Light another one; behind the last is the first."""
         if self.offers:
             self.at = (self.at + rows) % len(self.offers)
+            self.chosen = True
+
+    @property
+    def sure(self) -> bool:
+        """What is lit is what was meant: it was chosen, or the letters can mean nothing else.
+
+        Else Enter would run something that was not typed: 1000 for 10, /clear for /clr.
+        """
+        if self.wish is None or self.lit is None:
+            return False
+        return self.chosen or self.wish.kind in ("file", "past") or means(self.wish, self.offers)
 
     def forget(self) -> None:
         """Offer nothing."""
         self._stop()
         self.wish, self.offers, self.at, self.total = None, [], 0, 0
+        self.chosen = False
         self._sieve, self._listed = None, []
 
     def _look_for_files(self, wish: Wish) -> None:
@@ -144,6 +159,7 @@ class Completer:
         """Offer these; ``total`` counts those that are left out, too."""
         self._stop()
         self.wish, self.offers, self.at, self.total = wish, offers, 0, total
+        self.chosen = False
 
     def _stop(self) -> None:
         if self._due is not None:

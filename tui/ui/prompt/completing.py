@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from textual.widgets import TextArea
 
+from tui.ui.commands import find_command
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.folding import FoldingText
 from tui.ui.prompt.offers import Offer
@@ -63,6 +64,13 @@ class CompletingText(FoldingText):
             return False
         line = self.document.get_line(self.cursor_location[0])
         return line[wish.start : wish.end] == lit.text
+
+    @property
+    def names_a_command(self) -> bool:
+        """The whole name of a command was typed."""
+        wish = self.completer.wish
+        named = wish is not None and wish.kind == "command"
+        return named and wish is not None and find_command(wish.letters.lower()) is not None
 
     def look(self, *, asked: bool = False) -> None:
         """Offer what fits at the cursor now; ``asked``: also where the list was closed."""

@@ -146,7 +146,8 @@ class Hint(Bar):
         lit, wish = completer.lit, completer.wish
         if wish is None or lit is None or wish.kind == "file":
             return Said([(_both("send", "complete"), "take")], words)
-        if lit.more:
+        typed = self._prompt.names_a_command or wish.kind == "argument"
+        if lit.more or not (completer.sure or typed):
             return Said([(_both("send", "complete"), "complete")], words)
         return Said([(_key("send"), "run"), (_key("complete"), "complete")], words)
 

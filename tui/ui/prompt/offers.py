@@ -63,6 +63,20 @@ def command_offers(letters: str) -> list[Offer]:
     return [offer for *_, offer in sorted(found)]
 
 
+def means(wish: Wish, offers: Sequence[Offer]) -> bool:
+    """True if the letters begin the first offer and no other, and nothing else may be typed."""
+    letters = folded(wish.letters)
+    if wish.kind == "argument":
+        command = find_command(wish.command)
+        if not letters or command is None or placeholders(command, len(wish.before)):
+            return False
+    else:
+        letters = f"/{letters}"
+    begun = [offer for offer in offers if folded(offer.text).startswith(letters)]
+    exact = any(folded(offer.text) == letters for offer in begun)
+    return not exact and begun[:1] == list(offers[:1]) and len(begun) == 1
+
+
 def argument_offers(wish: Wish, status: Status) -> list[Offer]:
     """What an argument may be: the words of the table, and what is known of the rest."""
     command = find_command(wish.command)

@@ -143,13 +143,20 @@ class Prompt(ViText):
         return True
 
     def _enter(self) -> bool:
-        """What is lit in the list, and if a command is whole then: run it; else send."""
+        """What is lit in the list, and if a command is whole then: run it; else send.
+
+        A command that is none is only completed; an argument is taken as it was typed.
+        """
         self.look()
         if self.searching:
             return self.send()
-        command = self.completer.wish is not None and self.completer.wish.kind != "file"
+        wish, sure = self.completer.wish, self.completer.sure
+        command = wish is not None and wish.kind != "file"
+        if wish is not None and not sure and (self.names_a_command or wish.kind == "argument"):
+            self.close_offers()
+            return self.send()
         if not self.lit_is_typed and (taken := self.take()) is not None:
-            if not command or taken.more:
+            if not command or taken.more or not sure:
                 return True
             self.close_offers()
         return self.send()
