@@ -284,6 +284,16 @@ def test_the_bell_rings_once_when_a_long_turn_ends_and_nobody_typed(
     assert said.count(BELL) == rung
 
 
+def test_why_to_stay_is_said_once_at_the_end_of_a_file() -> None:
+    stage = LinearStage(live=False)
+    stage.patched()
+    stage.session.status.busy = False
+    before = len(stage.heard.pieces)
+    stage.conductor.ended()
+    stage.look()
+    assert "".join(stage.heard.pieces[before:]).count("not decided on") == 1
+
+
 def test_status_tells_the_limits_of_the_server(stage: LinearStage) -> None:
     stage.session.status.limits = (Limit("requests", 40, 60),)
     assert "Limit: 40 of 60 requests left." in stage.enter("/status")

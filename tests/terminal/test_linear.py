@@ -180,6 +180,14 @@ def test_killed_it_keeps_what_stands_in_the_line(start: Start) -> None:
     term.signal(signal.SIGTERM)
     assert term.wait_exit() == 128 + signal.SIGTERM
     term.wait_for("a draft not saved: kept in")
+    term = start("--linear")  # a window that closes hangs up more than once
+    term.wait_for("/rescue brings it back")
+    term.type("/rescue\r")
+    term.wait_for("Not sent: first second. /again sends it.")
+    while term.status is None:
+        term.signal(signal.SIGHUP)
+        term.pump(0.01)
+    term.wait_for("a draft not saved: kept in")
     again = start("--linear")
     again.wait_for("/rescue brings it back")
     again.type("/rescue\r")

@@ -11,6 +11,7 @@ import gc
 import importlib
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,7 +128,10 @@ def main() -> None:
     """Run the command line and end the process with a stable exit code."""
     gc.set_threshold(*_COLLECT_AFTER)
     streams.prepare()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # all is kept and closed: one more Ctrl+C ends what Python still does, without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)
 
 
 def run(args: Sequence[str]) -> int:

@@ -98,6 +98,7 @@ class Linear:
             finally:
                 call(conductor.end, EXIT_FAILED)
                 wait([ended])
+                self._console.release()
         return ended.result()
 
     def _session(self) -> int:

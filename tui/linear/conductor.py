@@ -208,7 +208,7 @@ class Conductor:
             self._entered(self._lines.popleft())
             self._take()
         quiet = self._session.at_rest or bool(self._session.status.asks)
-        if self._ended and not self._lines and self._is_resting():
+        if self._ended and not (self._lines or self.is_over) and self._is_resting():
             self._finish()
         self._speak(urgent=quiet)
         mode: Mode = "more" if self._entry.goes_on else "ready" if quiet else "busy"

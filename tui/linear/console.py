@@ -82,6 +82,7 @@ class Console:
             # from now on, and to the end of the process: what wakes must never end it
             signal.signal(_WAKING, self._woken)
         self._listener: Listener | None = None
+        self._before: dict[int, _Handler] = {}
 
     @property
     def holding(self) -> bool:
@@ -122,9 +123,12 @@ class Console:
         self._ring()
 
     def serve(self, listener: Listener) -> None:
-        """Read lines and write what is said until `close`. Raises BrokenPipeError."""
+        """Read lines and write what is said until `close`. Raises BrokenPipeError.
+
+        Signals are still caught then: what is unsaved is being kept. `release` ends that.
+        """
         self._listener = listener
-        before = self._catch()
+        self._before = self._catch()
         try:
             while not self._over:
                 self._settle()
@@ -134,10 +138,14 @@ class Console:
                 else:
                     self._read()
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            self._over = True
             self.finished.set()
         self._write()
+
+    def release(self) -> None:
+        """Signals mean again what they meant before."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     # inside: main thread only
 
