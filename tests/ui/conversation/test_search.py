@@ -224,6 +224,10 @@ async def test_it_opens_from_the_prompt_and_from_the_editor() -> None:
         assert lit_rows(app)
         await pilot.press("escape", "i", "ctrl+f")
         assert app.bench.transcript.searching
+        # what is typed next is meant for the prompt: in the conversation r rejects a hunk
+        await pilot.press("escape", *"rename it")
+        assert app.bench.prompt_box.prompt.text == "rename it"
+        await pilot.press("ctrl+f", "ctrl+f")
         await pilot.press("escape", "alt+2", "alt+2", "alt+slash")
         assert app.bench.panes.in_sight("conversation")
         assert app.bench.transcript.searching

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.widget import Widget
+
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
@@ -30,6 +32,8 @@ class SearchPane(HunkPane):
         self._slicing = False
         self._from_row = 0
         """Where the search began: the row that was at the lower edge."""
+        self._before: Widget | None = None
+        """What had the focus when the bar was opened."""
 
     @property
     def searching(self) -> bool:
@@ -47,6 +51,7 @@ class SearchPane(HunkPane):
             self.screen.query_one("#panes").mount(self._bar, after=self)
         if not self.searching:
             self._search.look_for("")  # what came meanwhile was not counted
+            self._before = self.screen.focused
         self.lights = self._lights
         self._from_row = self.top + max(self.size.height - 1, 0)
         self._bar.open()
@@ -61,7 +66,7 @@ class SearchPane(HunkPane):
             self._seek(words)
 
     def close_search(self) -> bool:
-        """Close the bar and put the light out; False if it was not open."""
+        """Close the bar, put the light out, go back to where it was opened; False if it was not."""
         if not self.searching or self._bar is None:
             return False
         had_focus = self._bar.field.has_focus
@@ -69,7 +74,8 @@ class SearchPane(HunkPane):
         self.lights = None
         self.refresh()
         if had_focus:
-            self.screen.set_focus(self)
+            before = self._before if self._before in self.screen.focus_chain else None
+            self.screen.set_focus(before or self)
         return True
 
     def sync(self, notices: Notices) -> None:
