@@ -60,6 +60,7 @@ async def test_the_file_is_private(tmp_path: Path) -> None:
         ('rm "$f"', "removed its file"),
         ("kill -9 $$", "ended with signal 9"),
         ('rm "$f"; mkdir "$f"', "cannot be read"),
+        ('rm "$f"; mkfifo "$f"', "not a file any more"),
     ],
 )
 async def test_an_editor_that_fails_leaves_the_draft(tmp_path: Path, body: str, words: str) -> None:

@@ -19,6 +19,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 import time
@@ -246,7 +247,10 @@ class TextEditor:
 def _read(file: Path) -> tuple[bytes | None, str]:
     """The file's bytes, or a sentence that says why there are none."""
     try:
-        if file.stat().st_size > LARGEST_BYTES:
+        about = file.stat()
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+            return None, f"{file} is not a file any more."  # a pipe would keep us waiting
+        if about.st_size > LARGEST_BYTES:
             return (
                 None,
                 f"What was written is larger than {LARGEST_BYTES // 1024 // 1024} MB: {file}.",
