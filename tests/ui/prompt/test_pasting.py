@@ -38,3 +38,12 @@ async def test_what_is_no_text_is_refused_with_a_sentence(pasted: str) -> None:
         await pilot.pause()
         assert prompt.text == "a"
         assert "with @" in next(iter(app._notifications)).message
+
+
+async def test_a_draft_from_a_file_does_not_act_on_the_terminal() -> None:
+    """One that was kept when duetto ended, say."""
+    async with running(ScriptedSession()) as (app, _):
+        prompt = app.bench.prompt_box.prompt
+        prompt.restore("one \x1b]0;title\x07 two")
+        assert not set(prompt.text) & {"\x1b", "\x07"}
+        assert prompt.text.startswith("one ")

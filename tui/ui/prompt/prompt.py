@@ -79,9 +79,9 @@ class Prompt(ViText):
         self.write("\n".join(filter(None, (text, self.whole))))
 
     def write(self, text: str) -> None:
-        """Have this text as the draft, the cursor behind it."""
+        """Have this text as the draft, the cursor behind it; a file may have held anything."""
         self.end_search()
-        self.replace(self.folds.fold(text), (0, 0), self.document.end)
+        self.replace(self.folds.fold(inert(text)), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
         self.keep_silent()
 
