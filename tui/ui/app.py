@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events
@@ -28,6 +28,7 @@ from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import shown
 from tui.ui.notifying import Moment
 from tui.ui.screens.workbench import Workbench
+from tui.ui.sheets import at_start, behind
 from tui.ui.terminal_app import TerminalApp
 from tui.ui.theming.wardrobe import Wardrobe
 from tui.ui.tick import Frame
@@ -36,14 +37,12 @@ from tui.ui.widgets.field import Field, tame
 if TYPE_CHECKING:
     from tui.ui.screens.leave import Choice
 
-_STYLES = Path(__file__).parent / "styles"
-
 
 class DuettoApp(TerminalApp, KeyedApp):
     """duetto on a screen; the session does the work."""
 
     TITLE = "duetto"
-    CSS_PATH: ClassVar[list[str | PurePath]] = [*sorted(_STYLES.glob("*.tcss"))]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [*at_start()]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "stop_first", show=False, priority=True),
     ]
@@ -211,6 +210,11 @@ class DuettoApp(TerminalApp, KeyedApp):
         await asyncio.sleep(warming.AFTER_S)
         await asyncio.to_thread(warming.warm)
         self.wardrobe.register_all()
+        for path in behind():
+            if not self.stylesheet.has_source(str(path)):
+                self.stylesheet.read(path)
+                self.stylesheet.parse()
+                await asyncio.sleep(0)  # a key goes first
         warming.settle()
         self.run_worker(self.wardrobe.look_after(), name="themes", group="themes")
 

@@ -21,6 +21,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import LineCells
 from tui.ui.finding.find_bar import parse_place
 from tui.ui.keymap import echo
+from tui.ui.sheets import sheet
 from tui.ui.widgets.field import Field
 
 _MOST_SHOWN = 200
@@ -124,6 +125,7 @@ class FoundList(Widget):
 class FileFinder(ModalScreen[Wish | None]):
     """Type a few letters, Enter opens; ``name:12`` goes to a line."""
 
+    CSS_PATH = sheet("finder")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),

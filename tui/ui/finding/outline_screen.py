@@ -23,6 +23,7 @@ from tui.ui.editor.cells import part_cells
 from tui.ui.editor.view import View
 from tui.ui.finding.outline import MOST_SYMBOLS, Symbol, needs_colours, ranked, symbols
 from tui.ui.keymap import echo
+from tui.ui.sheets import sheet
 from tui.ui.widgets.field import Field
 
 _SLICE_S, _PAUSE_S = 0.006, 0.015
@@ -119,6 +120,7 @@ class SymbolList(Widget):
 class OutlineScreen(ModalScreen[Symbol | None]):
     """Type a few letters, Enter stays there, Esc goes back."""
 
+    CSS_PATH = sheet("outline")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),

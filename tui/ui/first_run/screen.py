@@ -16,13 +16,10 @@ from tui.ui.first_run.offers import Page
 from tui.ui.first_run.pages import Room, Row
 from tui.ui.first_run.port import Found, Port, Source
 from tui.ui.first_run.sheet import Sheet
-from tui.ui.sheets import sheet
 
 
 class FirstRunScreen(ModalScreen[None]):
     """From what was found to one of three ways to begin."""
-
-    CSS_PATH = sheet("first_run_screen")
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,shift+tab", "step(-1)", show=False),

@@ -30,6 +30,7 @@ from tui.ui.review.decisions import DecidingScreen
 from tui.ui.review.diffs import DiffLoad, against_words, following, next_words
 from tui.ui.review.view import DiffView
 from tui.ui.rows import inert
+from tui.ui.sheets import sheet
 from tui.ui.widgets.footer import KeysLine
 
 SPLIT_COLUMNS = 120
@@ -46,6 +47,7 @@ Which = Literal["turn", "pending"]
 class ReviewScreen(DecidingScreen):
     """Shows the hunks of the last turn, all pending ones, or diffs."""
 
+    CSS_PATH = sheet("review_screen")
     AUTO_FOCUS = "#review-diff"
 
     def __init__(

@@ -11,12 +11,14 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.ui.sheets import sheet
 from tui.ui.widgets.field import Field
 
 
 class WhyScreen(ModalScreen[str | None]):
     """Gives the words (perhaps none); None: the hunk is left as it is."""
 
+    CSS_PATH = sheet("review_why")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True)

@@ -21,6 +21,7 @@ from tui.ui.commands import COMMANDS
 from tui.ui.keymap import rows, ways
 from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
+from tui.ui.sheets import sheet
 from tui.ui.signs import SIGNS
 from tui.ui.widgets.field import Field
 
@@ -46,6 +47,7 @@ class Entry(NamedTuple):
 class HelpScreen(ModalScreen[None]):
     """Keys by scope, then commands; a field above them."""
 
+    CSS_PATH = sheet("help")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False, priority=True),
         Binding("up", "scroll(-1)", show=False, priority=True),

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from tui.engine.leaving import reasons_to_stay as reasons_to_stay
 from tui.engine.leaving import unsaved_paths as unsaved_paths
+from tui.ui.sheets import sheet
 
 Choice = Literal["save", "leave", "stay"]
 _CHOICES: tuple[tuple[Choice, str], ...] = (
@@ -24,6 +25,7 @@ _CHOICES: tuple[tuple[Choice, str], ...] = (
 class LeaveScreen(ModalScreen[Choice]):
     """Whether to leave, and whether to save before."""
 
+    CSS_PATH = sheet("leave")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('save')", show=False),
         Binding("y,ctrl+q", "choose('leave')", show=False),

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from tui.core.wire.limits import sentences
 from tui.engine.session import Session
+from tui.ui.sheets import sheet
 from tui.ui.status_report import limits_report, status_report
 
 _LOOK_S = 1.0
@@ -23,6 +24,7 @@ _LEAST_WIDTH = 32
 class StatusScreen(ModalScreen[None]):
     """Reads the session; nothing can be changed here, all of it can be copied."""
 
+    CSS_PATH = sheet("status")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "Close", show=False),
         Binding("c,y", "copy", "Copy", show=False),

@@ -16,6 +16,7 @@ from tui.ui.keymap import behind, key_name, leader_keys, shown
 from tui.ui.keys.key import SCOPE_TITLES, Key, Scope
 from tui.ui.keys.spelling import LEADER
 from tui.ui.rows import clip
+from tui.ui.sheets import sheet
 
 _COLUMN = 34
 _MOST_COLUMNS = 4
@@ -29,6 +30,8 @@ Found = Mapping[tuple[str, ...], Key]
 
 class WhichKey(ModalScreen[None]):
     """Takes the keys that follow, and has done what they mean; Esc closes it."""
+
+    CSS_PATH = sheet("which_key")
 
     def __init__(
         self, begun: tuple[str, ...], scopes: Sequence[Scope], act: Callable[[Key], None]

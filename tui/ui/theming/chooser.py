@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from tui.ui import theme
 from tui.ui.rows import Piece, clip, make_strip, one_line, spread
+from tui.ui.sheets import sheet
 from tui.ui.theming.pairs import least_contrast
 from tui.ui.theming.sample import Sample
 from tui.ui.theming.theme_file import Reading
@@ -146,6 +147,7 @@ class ThemeList(Painted):
 class ThemeChooser(ModalScreen[None]):
     """Moving tries on, Enter keeps, Esc restores."""
 
+    CSS_PATH = sheet("chooser")
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "restore", show=False, priority=True),
