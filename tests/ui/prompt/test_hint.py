@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from tests.support.scripted_app import running, settled
+from tests.support.prompt_rows import hint as words_under
+from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Ask
 from tui.ui.prompt.hint import tips
+from tui.ui.terminal_facts import TerminalFacts
 from tui.ui.widgets.bar import Bar
 
 NARROWEST_OF_TWO = (100, 30)
@@ -80,3 +82,16 @@ async def test_at_a_long_paste_it_says_how_to_see_it() -> None:
         assert "Alt+X shows what was pasted" in hint.render_line(0).text
         await pilot.press("space")
         assert "Alt+X" not in hint.render_line(0).text
+
+
+async def test_enter_is_named_where_its_sign_cannot_be_drawn() -> None:
+    """Its stand-in would be the key <: Alt+<."""
+    session = ScriptedSession()
+    session.status.busy = True
+    app = scripted_app(session)
+    app.draw_on(TerminalFacts(glyphs="ascii"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(session, pilot)
+        assert words_under(app).startswith("  Enter redirect  Alt+Enter steer  Tab queue")
+    async with running(session, (80, 24)) as (app, _):
+        assert words_under(app).startswith("  ⏎ redirect  Alt+⏎ steer  Tab queue")

@@ -84,6 +84,10 @@ class Ink:
         text = self._glyphs.text
         return [Segment(text(said), style) for said, style, control in segments if not control]
 
+    def shows(self, sign: str) -> bool:
+        """Whether it is written as it is, by no stand-in."""
+        return self._glyphs is None or self._glyphs.text(sign) == sign
+
     def is_open(self, text: str) -> bool:
         """Whether something in it takes two cells here, and one in the layout."""
         return self._wide and any(unicodedata.east_asian_width(sign) == "A" for sign in text)

@@ -11,6 +11,7 @@ from tui.ui import theme
 from tui.ui.commands import completions, find_command, split_command
 from tui.ui.keymap import shown
 from tui.ui.keys.key import Scope
+from tui.ui.painting.ink import ink
 from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queued import QueueBox
@@ -31,7 +32,12 @@ _LEAST_WORDS = 4
 
 def _key(action: str, scope: Scope = "prompt") -> str:
     """The key of an action as it is now, in few cells."""
-    return shown(action, scope).replace("Enter", "⏎")
+    return shown(action, scope).replace("Enter", _enter())
+
+
+def _enter() -> str:
+    """Its sign, or its name where the sign would be another key's."""
+    return "⏎" if ink().shows("⏎") else "Enter"
 
 
 def _both(*actions: str) -> str:
@@ -99,7 +105,7 @@ class Hint(Bar):
         draft = self._prompt.text
         if self._session.status.asks and not self._queue.has_focus:
             if isinstance(self._prompt.screen.focused, AskBox):
-                return Said([("⏎", "answer")], "1-9 · Esc refuses · Tab: prompt")
+                return Said([(_enter(), "answer")], "1-9 · Esc refuses · Tab: prompt")
             if not self._prompt.has_focus:  # there a digit is text
                 return Said(
                     [(f"{shown('next_pane')} {shown('conversation', 'prompt')}", "answer")],
