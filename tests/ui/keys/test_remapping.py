@@ -162,6 +162,8 @@ def test_a_key_that_would_shadow_longer_ones_is_refused() -> None:
     assert said["global.effort"].startswith("Ctrl+K begins Ctrl+K v, the keys of")
     said = refused({"global": {"verify": "Ctrl+K v", "effort": "Ctrl+K v x"}})
     assert "could never be typed" in said["global.effort"]
+    said = refused({"global": {"save": ["Ctrl+K", "Ctrl+K x"]}})
+    assert "Ctrl+K x" in said["global.save"], "one of its own counts like one of another"
 
 
 def test_behind_the_leader_the_users_key_comes_first() -> None:

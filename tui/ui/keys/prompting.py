@@ -45,7 +45,7 @@ PROMPTING: tuple[Key, ...] = (
         "search_past",
         ("ctrl+r",),
         "prompt",
-        "Look for an earlier prompt by words of it; Enter takes it, Esc brings the draft back",
+        "Look for an earlier prompt in the history; Enter takes it, Esc brings the draft back",
     ),
     Key(
         "edit_outside",

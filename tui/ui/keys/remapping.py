@@ -90,7 +90,7 @@ def _flat(
             for name, keys in value.items():
                 yield (first, str(name)), keys
         else:
-            words = f"is no place for keys{_near(first, SCOPES)}: {', '.join(SCOPES)}"
+            words = f"is no place for keys{_near(first, SCOPES)} (there are {', '.join(SCOPES)})"
             refused.append(Refused((first,), words))
 
 
@@ -234,7 +234,8 @@ def _clash(table: Sequence[Key], wishes: Sequence[_Wish]) -> tuple[_Wish, str] |
 def _in_each_others_way(one: _Claim, other: _Claim) -> bool:
     length = min(len(one.presses), len(other.presses))
     same = one.presses[:length] == other.presses[:length]
-    return same and one.row is not other.row and _meant_at_once(one.row, other.row)
+    two = one.row is not other.row or len(one.presses) != len(other.presses)
+    return same and two and _meant_at_once(one.row, other.row)
 
 
 def _meant_at_once(one: Key, other: Key) -> bool:
