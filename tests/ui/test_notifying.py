@@ -57,6 +57,35 @@ def test_a_question_is_told_of_while_the_turn_runs() -> None:
     assert said == "\x1b]9;duetto: Waiting for your answer.\x07"
 
 
+@pytest.mark.parametrize(("focused", "due_s"), [(False, 10.0), (None, AWAY_S)])
+def test_a_question_that_comes_early_is_told_of_when_nobody_comes(
+    focused: bool | None, due_s: float
+) -> None:
+    herald = Herald(Choices(), KITTY)
+    if focused is not None:
+        herald.looking(focused)
+    herald.state(BUSY, 1000.0)
+    herald.typed(1005.0)
+    assert herald.state(Moment(busy=True, asks=True), 1005.0) == ""
+    assert herald.again_s(1005.0) == due_s
+    assert herald.remind(1005.0 + due_s - 1) == ""
+    assert "Waiting for your answer" in herald.remind(1005.0 + due_s)
+    assert (herald.remind(2000.0), herald.again_s(2000.0)) == ("", 0.0), "once"
+
+
+def test_a_question_that_was_seen_or_answered_is_not_told_of() -> None:
+    for come in (
+        lambda herald: herald.looking(True),
+        lambda herald: herald.state(BUSY, 1008.0),
+    ):
+        herald = Herald(Choices(), KITTY)
+        herald.looking(False)
+        herald.state(BUSY, 1000.0)
+        herald.state(Moment(busy=True, asks=True), 1005.0)
+        come(herald)
+        assert (herald.remind(1100.0), herald.again_s(1006.0)) == ("", 0.0)
+
+
 def test_bell_and_title_are_off_until_they_are_wanted() -> None:
     herald = Herald(Choices(bell=True, title=True, desktop="off"), KITTY, "ledger")
     herald.looking(False)

@@ -37,7 +37,8 @@ def ring_ends(conductor: Conductor, notify: NotifySettings) -> None:
     herald = Herald(Choices(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
 
     def rings(status: Status, now_s: float) -> bool:
-        return bool(herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s))
+        said = herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s)
+        return bool(said or herald.remind(now_s))
 
     conductor.on_typed, conductor.rings = herald.typed, rings
 

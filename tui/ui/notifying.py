@@ -75,11 +75,14 @@ class Herald:
         self._focused: bool | None = None
         self._key_s = self._began_s = 0.0
         self._last = Moment(busy=False)
+        self._owed = False
+        """A question came when it was too early to tell of it."""
         self._titled = False
 
     def looking(self, focused: bool) -> None:
         """The window got or lost the focus."""
         self._focused = focused
+        self._owed = self._owed and not focused
 
     def typed(self, now_s: float) -> None:
         """A key was pressed: somebody is there."""
@@ -91,17 +94,35 @@ class Herald:
         if moment.busy == last.busy and moment.asks == last.asks:
             return ""
         self._last = moment
+        self._owed = moment.asks and not self._focused and (self._owed or not last.asks)
         if moment.busy and not last.busy:
             self._began_s = now_s
         said = self._title(moment)
-        ended = last.busy and not moment.busy
-        if not (ended or (moment.asks and not last.asks)):
-            return said
+        if moment.asks:
+            return said + self.remind(now_s)
         long = now_s - self._began_s >= self._choices.after_s
-        if not long or self._is_seen(now_s):
+        if moment.busy or not last.busy or not long or self._is_seen(now_s):
             return said
-        bell = "\x07" if self._choices.bell else ""
-        return said + bell + self._notification(moment)
+        return said + self._call()
+
+    def remind(self, now_s: float) -> str:
+        """What to write of a question that waits, once nobody has come for so long."""
+        if not self._owed or self.again_s(now_s) or self._is_seen(now_s):
+            return ""
+        self._owed = False
+        return self._call()
+
+    def again_s(self, now_s: float) -> float:
+        """In how many seconds to ask `remind` again; 0: there is nothing to wait for."""
+        if not self._owed:
+            return 0.0
+        due_s = self._began_s + self._choices.after_s
+        if self._focused is None:
+            due_s = max(due_s, self._key_s + AWAY_S)
+        return max(0.0, due_s - now_s)
+
+    def _call(self) -> str:
+        return ("\x07" if self._choices.bell else "") + self._notification(self._last)
 
     def goodbye(self) -> str:
         """What gives the window's title back; empty if it was never changed."""

@@ -34,6 +34,8 @@ class TerminalApp(App[int]):
         self.on_background: Callable[[bool | None], None] = lambda dark: None
         """Called when the terminal has said whether it is dark."""
         self._release_keys: Callable[[], None] = lambda: None
+        self._reminds = False
+        """A timer looks whether a question still waits."""
         self.draw_on(TerminalFacts(colours="none" if self.no_color else "true"))
 
     def draw_on(self, facts: TerminalFacts) -> None:
@@ -73,7 +75,22 @@ class TerminalApp(App[int]):
 
     def say_state(self, moment: Moment) -> None:
         """Tell whoever is not looking."""
-        said = self.herald.state(moment, asyncio.get_running_loop().time())
+        now_s = asyncio.get_running_loop().time()
+        self._say(self.herald.state(moment, now_s))
+        if not self._reminds and (again_s := self.herald.again_s(now_s)):
+            self._reminds = True
+            self.set_timer(again_s, self._remind)
+
+    def _remind(self) -> None:
+        """A question may still be waiting; a key since then puts it off."""
+        now_s = asyncio.get_running_loop().time()
+        self._say(self.herald.remind(now_s))
+        if again_s := self.herald.again_s(now_s):
+            self.set_timer(again_s, self._remind)
+        else:
+            self._reminds = False
+
+    def _say(self, said: str) -> None:
         if said and self._driver is not None and not self.is_headless:
             self._driver.write(said)
 

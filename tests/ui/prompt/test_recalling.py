@@ -36,6 +36,8 @@ async def test_again_it_goes_on_and_esc_brings_the_draft_back() -> None:
         assert "none has these words" in hint(app)
         await pilot.press("escape")
         assert box.prompt.text == "a draft\nof two lines"
+        await pilot.press("ctrl+r", "z", "ctrl+c")
+        assert box.prompt.text == "a draft\nof two lines", "as in a shell"
 
 
 async def test_a_prompt_that_comes_back_ends_the_search() -> None:

@@ -143,3 +143,11 @@ def test_a_line_for_every_field() -> None:
     for name in FIELDS:
         line = shown(f"{{{name}}}", 200, scene).strip()
         assert line or name in silent, name
+
+
+def test_brackets_within_each_other_have_an_end() -> None:
+    assert shown("{tokens}  " + "[ " * 480).strip() == "512"
+    deep = "[ " * 8 + "{tokens}" + " ]" * 8
+    assert complaints(deep) == []
+    told = complaints("[ " * 9 + "{tokens}" + " ]" * 9 + " {seconds}")
+    assert told == ["0: more than 8 [ are within each other; take some away"]

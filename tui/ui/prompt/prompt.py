@@ -86,8 +86,13 @@ class Prompt(ViText):
         self.keep_silent()
 
     def clear_draft(self) -> bool:
-        """Move the draft into the history; False if there was none."""
-        self.end_search()
+        """Move the draft into the history; False if there was none.
+
+        In a search it comes back first.
+        """
+        if self.searching:
+            self.end_search()
+            return True
         if not self.text:
             return False
         self.past.add(self.whole)

@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"|(?P<text>[^{}\[\]\n \t]+|[ \t])"
 )
 _GAP = 2
+_DEEPEST = 8
+"""Brackets within each other: what reads them calls itself for each."""
 _NESTED = 2
 """With so many lists of parts open a bracket stands within another one."""
 
@@ -124,6 +126,8 @@ class _Reading:
         self._gap = 0
         self._open: list[list[Part]] = [[]]
         """The parts of this chunk, and of each bracket that is open in it."""
+        self._too_deep = 0
+        """Brackets that are open beyond the deepest: they are left out."""
 
     def take(self, text: str) -> None:
         """All of it."""
@@ -143,6 +147,7 @@ class _Reading:
                 self._line += gap.count("\n")
             else:
                 self._say(token["text"])
+        self._too_deep = 0
         while len(self._open) > 1:
             self._complain("a [ has no ]")
             self._sign("]")
@@ -175,7 +180,13 @@ class _Reading:
             self._open[-1].append(Figure(""))
 
     def _sign(self, sign: str) -> None:
-        if sign == "[":
+        if sign == "[" and len(self._open) > _DEEPEST:
+            if not self._too_deep:
+                self._complain(f"more than {_DEEPEST} [ are within each other; take some away")
+            self._too_deep += 1
+        elif sign == "]" and self._too_deep:
+            self._too_deep -= 1
+        elif sign == "[":
             if len(self._open) == 1:
                 self._end()
             self._open.append([])
