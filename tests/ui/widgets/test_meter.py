@@ -111,6 +111,12 @@ def test_a_line_is_as_wide_as_its_place_and_the_rate_is_last_to_go(width: int) -
         assert "~1,043 tok/s" in shown or width < 14 or (status.stopped and width < 40)
 
 
+@pytest.mark.parametrize("width", range(56, 251))
+def test_the_connection_is_said_in_words_before_details_come(width: int) -> None:
+    shown = words(STREAMING, width)
+    assert "● 3 ms" in shown or "● on" in shown or not {"0.5 s", "reasoning"} & set(shown.split())
+
+
 def test_a_wider_line_never_says_less() -> None:
     weights = sorted((field.weight, name) for name, field in FIELDS.items())
     assert weights[0] == (0, "news")

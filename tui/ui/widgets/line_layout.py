@@ -23,7 +23,14 @@ _EDGE = 1
 """Blanks at both ends."""
 _BETWEEN = 2
 """Blanks that part left from right, at least."""
-_ROUNDS = ((-1, STATES, STATES), (STATES, EXTRA, EXTRA), (EXTRA, 100, 0))
+_DETAILS = 10
+"""Figures of that weight and more come when the connection has its words."""
+_ROUNDS = (
+    (-1, STATES, STATES),
+    (STATES, _DETAILS, STATES + 1),
+    (_DETAILS, EXTRA, EXTRA),
+    (EXTRA, 100, 0),
+)
 """From and below which weight figures are taken, and below which they become longer then."""
 _OWN_WORDS = 99
 """The weight of words without a figure: they go first."""
