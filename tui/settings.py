@@ -189,4 +189,37 @@ _ELSEWHERE = dict.fromkeys(
 def _validated(text: str, origin: str, kind: type[T]) -> T:
     data = toml_tables.parsed(text, origin, SCHEMA)
     elsewhere = _ELSEWHERE if kind is ProjectSettings else None
-    return toml_tables.converted(text, origin, data, kind, elsewhere)
+    try:
+        return toml_tables.converted(text, origin, data, kind, elsewhere)
+    except SettingsError:
+        from tui.setting_comfort import Sieve  # few have mistakes in them
+
+        sifted = Sieve(text, origin, kind).sifted(data)
+        return toml_tables.converted(text, origin, sifted, kind, elsewhere)
+
+
+def unused(config_file: Path) -> list[str]:
+    """What of the user's settings was left out, since it is wrong and only comfort.
+
+    A sentence each, as an error would have it. Raises SettingsError, as `load` does.
+    """
+    return _left_out(config_file, Settings)
+
+
+def unused_in_project(workspace: Path) -> list[str]:
+    """What of the looks of a workspace was left out; see `unused`."""
+    return _left_out(workspace / PROJECT_FILE, ProjectSettings)
+
+
+def _left_out(file: Path, kind: type[T]) -> list[str]:
+    text = toml_tables.read_again(file)
+    data = toml_tables.parsed(text, str(file), SCHEMA)
+    try:
+        toml_tables.converted(text, str(file), data, kind)
+    except SettingsError:
+        from tui.setting_comfort import Sieve
+
+        sieve = Sieve(text, str(file), kind)
+        sieve.sifted(data)
+        return sieve.said
+    return []

@@ -47,6 +47,14 @@ def read(file: Path, *, required: bool) -> str | None:
         raise SettingsError(f"{file} line {line}: not UTF-8; save it as UTF-8") from error
 
 
+def read_again(file: Path) -> str:
+    """The text, to find a line in; empty where it is a pipe, which can be read only once."""
+    try:
+        return (read(file, required=False) or "") if file.is_file() else ""
+    except SettingsError:
+        return ""
+
+
 def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
     """The tables of a text; its ``schema``, if it says one, has to be ``schema``.
 

@@ -80,6 +80,7 @@ def test_it_opens_on_a_repository_with_an_unknown_theme(
     (tmp_path / ".duetto" / "config.toml").write_text('[editor]\ntheme = "neon"\n')
     command = [sys.executable, "-m", "tui.cli", str(tmp_path)]
     with Terminal(command, env=environment, cwd=tmp_path) as term:
-        term.wait_for("no such theme")
+        term.wait_for("One thing in your settings is not used")
+        term.wait_for("the theme 'neon'")
         term.type("\x11")
         assert term.wait_exit() == 0

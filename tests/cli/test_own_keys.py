@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.own_keys import own_key_findings, trouble_with, use_keys
+from tui.cli.own_keys import own_key_findings, use_keys
 from tui.settings import load
 from tui.ui import keymap
 
@@ -41,15 +41,9 @@ def test_each_complaint_has_file_line_and_reason_and_the_rest_holds(tmp_path: Pa
     assert keymap.shown("effort") == "F3"
 
 
-def test_the_start_tells_a_few_and_the_doctor_all(tmp_path: Path) -> None:
+def test_the_doctor_lists_them_all(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("[keys]\n" + "\n".join(f'none{n} = "x"' for n in range(9)))
-    complaints = use_keys(load(file), file)
-    told = trouble_with(complaints)
-    assert told is not None
-    assert told.severity == "warning"
-    assert told.why.count("line ") == 3
-    assert told.why.endswith("and 6 more")
     found = list(own_key_findings(load(file), file))
     assert [finding.state for finding in found] == ["fix"] * 9
 
@@ -65,5 +59,4 @@ def test_keys_of_some_terminals_only_are_noted(tmp_path: Path) -> None:
 def test_no_keys_no_words(tmp_path: Path) -> None:
     settings = load(tmp_path / "config.toml")
     assert use_keys(settings, tmp_path / "config.toml") == []
-    assert trouble_with([]) is None
     assert list(own_key_findings(settings, tmp_path / "config.toml")) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.own_line import line_complaints, own_line_findings, trouble_with_line
+from tui.cli.own_line import line_complaints, own_line_findings
 from tui.errors import SettingsError
 from tui.settings import load, load_project
 
@@ -21,9 +21,6 @@ def test_a_mistake_is_named_by_file_and_line(tmp_path: Path) -> None:
     file = written(tmp_path, '[editor]\nwrap = true\n\n[meter]\nline = "{ratee} {tokens}"\n')
     (told,) = line_complaints(load(file), file)
     assert told == f"{file} line 5: meter.line: there is no field {{ratee}}; did you mean {{rate}}?"
-    trouble = trouble_with_line([told])
-    assert trouble is not None
-    assert (trouble.severity, trouble.why) == ("warning", told)
     assert [(one.check, one.state) for one in own_line_findings(load(file), file)] == [
         ("status line", "fix")
     ]
@@ -44,15 +41,9 @@ def test_what_is_no_text_is_told_and_nothing_else_is_lost(tmp_path: Path) -> Non
 
 def test_a_line_without_a_mistake_is_not_spoken_of_at_the_start(tmp_path: Path) -> None:
     file = written(tmp_path, '[meter]\nline = "{rate}"\n')
-    assert trouble_with_line(line_complaints(load(file), file)) is None
+    assert line_complaints(load(file), file) == []
     assert [one.state for one in own_line_findings(load(file), file)] == ["ok"]
     assert list(own_line_findings(load(written(tmp_path, "")), file)) == []
-
-
-def test_many_mistakes_are_not_all_told_at_the_start() -> None:
-    trouble = trouble_with_line([f"mistake {number}" for number in range(9)])
-    assert trouble is not None
-    assert trouble.why.endswith("mistake 2\nand 6 more")
 
 
 def test_a_cloned_repository_has_no_say_in_it(tmp_path: Path) -> None:

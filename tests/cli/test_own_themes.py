@@ -148,7 +148,7 @@ def test_the_doctor_lists_every_mistake_of_every_file(paths: Paths) -> None:
     (paths.themes_dir / "my theme.toml").write_text("")
     found = findings(paths, '[editor]\ntheme_dark = "duks"\n')
     words = "\n".join(text for _, text in found)
-    assert "line 2 asks for 'duks'; did you mean 'dusk'?" in words
+    assert "line 2 asks for the theme 'duks', which is not there; did you mean 'dusk'?" in words
     assert "mine.toml line 3: [palette] has no colour 'fats'" in words
     assert "other.toml line 1: not valid TOML" in words
     assert "my theme.toml is not used" in words

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -35,7 +36,14 @@ from tui.errors import (
     DuettoError,
     SettingsError,
 )
-from tui.settings import PROJECT_FILE, Paths, Settings, load_project
+from tui.settings import (
+    PROJECT_FILE,
+    Paths,
+    Settings,
+    load_project,
+    unused,
+    unused_in_project,
+)
 
 
 @click.command("doctor")
@@ -106,6 +114,8 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield from _folders(paths)
     settings, finding = _configuration(flags, paths)
     yield finding
+    if settings is not None:
+        yield from _unused(flags.config or paths.config_file)
     yield from own_key_findings(settings or Settings(), flags.config or paths.config_file)
     yield from own_line_findings(settings or Settings(), flags.config or paths.config_file)
     here, config = Path.cwd(), flags.config or paths.config_file
@@ -167,6 +177,15 @@ def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, Fi
         return None, Finding("configuration", "fix", str(error))
     there = "read" if file.exists() else "not there (that is fine: the defaults hold)"
     return settings, Finding("configuration", "ok", f"{file} {there}")
+
+
+def _unused(config: Path) -> Iterator[Finding]:
+    advice = "docs/settings.md has all settings; the default holds instead"
+    found = unused(config)
+    with suppress(SettingsError):  # said of the workspace
+        found += unused_in_project(Path.cwd())
+    for words in found:
+        yield Finding("configuration", "fix", words, advice)
 
 
 def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:

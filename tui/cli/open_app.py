@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
 
+from tui.cli.complaints import complaints_at_start, trouble_with
 from tui.cli.last_words import LastWords
 from tui.cli.options import (
     ModelFlags,
@@ -28,8 +29,8 @@ from tui.cli.options import (
     settings_for,
     trace_option,
 )
-from tui.cli.own_keys import trouble_with, use_keys
-from tui.cli.own_line import line_complaints, trouble_with_line, use_line
+from tui.cli.own_keys import use_keys
+from tui.cli.own_line import use_line
 from tui.cli.own_themes import Dress, dressed
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.screen import require_screen
@@ -117,7 +118,7 @@ def open_app(
     config, project = flags.config or paths.config_file, load_project(target.root)
     dress = dressed(settings.editor, project, target.root, paths, config)
     settings = with_project(settings, project)
-    wrong_keys = trouble_with(use_keys(settings, config))
+    wrong_keys = use_keys(settings, config)
     from tui.cli.composition import Composition, tracer_for
     from tui.cli.workplace import Workplace
 
@@ -126,9 +127,9 @@ def open_app(
     if beginning is not None:
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)
-    wrong_line = trouble_with_line(line_complaints(settings, config))
+    complaints = complaints_at_start(settings, config, target.root, dress, wrong_keys)
     left_over = composition.prompting.left_over()
-    for wrong in filter(None, (left_over, *dress.troubles, wrong_keys, wrong_line)):
+    for wrong in filter(None, (left_over, trouble_with(complaints))):
         composition.session.warn(wrong)
     opened = partial(made_app, composition.session, workplace.settings, target.root, dress)
     return asyncio.run(_run(composition, workplace, target, opened, beginning))

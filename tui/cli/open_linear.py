@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+from tui.cli.complaints import trouble_with
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.last_words import LastWords
 from tui.cli.open_app import home_of, log_broken, open_files, options_for
@@ -29,7 +30,7 @@ from tui.linear.completion import Completion
 from tui.linear.conductor import Conductor
 from tui.linear.console import Console, Listener
 from tui.linear.line_sources import LineSource, source_of
-from tui.settings import Paths, load_project, with_project
+from tui.settings import Paths, load_project, unused, unused_in_project, with_project
 
 _PATIENCE_S = 1.0
 _MOST = 500
@@ -54,8 +55,9 @@ def open_linear(
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     prompting, chosen = composition.prompting, settings.prompt
-    if left_over := prompting.left_over():
-        composition.session.warn(left_over)
+    unused_here = [*unused(flags.config or paths.config_file), *unused_in_project(target.root)]
+    for wrong in filter(None, (prompting.left_over(), trouble_with(unused_here))):
+        composition.session.warn(wrong)
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     linear = Linear(composition, target, source)

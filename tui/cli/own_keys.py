@@ -11,10 +11,6 @@ from tui.settings import Settings
 
 if TYPE_CHECKING:
     from tui.cli.finding import Finding
-    from tui.engine.notices import Trouble
-
-_MOST_SAID = 3
-"""Complaints that are told at the start; ``duetto doctor`` lists them all."""
 
 
 def use_keys(settings: Settings, file: Path) -> list[str]:
@@ -26,25 +22,12 @@ def use_keys(settings: Settings, file: Path) -> list[str]:
     refused = keymap.use(settings.keys)
     if not refused:
         return []
-    text = toml_tables.read(file, required=False) or ""
+    text = toml_tables.read_again(file)
     return [
         f"{file} line {toml_lines.line_of(text, ('keys', *one.path))}:"
         f" keys.{'.'.join(one.path)}: {one.words}"
         for one in refused
     ]
-
-
-def trouble_with(complaints: list[str]) -> Trouble | None:
-    """What is said of them at the start; None if there are none."""
-    if not complaints:
-        return None
-    from tui.engine.notices import Trouble
-
-    count, more = len(complaints), len(complaints) - _MOST_SAID
-    what = "A key of your settings is not used" if count == 1 else f"{count} keys are not used"
-    why = "\n".join(complaints[:_MOST_SAID]) + (f"\nand {more} more" if more > 0 else "")
-    step = "these actions keep their usual keys; duetto doctor lists what is wrong"
-    return Trouble(what, why, step, severity="warning")
 
 
 def own_key_findings(settings: Settings, file: Path) -> Iterator[Finding]:

@@ -11,11 +11,8 @@ from tui.cli.finding import Finding
 from tui.settings import MeterSettings, Settings
 
 if TYPE_CHECKING:
-    from tui.engine.notices import Trouble
     from tui.ui.screens.workbench import Workbench
 
-_MOST_SAID = 3
-"""Complaints that are told at the start; ``duetto doctor`` lists them all."""
 _QUOTES = ('"""', "'''")
 _STEP = "docs/meter.md names all fields"
 
@@ -45,24 +42,12 @@ def line_complaints(settings: Settings, file: Path) -> list[str]:
         found = [Complaint(0, 'is not text; write it in quotes: line = "{rate} tok/s"')]
     if not found:
         return []
-    text = toml_tables.read(file, required=False) or ""
+    text = toml_tables.read_again(file)
     first = toml_lines.line_of(text, ("meter", "line"))
     rows = text.splitlines()
     if len(rows) >= first and rows[first - 1].rstrip().endswith(_QUOTES):
         first += 1  # the text begins in the next line
     return [f"{file} line {first + one.line}: meter.line: {one.words}" for one in found]
-
-
-def trouble_with_line(complaints: list[str]) -> Trouble | None:
-    """What is said of them at the start; None if there are none."""
-    if not complaints:
-        return None
-    from tui.engine.notices import Trouble
-
-    more = len(complaints) - _MOST_SAID
-    why = "\n".join(complaints[:_MOST_SAID]) + (f"\nand {more} more" if more > 0 else "")
-    what = "A part of your status line is not used"
-    return Trouble(what, why, f"the rest is shown; {_STEP}", severity="warning")
 
 
 def own_line_findings(settings: Settings, file: Path) -> Iterator[Finding]:

@@ -114,7 +114,7 @@ def _unknown(name: str, *, auto: bool = True) -> str:
     if auto and name == AUTO:
         return ""
     if name not in names:
-        return f"asks for {name!r}{nearest(name, names)}"
+        return f"asks for the theme {name!r}, which is not there{nearest(name, names)}"
     return ""
 
 

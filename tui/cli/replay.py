@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from tui.cli.options import ModelFlags, settings_for
-from tui.cli.own_keys import trouble_with, use_keys
+from tui.cli.own_keys import use_keys
 from tui.cli.own_themes import dressed
 from tui.cli.screen import require_screen
 from tui.core.inert_text import PROSE, inert
@@ -174,9 +174,7 @@ async def _shown(stage: Stage, settings: Settings) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
     paths = Paths.find()
     dress = dressed(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
-    wrong_keys = trouble_with(use_keys(settings, paths.config_file))
-    for wrong in filter(None, (*dress.troubles, wrong_keys)):
-        stage.session.warn(wrong)
+    use_keys(settings, paths.config_file)
     app = made_app(stage.session, settings, stage.root, dress)
     playing: asyncio.Task[None] | None = None
 

@@ -169,6 +169,9 @@ class Session:
     def warn(self, trouble: Trouble) -> None:
         """Tell the user of something outside the engine: a recording that ended, a wrong theme."""
         self._board.trouble(trouble)
+        if trouble.noted:
+            parts = (trouble.what, trouble.why, trouble.next_step)
+            self._board.note(0, "\n".join(filter(None, parts)))
 
     @property
     def at_rest(self) -> bool:

@@ -74,6 +74,8 @@ class _Reader:
         self._lines: dict[tuple[str, ...], int] = {}
         """Where keys stand, if the text is not TOML."""
         self.complaints: list[Complaint] = []
+        self.refused: set[str] = set()
+        """Colours that are there, but are none."""
 
     def complain(self, line: int, words: str) -> None:
         """Something is wrong in that line."""
@@ -130,6 +132,7 @@ class _Reader:
                     )
                     self.wrong((section, name), words)
                 elif not isinstance(value, str) or not _COLOUR.fullmatch(value):
+                    self.refused.add(f"{prefix}{name}")
                     self.wrong(
                         (section, name), f"{name} must look like #a1b2c3, not {_shown(value)}"
                     )
@@ -189,7 +192,9 @@ def reading(text: str, name: str, origin: str, base: Base) -> Reading:
     dark = _darkness(reader, data, colours)
     own = bool(colours)
     if missing := [each for each in REQUIRED if each not in colours]:
-        reader.wrong(("palette",), f"[palette] lacks {', '.join(missing)}; duetto's own is used")
+        if lacking := [each for each in missing if each not in reader.refused]:
+            names = ", ".join(lacking)
+            reader.wrong(("palette",), f"[palette] lacks {names}; duetto's own is used")
         colours |= {each: _LENT[dark][each] for each in missing}
     palette = Palette(name, words.get("title") or name, dark, completed(colours), faces)
     found = tuple(sorted(reader.complaints, key=lambda one: one.line))
