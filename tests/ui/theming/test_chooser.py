@@ -35,6 +35,14 @@ async def choosing(
     theme.activate(theme.DEFAULT_THEME)
 
 
+def inks(app: DuettoApp, words: str) -> set[str]:
+    """The colours of the row with these words."""
+    rows = app.screen._compositor.render_strips()
+    row = next(strip for strip in rows if words in strip.text)
+    found = [part.style.color for part in row if part.style]
+    return {colour.triplet.hex for colour in found if colour and colour.triplet}
+
+
 def shown(app: DuettoApp) -> str:
     rows = app.screen._compositor.render_strips()
     return "\n".join(strip.text for strip in rows)
@@ -151,6 +159,7 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             await pilot.pause()
             assert theme.active().colours["accent"] == "#00aaff"
             assert app.current_theme.primary == "#00aaff"
+            assert "#00aaff" in inks(app, "sends the prompt below"), "the welcome follows"
             said = [note.message for note in app._notifications]
             assert any("mine.toml line 4" in words and "'fast'" in words for words in said)
             file.write_text("")

@@ -117,7 +117,7 @@ class Layout:
     def _welcome_row(self, number: int) -> Row | None:
         """Rows of an empty conversation."""
         status, width = self._session.status, self.scene.width
-        key = (status.rehearsal, status.endpoint, width, theme.active().name)
+        key = (status.rehearsal, status.endpoint, width, theme.active())
         if key != self._welcome_key:
             lines = welcome_lines(status, inner_width(width))
             self._welcome_key, self._welcome = key, [Row(line, width) for line in lines]
