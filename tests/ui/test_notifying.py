@@ -49,6 +49,20 @@ def test_it_is_said_once() -> None:
     assert herald.state(DONE, 2000.0) == ""
 
 
+@pytest.mark.parametrize("came", [False, True])
+def test_of_one_turn_nobody_is_called_twice_who_did_not_come(came: bool) -> None:
+    herald = Herald(Choices(), KITTY)
+    herald.looking(False)
+    herald.state(BUSY, 1000.0)
+    assert herald.state(Moment(busy=True, asks=True), 1100.0)
+    if came:
+        herald.looking(True)
+        herald.looking(False)
+    assert herald.state(BUSY, 1101.0) == ""
+    assert bool(herald.state(DONE, 1200.0)) == came
+    assert ended(herald, last=DONE), "another turn"
+
+
 def test_a_question_is_told_of_while_the_turn_runs() -> None:
     herald = Herald(Choices(), KITTY)
     herald.looking(False)

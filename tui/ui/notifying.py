@@ -77,16 +77,19 @@ class Herald:
         self._last = Moment(busy=False)
         self._owed = False
         """A question came when it was too early to tell of it."""
+        self._called = False
+        """In this turn, and nobody came."""
         self._titled = False
 
     def looking(self, focused: bool) -> None:
         """The window got or lost the focus."""
         self._focused = focused
+        self._called = self._called and not focused
         self._owed = self._owed and not focused
 
     def typed(self, now_s: float) -> None:
         """A key was pressed: somebody is there."""
-        self._key_s = now_s
+        self._key_s, self._called = now_s, False
 
     def state(self, moment: Moment, now_s: float) -> str:
         """The session's state now; what to write, mostly nothing."""
@@ -96,7 +99,7 @@ class Herald:
         self._last = moment
         self._owed = moment.asks and not self._focused and (self._owed or not last.asks)
         if moment.busy and not last.busy:
-            self._began_s = now_s
+            self._began_s, self._called = now_s, False
         said = self._title(moment)
         if moment.asks:
             return said + self.remind(now_s)
@@ -122,6 +125,9 @@ class Herald:
         return max(0.0, due_s - now_s)
 
     def _call(self) -> str:
+        if self._called:
+            return ""
+        self._called = True
         return ("\x07" if self._choices.bell else "") + self._notification(self._last)
 
     def goodbye(self) -> str:
