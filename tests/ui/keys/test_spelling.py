@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from textual import events
 
@@ -112,6 +112,7 @@ def test_terminals_send_what_was_spelled(key: str) -> None:
 
 
 @given(st.text(max_size=40))
+@example("😍")
 def test_anything_is_a_key_or_refused_and_a_key_is_shown_as_it_is_read(written: str) -> None:
     try:
         key = spelled(written)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from difflib import get_close_matches
+from functools import lru_cache
 
 from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, key_to_character
 
@@ -108,6 +109,7 @@ class NoSuchKey(ValueError):
     """What was written names no key; the message is a sentence for people, without its end."""
 
 
+@lru_cache(maxsize=1024)
 def key_name(key: str) -> str:
     """A key as people write it: ``ctrl+j`` is ``Ctrl+J``, ``f2`` is ``F2``, ``a`` is ``a``."""
     return " ".join(map(_one_name, key.split()))
@@ -175,7 +177,10 @@ def _last(rest: str, word: str) -> str:
     if not rest.isprintable():
         raise NoSuchKey("holds a character that cannot be seen; no key types it")
     if len(rest) == 1 and rest not in _LAST_OF:
-        return character_key(rest)
+        key = character_key(rest)
+        if len(key) > 1 and _character(key) is None:  # its name has a hyphen that Textual loses
+            raise NoSuchKey("is a sign whose key has no name of its own; take another one")
+        return key
     name = rest.lower().replace("-", "_")
     name = _LAST_OF.get(name, name)
     if name in _LASTS:

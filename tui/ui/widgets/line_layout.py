@@ -136,7 +136,12 @@ def _weight(figure: Figure, scene: Scene) -> int:
 
 def _forms(parts: tuple[Part, ...], scene: Scene) -> Forms:
     """Parts side by side: all in their longest form, and so on down to the shortest."""
-    each = [_part_forms(part, scene) for part in parts]
+    if len(parts) == 1:
+        return _part_forms(parts[0], scene)
+    return _side_by_side([_part_forms(part, scene) for part in parts])
+
+
+def _side_by_side(each: list[Forms]) -> Forms:
     levels = max((len(forms) for forms in each), default=0)
     return [
         [piece for forms in each if forms for piece in forms[min(level, len(forms) - 1)]]
@@ -148,14 +153,7 @@ def _part_forms(part: Part, scene: Scene) -> Forms:
     if isinstance(part, Text):
         return [[(part.text, theme.active().style("faint"))]]
     if isinstance(part, Optional):
-        return _forms(part.parts, scene) if _says(part, scene) else []
+        each = [_part_forms(one, scene) for one in part.parts]
+        said = zip(part.parts, each, strict=True)
+        return _side_by_side(each) if any(f for one, f in said if not isinstance(one, Text)) else []
     return FIELDS[part.name].forms(scene, part.option) if part.name else []
-
-
-def _says(part: Optional, scene: Scene) -> bool:
-    """True if a figure in the brackets has something to say."""
-    return any(
-        _says(one, scene) if isinstance(one, Optional) else bool(_part_forms(one, scene))
-        for one in part.parts
-        if not isinstance(one, Text)
-    )
