@@ -165,6 +165,12 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             file.write_text("")
             await app.wardrobe.reload()
             assert theme.active().colours["accent"] == "#00aaff", "half written: it stays"
+            file.write_text("[palette]\naccent = 'blue'\n")
+            await app.wardrobe.reload()
+            await pilot.pause()
+            *_, before, last = [note.message for note in app._notifications]
+            assert "mine.toml: no colour is set in it" in before
+            assert "mine.toml line 2: accent must look like #a1b2c3, not 'blue'" in last
             file.unlink()
             await app.wardrobe.reload()
             assert theme.active().colours["accent"] == "#00aaff"

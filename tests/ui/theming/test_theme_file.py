@@ -9,7 +9,9 @@ import pytest
 
 from tui.errors import SettingsError
 from tui.ui import theme
+from tui.ui.theming.contrast import TEXT_RATIO
 from tui.ui.theming.library import Library
+from tui.ui.theming.pairs import least_contrast
 from tui.ui.theming.theme_file import MOST_COMPLAINTS, Reading, reading
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
@@ -164,6 +166,19 @@ def test_a_folder_or_a_pipe_in_place_of_a_file_does_not_hold_anything_up(tmp_pat
     (tmp_path / "folder.toml").mkdir()
     for name in ("pipe", "folder"):
         assert "is not a file" in str(library.reading(name).complaints[0])
+        assert name not in library.names(), "it is not offered"
+
+
+def test_what_is_no_file_does_not_hide_a_theme_of_duettos(tmp_path: Path) -> None:
+    library = own(tmp_path)
+    (tmp_path / "ember.toml").symlink_to("/dev/zero")
+    assert library.reading("ember").complaints == ()
+    assert library.names().count("ember") == 1
+
+
+@pytest.mark.parametrize("text", ["", "dark = false\n", "[palette\nfoo", MINIMAL[:60]])
+def test_what_a_broken_file_is_lent_can_be_read(text: str) -> None:
+    assert least_contrast(read(text).palette) >= TEXT_RATIO
 
 
 def test_a_file_that_goes_while_it_is_read_is_told(tmp_path: Path) -> None:

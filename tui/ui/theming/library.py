@@ -67,12 +67,13 @@ class Library:
     def names(self) -> list[str]:
         """All of them, the default first, then by name."""
         if not self._names:
-            found = {*_stems(self._brought), *self.own_names()}
+            own = (name for name in self.own_names() if self._own and _is_file(self._own, name))
+            found = {*_stems(self._brought), *own}
             self._names = sorted(found, key=lambda name: (name != DEFAULT_THEME, name))
         return list(self._names)
 
     def own_names(self) -> list[str]:
-        """Those of the user's folder."""
+        """Those of the user's folder, and what is called so and is no file."""
         return sorted(_stems(self._own)) if self._own is not None else []
 
     def odd_names(self) -> list[str]:
@@ -82,10 +83,9 @@ class Library:
 
     def place(self, name: str) -> Traversable | None:
         """The file of a theme; None: there is no such theme."""
-        for folder in (self._own, self._brought):
-            if folder is not None and name in _stems(folder):
-                return folder / f"{name}.toml"
-        return None
+        here = [each for each in (self._own, self._brought) if each and name in _stems(each)]
+        found = next((each for each in here if _is_file(each, name)), here[0] if here else None)
+        return None if found is None else found / f"{name}.toml"
 
     def reading(self, name: str) -> Reading:
         """A theme and what is wrong with its file; of one that cannot be read nothing is right.
@@ -98,7 +98,7 @@ class Library:
         return found
 
     def _read_or_blank(self, name: str) -> Reading:
-        if name not in self.names():
+        if name not in {*self.names(), *self.own_names()}:
             raise SettingsError(f"There is no theme {name!r}; there are {', '.join(self.names())}.")
         try:
             return self._read(name)
@@ -171,6 +171,14 @@ def read_file(place: Traversable, name: str, base: Callable[[str], Palette | Non
 def _stems(folder: Traversable) -> set[str]:
     """The names of the themes in a folder."""
     return {name[:-5] for name in _files(folder) if is_name(name[:-5])}
+
+
+def _is_file(folder: Traversable, name: str) -> bool:
+    """No folder, no pipe and no device, nor a link to one; what may not be asked is read later."""
+    try:
+        return (folder / f"{name}.toml").is_file()
+    except OSError:
+        return True
 
 
 def _files(folder: Traversable) -> list[str]:

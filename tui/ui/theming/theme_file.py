@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tui import toml_lines
-from tui.ui.theming.contrast import luminance
+from tui.ui.theming.contrast import luminance, readable
 from tui.ui.theming.mixes import REQUIRED, SECTIONS, completed, is_colour, names_of
 from tui.ui.theming.palette import Palette
 
@@ -29,6 +29,8 @@ FACED = ("hunk-added-word", "hunk-struck-word")
 _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _HEADER = re.compile(r"\s*\[+\s*(?P<name>[\w-]+)")
 _WORDS = ("title", "base", "source")
+LACKS = "[palette] lacks"
+"""Begins the complaint about colours that must be there."""
 _LENT = {
     True: {"background": "#11141a", "foreground": "#d8dee9", "accent": "#6ccfc4"},
     False: {"background": "#faf8f3", "foreground": "#2b2f36", "accent": "#0f766e"},
@@ -194,9 +196,10 @@ def reading(text: str, name: str, origin: str, base: Base) -> Reading:
     if missing := [each for each in REQUIRED if each not in colours]:
         if lacking := [each for each in missing if each not in reader.refused]:
             names = ", ".join(lacking)
-            reader.wrong(("palette",), f"[palette] lacks {names}; duetto's own is used")
+            reader.wrong(("palette",), f"{LACKS} {names}; duetto's own is used")
         colours |= {each: _LENT[dark][each] for each in missing}
-    palette = Palette(name, words.get("title") or name, dark, completed(colours), faces)
+    whole = _read_well(completed(colours), colours) if missing else completed(colours)
+    palette = Palette(name, words.get("title") or name, dark, whole, faces)
     found = tuple(sorted(reader.complaints, key=lambda one: one.line))
     return Reading(palette, found, not own, words.get("source", ""))
 
@@ -214,6 +217,17 @@ def _darkness(reader: _Reader, data: Mapping[str, object], colours: Mapping[str,
         words = "dark" if seen else "light"
         reader.wrong(("dark",), f"the background is {words}: dark = {str(seen).lower()} holds")
     return seen
+
+
+def _read_well(whole: dict[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What was mixed for a broken file reads on every ground; the file's own stays as it is."""
+    from tui.ui.theming.pairs import GROUNDS, texts  # only for a file like this
+
+    for name in texts():
+        if name not in given:
+            for ground in GROUNDS:
+                whole[name] = readable(whole[name], whole[ground])
+    return whole
 
 
 def _table(found: object, fresh: dict[str, object]) -> dict[str, object]:

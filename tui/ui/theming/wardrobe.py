@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tui.errors import SettingsError
 from tui.ui import theme
 from tui.ui.rows import one_line
+from tui.ui.theming.theme_file import LACKS
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from tui.ui.theming.palette import Palette
+    from tui.ui.theming.theme_file import Reading
 
 AUTO = "auto"
 """Follow the terminal's background."""
@@ -36,6 +38,14 @@ class Pair(NamedTuple):
     def on(self, dark: bool | None) -> str:
         """The one for a background; of an unknown one it is taken to be dark."""
         return self.light if dark is False else self.dark
+
+
+def _why(empty: Reading) -> str:
+    """Why nothing in a file could be read: what is wrong in it first."""
+    for one in empty.complaints:
+        if not one.words.startswith(LACKS):
+            return str(one)
+    return f"{empty.complaints[0].file}: no colour is set in it."
 
 
 class Wardrobe:
@@ -117,7 +127,7 @@ class Wardrobe:
             self._say(f"{error} It stays on until you choose another one.")
             return
         if reading.empty:  # half written; the colours of before stay
-            self._say(f"{name}: nothing in the file could be read; the colours stay as they are.")
+            self._say(f"{_why(reading)}\nThe colours stay as they are.")
             return
         said = [str(complaint) for complaint in reading.complaints]
         self._say("\n".join(said[:3]) + (f"\nand {len(said) - 3} more" if said[3:] else ""))
