@@ -332,7 +332,7 @@ async def test_a_card_promises_its_keys_only_while_they_reach_it() -> None:
         assert any("a accept" in row for row in shown(app))
 
 
-@pytest.mark.parametrize("reason", ["", "partial: kept, but the patch broke off at line 9: what"])
+@pytest.mark.parametrize("reason", ["", "partial: the patch broke off at line 9: what"])
 async def test_why_a_patch_broke_off_is_said_once_beside_its_hunks(reason: str) -> None:
     session = ScriptedSession()
     session.say("patch", "broke off: line 9: what", speaker="fast", state="failed")

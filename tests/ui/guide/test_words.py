@@ -99,7 +99,7 @@ def test_the_end_names_only_what_was_measured() -> None:
     figures = Figures(own_tokens_s=1004.0, stopped="stopped after 9 tokens, 0.4 ms")
     assert summary(figures) == [
         ("own speed", "1,004 tokens/s"),
-        ("Esc", "0.4 ms, after 9 tokens"),
+        ("stopped in", "0.4 ms, after 9 tokens"),
     ]
 
 

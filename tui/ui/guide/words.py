@@ -215,7 +215,7 @@ def summary(figures: Figures) -> Sequence[tuple[str, str]]:
         rows.append(("slowed down", f"~{_rate(figures.slow_tokens_s)}"))
     if figures.stopped:
         after, _, took = figures.stopped.rpartition(", ")
-        rows.append((key_of("interrupt"), f"{took}, {after.removeprefix('stopped ')}"))
+        rows.append(("stopped in", f"{took}, {after.removeprefix('stopped ')}"))
     if figures.accepted_s is not None:
         rows.append(("until accepted", f"{figures.accepted_s:.1f} s"))
     if figures.first_output_s is not None:

@@ -58,7 +58,7 @@ def test_a_cut_hunk_of_which_a_part_was_kept_says_so_and_is_quoted():
     place = disk(a="a\nb\nc\nd\n")
     cut = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n b\n c\n-d\n+D"
     report = place.land(cut, cut=True).report()
-    assert "hunk 1 kept in part, pending review, partial: kept, but the stream was cut" in report
+    assert "hunk 1 kept in part, pending review, partial: the stream was cut" in report
     assert "hunk 2 NOT applied: incomplete" in report
     assert "Current text of a.txt, lines 1-3:\nA\nb\nc" in report
 

@@ -95,7 +95,7 @@ class AddWork(Painted, FileWork):
                 self.ended(hunk, Stage.LANDED)
             else:
                 hunk.flags.append("the file is incomplete")
-                self.ended(hunk, Stage.PARTIAL, f"partial: whole lines kept, but {why.words}")
+                self.ended(hunk, Stage.PARTIAL, f"partial: {why.words}")
 
     # What a front end reads (OpenSection).
 

@@ -318,7 +318,7 @@ class Section(Painted):
         for hunk in self.hunks:
             whole = hunk in kept
             hunk.stage = Stage.PARTIAL if whole else Stage.DROPPED
-            hunk.reason = f"partial: kept, but {why}" if whole else f"incomplete: {why}"
+            hunk.reason = f"partial: {why}" if whole else f"incomplete: {why}"
             if not whole:
                 hunk.start = hunk.end = None
                 hunk.candidates = ()
