@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.ui.conversation.markdown_stream import MarkdownStream
+from tui.ui.rows import breaks
 
 TEXT = """# Title
 
@@ -45,6 +46,82 @@ def whole(text: str, width: int = 40) -> MarkdownStream:
     stream.feed(text)
     stream.finish()
     return stream
+
+
+def streamed(text: str, size: int, width: int = 60) -> list[str]:
+    stream = MarkdownStream(width)
+    for at in range(0, len(text), size):
+        stream.feed(text[at : at + size])
+    stream.finish()
+    return [row.rstrip() for row in rows_of(stream)]
+
+
+LINES = [f"x{number} = '{'a' * 30}'  # **c** _d_" for number in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("first", "lead", "shown"),
+    [
+        ("1. Do:\n   ```py", "   ", "    "),
+        ("- ```py", "  ", "   "),
+        ("> ```py", "> ", "▎  "),
+        ("> 1. and\n>    - Do:\n>\n>      ~~~", ">      ", "▎       "),
+    ],
+)
+def test_long_code_in_an_item_or_a_quote_stays_code(first: str, lead: str, shown: str) -> None:
+    end = first.strip("-> pyDo1:.and\n")[-3:]
+    text = "\n".join([first, *(lead + line for line in LINES), lead + end, f"{lead}to **it**"])
+    for size in (90, 7000):
+        rows = streamed(text, size, 80)
+        code = [row for row in rows if "aaaa" in row]
+        assert code[1:] == [f"{shown}{line}" for line in LINES[1:]]
+        assert rows[-1].endswith("to it")
+        assert rows.count("") <= 1
+
+
+def test_an_item_goes_on_behind_its_long_code() -> None:
+    code = "\n".join(f"   {line}" for line in LINES)
+    text = f"1. Do:\n   ```\n{code}\n   ```\n   - so\n2. and that\n\nThe end.\n"
+    assert streamed(text, 700, 80)[-4:] == ["   • so", "2. and that", "", "The end."]
+
+
+def test_long_code_in_an_item_knows_where_it_begins() -> None:
+    text = "- a\n\n  ```py\n" + "".join(f"  {line}\n" for line in LINES) + "  ```\n"
+    stream = whole(text, 80)
+    assert {line.target.line for line in stream.rows if line.target} == {text.index("  ```py")}
+
+
+def test_code_in_an_item_streams_without_signs_that_are_not_in_it() -> None:
+    stream, seen = MarkdownStream(60), set()
+    for character in "- a\n  ```py\n  x = a ** b\n  ```\n  and **c**\n":
+        stream.feed(character)
+        seen.update(row for row in rows_of(stream) if "x =" in row)
+        assert not any("`" in row for row in rows_of(stream) if "x" in row)
+    assert "   x = a ** b" in seen
+    assert not any("***" in row for row in seen)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("~~~py `a`\nx\n~~~\nafter", [" x", "", "after"]),
+        ("```py\r\nx = 1\r\n```\r\nafter", [" x = 1", "", "after"]),
+        ("```md\n- a\n\n      ```\n      x\n```\nafter", [" - a", "", "       ```", "       x"]),
+        ("  ```\n  x\n\ny\n  ```\nafter", [" x", "", " y", "", "after"]),
+        ("- a\n  ````\n  ```\n  x\n  ````\n- b", ["• a", "   ```", "   x", "• b"]),
+        ("- a\n  ```\n  x\n```\nafter", ["• a", "   x", "", " after"]),
+    ],
+)
+def test_a_fence_ends_where_it_should(text: str, rows: list[str]) -> None:
+    for size in (1, 100):
+        assert streamed(text, size)[: len(rows)] == rows
+
+
+def test_a_long_line_of_code_is_wrapped_as_if_it_were_whole() -> None:
+    line = '{"a": 1, "bb": "ccc"},' * 400
+    whole = [f" {line[begin:end]}".rstrip() for begin, end in breaks(line, 58)]
+    for size in (40, 9000):
+        assert streamed(f"```json\n{line}\nx\n```\n", size) == [*whole, " x"]
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,7 +171,11 @@ def test_a_fence_that_is_never_closed_is_kept() -> None:
     assert rows_of(stream) == [" a", " b"]
 
 
-@pytest.mark.parametrize("text", ["word " * 4000, "x" * 9000, "- item\n" * 2000])
+@pytest.mark.parametrize(
+    "text",
+    ["word " * 4000, "x" * 9000, "- item\n" * 2000],
+    ids=["words", "word", "items"],
+)
 def test_an_endless_block_is_settled_piece_by_piece(text: str) -> None:
     stream = MarkdownStream(40)
     for at in range(0, len(text), 400):

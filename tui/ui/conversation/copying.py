@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from tui.core.edits.hunk import Hunk
 from tui.core.turn import BlockKind
+from tui.ui.conversation.markdown_stream import closes
 from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.views import BlockView
 from tui.ui.rows import Target
 
-_OPENING = re.compile(r"(?P<lead>.*?)(?P<marker>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_OPENING = re.compile(r"(?P<lead>.*?)(?:(?P<marker>`{3,})[^`\n]*|(?P<tildes>~{3,}).*)$")
 _QUOTES = re.compile(r" {0,3}> ?")
 
 
@@ -70,14 +71,13 @@ def fenced_code(source: str, start: int) -> str:
     opening = _OPENING.match(first.rstrip("\r"))
     if opening is None:
         return ""
-    lead, marker = opening["lead"], opening["marker"]
+    lead, marker = opening["lead"], opening["marker"] or opening["tildes"]
     quotes = lead.count(">")
     indent = len(_unquoted(lead, quotes).expandtabs(4))
     lines: list[str] = []
     for line in rest.replace("\r\n", "\n").removesuffix("\n").split("\n"):
         bare = _dedented(_unquoted(line, quotes), indent)
-        closing = bare.strip()
-        if closing.startswith(marker) and not closing.strip(marker[0]):
+        if closes(bare, marker):
             break
         lines.append(bare)
     return "".join(f"{line}\n" for line in lines)

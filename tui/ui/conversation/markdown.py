@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,7 @@ from rich.style import Style
 
 from tui.ui import theme
 from tui.ui.conversation.fences import code_lines, led
+from tui.ui.conversation.nesting import MOST_NESTED, Nest, parser
 from tui.ui.conversation.tables import (
     Cell,
     Table,
@@ -23,19 +23,18 @@ from tui.ui.conversation.tables import (
     column_widths,
     open_head,
     table_lines,
+    widened,
 )
-from tui.ui.rows import Line, Piece, Target, flat, inert, wrap
+from tui.ui.rows import Line, Piece, Target, flat, inert, one_line, wrap
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
 _DEEPEST = 12
 """Nesting of lists and quotes beyond which no further indent is made."""
 _NARROW, _NARROWEST = 8, 4
 """Cells that text has at least beside an indent, and where there is room for none."""
-_MOST_NESTED = 100
-"""Levels that the parser goes down; it leaves out what is deeper, so that is shown as written."""
 _FLAT = frozenset({"paragraph", "heading", "fence", "code_block", "hr", "table"})
 """Blocks in which nothing is nested."""
 _HEADINGS = {"h1": "bold underline", "h2": "bold"}
@@ -44,46 +43,40 @@ _BREAK = re.compile(r"\r\n?|\n")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    found = MarkdownIt("commonmark", {"html": False, "maxNesting": _MOST_NESTED})
-    return found.enable(["table", "strikethrough"])
-
-
 class Piecework(NamedTuple):
     """Where a piece of Markdown stands in the whole text."""
 
     width: int
     at: int = 0
     """The character of the whole text with which the piece begins."""
-    head: TableHead | None = None
-    """The piece begins with more rows of this table."""
     source: str = ""
+    nest: Nest = Nest()
+    """The piece begins within these items and quotes; the lines that open them show nothing."""
 
 
 def markdown_lines(
-    source: str, width: int, at: int = 0, head: TableHead | None = None
+    source: str, width: int, at: int = 0, before: TableHead | Nest | None = None
 ) -> list[Line]:
     """Render a Markdown text to rows of at most ``width`` cells.
 
-    ``at`` and ``head`` are of a piece of a text, see `Piecework`.
+    Of a piece of a text, ``at`` is the character of the whole text with which it begins;
+    ``before``: it begins with more rows of this table, or within these items and quotes.
     """
-    if head is not None:
-        source, at = head.source + source, at - len(head.source)
-    work = Piecework(max(width, 8), at, head, source)
+    width, head = max(width, 8), before if isinstance(before, TableHead) else None
+    opening = "" if before is None else before.source
+    nest = before if isinstance(before, Nest) else Nest()
+    work = Piecework(width, at - len(opening), f"{opening}{source}", nest)
     lines: list[Line] = []
-    nodes = _parsed(source)
+    nodes = _parsed(work.source)
     if nodes is None:
-        rows = wrap([(flat(inert(source)), theme.active().style("foreground"))], work.width)
+        rows = wrap([(flat(inert(source)), theme.active().style("foreground"))], width)
         return [Line(row) for row in rows]
     for number, node in enumerate(nodes):
         first = head is not None and number == 0 and node.type == "table"
-        found = table_lines(_table(node), work.width, head) if first else _block(node, work, 0)
+        found = table_lines(_table(node), width, head) if first else _block(node, work, 0)
         if lines and found:
             lines.append(Line([]))
-        lines += found if node.type in _FLAT else _fitting(found, work.width)
+        lines += found if node.type in _FLAT else _fitting(found, width)
     return lines
 
 
@@ -112,10 +105,24 @@ def _parsed(source: str) -> Sequence[SyntaxTreeNode] | None:
     """The blocks of a text; None where they are nested so deep that some would be left out."""
     from markdown_it.tree import SyntaxTreeNode
 
-    tokens = _parser().parse(source)
-    if any(token.level >= _MOST_NESTED - 2 for token in tokens):
+    tokens = parser().parse(source)
+    if wider := widened(source, _tables(tokens)):
+        tokens = parser().parse(wider)
+    if any(token.level >= MOST_NESTED - 2 for token in tokens):
         return None
     return SyntaxTreeNode(tokens).children
+
+
+def _tables(tokens: Iterable[Token]) -> Iterator[tuple[int, int, int]]:
+    """First line of each table, the one behind it, and how many columns its head has."""
+    lines, columns = (0, 0), 0
+    for token in tokens:
+        if token.type == "table_open" and token.map:
+            lines, columns = (token.map[0], token.map[1]), 0
+        elif token.type == "th_open":
+            columns += 1
+        elif token.type == "table_close":
+            yield *lines, columns
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], work: Piecework, depth: int) -> list[Line]:
@@ -134,6 +141,8 @@ def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
     kind, width = node.type, work.width
     if kind == "fence":
         language = node.info.split()[0] if node.info.strip() else ""
+        if _is_above(node, work) and not node.content:
+            return []
         target = Target("code", line=_offset(node, work))
         found = code_lines(node.content, language, width)
         return [line._replace(target=target) for line in found]
@@ -170,10 +179,17 @@ def _narrower(work: Piecework, cells: int) -> Piecework:
 def _offset(node: SyntaxTreeNode, work: Piecework) -> int:
     """The character of the whole text with which the line begins on which a block begins."""
     line = node.map[0] if node.map else 0
+    if _is_above(node, work):
+        return work.nest.at
     if not line:
         return work.at
     ends = (found.end() for found in _BREAK.finditer(work.source))
     return work.at + next(islice(ends, line - 1, None), 0)
+
+
+def _is_above(node: SyntaxTreeNode, work: Piecework) -> bool:
+    """It began before this piece of the text."""
+    return node.map is not None and node.map[0] < work.nest.lines
 
 
 def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
@@ -194,6 +210,10 @@ def _list(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[Line]:
         roomy = depth < _DEEPEST and work.width - len(bullet) >= _NARROW
         indent = len(bullet) if roomy else 0
         inner = _item(item, _narrower(work, len(bullet)), depth)
+        if _is_above(item, work):
+            bullet = " " * len(bullet)
+            if not inner:
+                continue
         if loose and lines:
             lines.append(Line([]))
         for index, line in enumerate(inner or [Line([])]):
@@ -237,7 +257,8 @@ def _inline(node: SyntaxTreeNode, style: Style) -> list[Piece]:
     if kind == "hardbreak":
         return [("\n", style)]
     if kind == "image":
-        return [(f"[image: {inert(node.content)}]", palette.style("muted"))]
+        words = " ".join(filter(None, (flat(inert(node.content)), f"({_address(node, 'src')})")))
+        return [(f"[image: {words}]", palette.style("muted"))]
     if kind == "strong":
         style += Style(bold=True)
     elif kind == "em":
@@ -248,11 +269,17 @@ def _inline(node: SyntaxTreeNode, style: Style) -> list[Piece]:
     if kind != "link":
         return pieces or ([(inert(node.content), style)] if not node.children else [])
     shown = "".join(text for text, _ in pieces)
-    address = inert(str(node.attrs.get("href", "")))
+    address = _address(node, "href")
     link = [(text, piece_style + Style(underline=True)) for text, piece_style in pieces]
     if address.removeprefix("mailto:") in ("", shown) or node.info == "auto":
         return link
     return [*link, (f" ({address})", palette.style("muted"))]
+
+
+def _address(node: SyntaxTreeNode, name: str) -> str:
+    """Where a link or an image leads, with its title."""
+    address, title = (inert(str(node.attrs.get(key, ""))) for key in (name, "title"))
+    return f'{address} "{one_line(title)}"' if title else address
 
 
 def _table(node: SyntaxTreeNode) -> Table:

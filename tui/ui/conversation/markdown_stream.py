@@ -10,24 +10,37 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tui.ui.conversation.fences import MOST_CHARS, code_lines
+from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
 from tui.ui.conversation.markdown import markdown_lines, table_head
+from tui.ui.conversation.nesting import Nest, nest_at_end
 from tui.ui.conversation.tables import TableHead
-from tui.ui.rows import Line, Piece, Target
+from tui.ui.rows import Line, Piece, Target, breaks
 
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$")
-_INNER_FENCE = re.compile(r"\s+(?:`{3,}|~{3,})")
+_FENCE = re.compile(r"( {0,3})(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
+_FENCES = re.compile(
+    r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:`{3,}[^`\n]*$|~{3,})", re.MULTILINE
+)
+"""Lines that open or close code, in whatever they stand."""
 _CODE = re.compile(r"`[^`]*`")
 _STRONG = re.compile(r"\*\*")
 _EMPHASIS = re.compile(r"(?<![*\\])\*(?![*\s])|(?<=[^*\s\\])\*(?!\*)")
 _ITEM = re.compile(r"^(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
-_ROWS = re.compile(r"[-*+|]|\d{1,9}[.)][ \t]")
+_ROWS = re.compile(r"[-*+][ \t]|\||\d{1,9}[.)][ \t]")
 _LONGEST_OPEN = 3000
 """Characters of an open paragraph, list or table; a longer one is settled piece by piece."""
 _LONGEST_ROWS = 1500
 """Of an open list or table, which costs more and may be cut between any two rows."""
-_LONGEST_ITEM = 6000
+_LONGEST_ITEM = 3000
 """Of an item of a list with all that is in it."""
+_LONGEST_CODE = 2000
+"""Of a line of code that is open."""
+_COSTLY = "[[[[*_`&<~!"
+"""Signs that make the parser look back and forth, the worst of them several times: a text full of
+them is settled sooner."""
+_COST = 15
+"""Characters that cost as much as such a sign."""
+_BLANK = re.compile(r" (?=[^\W\d_])")
+"""Where a line may be cut, so that its rest does not begin with a sign."""
 _LONGEST_RELEXED = 200
 """Lines of a fence that is coloured once more as a whole when it is closed."""
 
@@ -39,6 +52,8 @@ class Fence(NamedTuple):
     language: str
     at: int
     """The character of the text at which it begins."""
+    indent: int = 0
+    """Blanks before it, as many of which are none of the code."""
 
 
 class Carried(NamedTuple):
@@ -52,6 +67,12 @@ class Carried(NamedTuple):
     """The next block goes on with the one before it, without an empty row."""
     head: TableHead | None = None
     """Of the table that goes on."""
+    nest: Nest | None = None
+    """The items and quotes that go on."""
+    gap: bool = False
+    """It ends with a blank line."""
+    middle: bool = False
+    """It ends within a line."""
 
 
 class MarkdownStream:
@@ -78,10 +99,12 @@ class MarkdownStream:
         """The same of `_open`."""
         self._head = carried.head
         """Of the table with whose rows `_open` begins."""
-        self._gap = False
+        self._nest = carried.nest
+        """The items and quotes within which `_open` begins."""
+        self._gap = carried.gap
         """A blank line was seen: the next line may begin something new."""
-        self._inner = False
-        """Inside a fence of a list item."""
+        self._middle = carried.middle
+        """The beginning of `_line` is settled."""
         self._fence = carried.fence
         self._fence_from = 0
         self._fence_code: list[str] = []
@@ -101,7 +124,9 @@ class MarkdownStream:
     @property
     def carried(self) -> Carried:
         """For a stream that goes on with what is not settled."""
-        return Carried(self._fence, self._begun or bool(self._done), self._joined, self._head)
+        begun = self._begun or bool(self._done)
+        gap = self._gap and not self._open
+        return Carried(self._fence, begun, self._joined, self._head, self._nest, gap, self._middle)
 
     def closed(self) -> list[Line]:
         """The rows that are settled, for good."""
@@ -120,10 +145,7 @@ class MarkdownStream:
         *complete, self._line = (self._line + text).split("\n")
         for line in complete:
             first = min(first, self._take(line))
-        longest = _LONGEST_ROWS if _ROWS.match(self._open) else _LONGEST_OPEN
-        longest = 8 * _LONGEST_OPEN if self._inner else longest
-        if self._fence is None and len(self._open) + len(self._line) > longest:
-            self._split()
+        self._line = self._bounded(self._line)
         self._paint(first)
         return first
 
@@ -141,31 +163,64 @@ class MarkdownStream:
 
     def _take(self, line: str) -> int:
         """One complete line; returns the first row that changed."""
-        at = self._at
+        line = self._bounded(line)
+        at, middle = self._at, self._middle
         self._at += len(line) + 1
+        self._middle = False
         if self._fence is not None:
-            marker = self._fence.marker
-            bare = line.strip()
-            if bare.startswith(marker) and not bare.strip(marker[0]):
+            if not middle and closes(line, self._fence.marker):
                 return self._close_fence()
-            self._fence_code.append(line)
-            self._done += self._code(line, self._fence)
+            self._add_code(line, self._fence, middle)
             return len(self._done)
-        if self._inner or _INNER_FENCE.match(line):
-            self._inner ^= bool(_INNER_FENCE.match(line))
-        elif found := _FENCE.match(line):
+        found = None if middle else _FENCE.match(line)
+        if found is not None and (not found[1] or self._is_at_margin(line)):
             self._settle_open()
+            self._joined = False
             self._begin()
-            self._fence = Fence(found[1], found[2], at)
+            marker, language = found[2] or found[4], found[3] or found[5] or ""
+            self._fence = Fence(marker, language, at, len(found[1]))
             self._fence_from, self._fence_code = len(self._done), []
             return len(self._done)
-        elif self._gap and line[:1].strip():
-            self._settle_open()
         self._gap = not line.strip()
         if not self._open:
             self._open_at = at
         self._open += f"{line}\n"
         return len(self._done)
+
+    def _is_at_margin(self, line: str) -> bool:
+        """True if this line opens a fence that is in no item and no quote."""
+        nest = nest_at_end(f"{self._open}{line}", self._open_at, self._nest)
+        return nest is not None and nest.coded and not nest.inside
+
+    def _bounded(self, line: str) -> str:
+        """Settle what has grown too long to be made every frame; returns the rest of the line.
+
+        What comes in whatever pieces is cut at the same places.
+        """
+        if self._fence is not None:
+            return self._bounded_code(line, self._fence)
+        if self._gap and line[:1].strip():
+            self._settle_open()
+            self._joined = False
+        while self._open and _weight(self._open + line) > _longest(self._open):
+            if not self._split():
+                break
+        while _weight(line) > (longest := _longest(line)):
+            line = self._cut(line, longest)
+        return line
+
+    def _bounded_code(self, line: str, fence: Fence) -> str:
+        """The same of a line of code: it is cut where a row of it begins."""
+        while len(line) > _LONGEST_CODE:
+            cut = breaks(line[:_LONGEST_CODE], self._width - 2)[-1][0] or _LONGEST_CODE
+            self._add_code(line[:cut], fence, self._middle, plain=True)
+            self._at, self._middle, line = self._at + cut, True, line[cut:]
+        return line
+
+    def _add_code(self, line: str, fence: Fence, middle: bool, *, plain: bool = False) -> None:
+        code = line if middle else _dedented(line, fence.indent)
+        self._fence_code.append(code)
+        self._done += self._code(code, fence._replace(language="") if plain or middle else fence)
 
     def _code(self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()) -> list[Line]:
         """Rows of a fence, which the keys act on together."""
@@ -195,51 +250,82 @@ class MarkdownStream:
         if found := self._rendered(self._open, self._open_at):
             self._begin()
             self._done += found
-        self._open, self._gap, self._inner, self._head = "", False, False, None
+        self._open, self._gap, self._head, self._nest = "", False, None, None
 
     def _rendered(self, source: str, at: int) -> list[Line]:
         """Rows of the open end."""
         if not source.strip():
             return []
-        return markdown_lines(source, self._width, at, self._head)
+        return markdown_lines(source, self._width, at, self._head or self._nest)
 
-    def _split(self) -> None:
-        """Settle most of an open end that has grown too long to be rendered every frame."""
-        source, at = self._open, self._open_at
-        if not source:
-            cut = self._line.rfind(" ", 0, _LONGEST_OPEN) + 1 or _LONGEST_OPEN
-            self._open, self._line = self._line[:cut], self._line[cut:]
-            self._open_at, self._at = self._at, self._at + cut
-            self._settle_open()
-            self._joined = True
-            return
-        cut = _last_item(source)
-        if not cut and _ITEM.match(source) and len(source) < _LONGEST_ITEM:
-            return
-        cut = cut or len(source)
-        whole = (self._head.source if self._head else "") + source[:cut]
-        head = table_head(whole, self._width) if cut == len(source) else None
-        if head is not None and self._head is not None:
-            head = self._head
+    def _split(self) -> bool:
+        """Settle most of the open end; False: it is better kept whole."""
+        source, at, gap = self._open, self._open_at, self._gap
+        listed = self._nest is not None or _ITEM.match(source) is not None
+        cut, nest, head = _last_item(source) if listed else 0, None, None
+        if not cut:
+            if listed and _weight(source) < _LONGEST_ITEM:
+                return False
+            nest, cut = nest_at_end(source, at, self._nest), len(source)
+            if nest is None:
+                whole = (self._head.source if self._head else "") + source
+                head = table_head(whole, self._width)
+                head = self._head if head is not None and self._head is not None else head
+            elif nest.coded and source.strip():
+                cut = source.find("\n", len(source.rstrip())) + 1
         self._open = source[:cut]
+        blank = self._open.endswith("\n\n")
         self._settle_open()
-        self._open, self._open_at, self._head, self._joined = source[cut:], at + cut, head, True
+        self._open, self._open_at = source[cut:], at + cut
+        self._head, self._nest, self._gap, self._joined = head, nest, gap, not blank
+        return True
+
+    def _cut(self, line: str, longest: int) -> str:
+        """Settle the beginning of a line, and all that is open; returns its rest."""
+        most = longest
+        while _weight(line[:most]) > longest:
+            most = most * 2 // 3
+        cut = max((found.end() for found in _BLANK.finditer(line, most // 2, most)), default=most)
+        if not self._open:
+            self._open_at = self._at
+        self._open += line[:cut]
+        self._at, self._middle = self._at + cut, True
+        nest = nest_at_end(self._open, self._open_at, self._nest)
+        self._settle_open()
+        self._joined = True
+        if nest is not None:
+            self._nest = nest._replace(source=nest.source + nest.inside)
+        return line[cut:]
 
     def _paint(self, first: int) -> None:
         """Put the settled rows and the open end together; rows before ``first`` stay."""
         del self.rows[first:]
         self.rows += self._done[first:]
         self.settled = len(self._done)
+        line = self._line.removesuffix("\r")
         if self._fence is not None:
             # a line of backticks only may become the closing fence: not shown until it is clear
-            if self._line.strip(" `~"):
-                self.rows += self._code(self._line, self._fence)
+            if line.strip(" `~"):
+                done = len(self._fence_code)
+                self._add_code(line, self._fence, self._middle)
+                self.rows += self._done[self.settled :]
+                del self._done[self.settled :], self._fence_code[done:]
             return
         at = self._open_at if self._open else self._at
-        if found := self._rendered(mended(self._open + self._line), at):
+        if found := self._rendered(self._shown(line), at):
             if (self._done or self._begun) and not self._joined:
                 self.rows.append(Line([]))
             self.rows += found
+
+    def _shown(self, line: str) -> str:
+        """What is shown of the open end: signs that are to come are there, in code none are."""
+        source = self._open + line
+        coded = self._nest is not None and self._nest.coded
+        if "```" in source or "~~~" in source:
+            coded ^= len(_FENCES.findall(self._open)) % 2 == 1
+        if not coded:
+            return mended(source)
+        return source if line.strip(" `~>") else self._open
 
 
 def mended(source: str) -> str:
@@ -269,9 +355,34 @@ def _last_item(source: str) -> int:
     return last
 
 
+def _longest(source: str) -> int:
+    """How much of a text that begins like this may be open."""
+    return _LONGEST_ROWS if _ROWS.match(source) else _LONGEST_OPEN
+
+
+def _weight(text: str) -> int:
+    """Characters, or more where they cost more."""
+    return max(len(text), (len(text) + _COST * sum(map(text.count, _COSTLY))) // 2)
+
+
+def closes(line: str, marker: str) -> bool:
+    """True if the line ends the fence that was opened with this marker."""
+    bare = line.strip()
+    near = len(line) - len(line.lstrip(" ")) < 4 and not line.startswith("\t")
+    return near and bare.startswith(marker) and not bare.strip(marker[0])
+
+
+def _dedented(line: str, most: int) -> str:
+    """A line of code without as many leading blanks as its fence has, and without its CR."""
+    blanks = len(line) - len(line.lstrip(" "))
+    return line[min(blanks, most) :].removesuffix("\r")
+
+
 def _spans_lines(code: list[str]) -> bool:
     """True if a string or comment of this code may go over several lines."""
     if len(code) > _LONGEST_RELEXED or sum(map(len, code)) + len(code) > MOST_CHARS:
+        return False
+    if max(map(len, code)) > LONGEST_LINE:
         return False
     return any(
         line.count('"""') % 2

@@ -22,6 +22,10 @@ _NARROWEST = 8
 _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 
 
+_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(r"\r\n?|\n")
+
+
 class Table(NamedTuple):
     """The cells of a table, row by row; the first row is its head."""
 
@@ -49,6 +53,34 @@ def open_head(source: str) -> str:
         if "|" in lines[number] and "|" in head and _DELIMITER.match(lines[number]):
             return f"{head}\n{lines[number]}\n"
     return ""
+
+
+def widened(source: str, tables: Iterable[tuple[int, int, int]]) -> str:
+    """The text with a column more for each cell that stands beyond a table's head; else empty.
+
+    ``tables``: the first line of each, the one behind it, and its columns. The parser leaves
+    such cells out.
+    """
+    lines: list[str] = []
+    found = False
+    for first, behind, columns in tables:
+        lines = lines or _BREAK.split(source)
+        more = max(map(_cells, lines[first + 2 : behind]), default=0) - columns
+        if more > 0:
+            lines[first] = _with_columns(lines[first], " |", more)
+            lines[first + 1] = _with_columns(lines[first + 1], "-|", more)
+            found = True
+    return "\n".join(lines) if found else ""
+
+
+def _cells(line: str) -> int:
+    """How many cells a row has."""
+    return len(_BETWEEN_CELLS.findall(line.lstrip("> \t").rstrip().strip("|"))) + 1
+
+
+def _with_columns(line: str, column: str, more: int) -> str:
+    bare = line.rstrip()
+    return bare + ("" if bare.endswith("|") and not bare.endswith("\\|") else "|") + column * more
 
 
 def column_widths(table: Table, width: int) -> tuple[int, ...]:
