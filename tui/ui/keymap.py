@@ -37,19 +37,21 @@ SHIPPED: tuple[Key, ...] = (
     *BROWSING,
 )
 """The rows as they are written: some take keys from others, see `KEYMAP`."""
-_NAMED = re.compile(r"\{(\w+)\}")
+_NAMED = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
+"""In a sentence: the key of an action ``{name}``, of another scope ``{scope.name}``."""
 
 
 def _resolved(table: Sequence[Key]) -> tuple[Key, ...]:
     """The table with the keys that rows take from others, and with their names in the sentences."""
-    everywhere = {key.name: key for key in table if key.scope == "global"}
+    by_name: dict[tuple[str, str], Key] = {(key.scope, key.name): key for key in table}
 
     def named(found: re.Match[str]) -> str:
-        keys = everywhere[found[1]].keys
-        return spelled_name(keys[0]) if keys else f"its key ({found[1]})"
+        scope, name = found.groups("global")
+        keys = by_name[scope, name].keys
+        return spelled_name(keys[0]) if keys else f"its key ({name})"
 
     def whole(key: Key) -> Key:
-        keys = (*key.keys, *(everywhere[key.like].keys if key.like else ()))
+        keys = (*key.keys, *(by_name["global", key.like].keys if key.like else ()))
         return key._replace(keys=tuple(dict.fromkeys(keys)), help=_NAMED.sub(named, key.help))
 
     return tuple(map(whole, table))

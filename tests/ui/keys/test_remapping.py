@@ -192,10 +192,24 @@ def test_keys_that_others_take_over_follow() -> None:
     assert keys_of("accept_all", "turn") == ("A", "ctrl+k a")
 
 
+def test_sentences_name_the_keys_of_today() -> None:
+    keymap.use({"prompt": {"send": "Ctrl+B"}, "files": {"open_beside": "Ctrl+K"}})
+    said = {f"{scope}.{key.name}": key.help for scope in SCOPES for key in rows(scope)}
+    assert "Ctrl+B takes it" in said["prompt.search_past"]
+    assert "Ctrl+B or Tab puts it back" in said["queue.edit_queued"]
+    assert "Enter opens, Ctrl+K opens beside" in said["global.tree"]
+    assert not any("{" in words for words in said.values())
+
+
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"promt": {"send": "x"}}, 'is no place for keys; did you mean "prompt"?'),
     ({"prompt": {"sned": "x"}}, 'is no action of [keys.prompt]; did you mean "send"?'),
     ({"prompt": {"verify": "x"}}, "is no action of [keys.prompt]; it belongs to [keys.global]"),
+    (
+        {"review": {"accept": "x"}},
+        "it belongs to [keys.global]; here are accept_all, accept_hunk, ",
+    ),
+    ({"leader": "Ctrl+X"}, "needed for typing everywhere, to cut or paste; take another one"),
     ({"global": {"zzzzzz": "x"}}, "docs/keys.md lists them all"),
     ({"verify": 3}, 'is neither a key as "ctrl+x" nor a list of keys'),
     ({"verify": [1]}, "is neither a key"),

@@ -209,7 +209,8 @@ EVERYWHERE: tuple[Key, ...] = (
         "tree",
         ("f4", "alt+t"),
         "global",
-        "The file tree with git's states: letters filter it, Enter opens, Alt+Enter opens beside",
+        "The file tree with git's states: letters filter it, {files.open_row} opens,"
+        " {files.open_beside} opens beside",
         "files",
         "idle",
         priority=True,

@@ -45,7 +45,7 @@ PROMPTING: tuple[Key, ...] = (
         "search_past",
         ("ctrl+r",),
         "prompt",
-        "Look for an earlier prompt in the history; Enter takes it, Esc brings the draft back",
+        "Look for an earlier prompt in the history; {prompt.send} takes it, Esc brings the draft back",
     ),
     Key(
         "edit_outside",
@@ -68,7 +68,8 @@ PROMPTING: tuple[Key, ...] = (
         "edit_queued",
         ("enter", "e"),
         "queue",
-        "Edit the message in the prompt; Enter or Tab puts it back to its place",
+        "Edit the message in the prompt; {prompt.send} or {prompt.complete} puts it back to its"
+        " place",
         "edit",
     ),
     Key(

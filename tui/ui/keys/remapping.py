@@ -17,6 +17,8 @@ from tui.ui.keys.spelling import LEADER, NoSuchKey, key_name, quoted, spelled, t
 
 MOST_WAYS = 8
 """Keys of one action."""
+_NAMED = 8
+"""Actions of a scope that are named to who asked for another one."""
 _STOPPING = ("escape", "ctrl+c")
 """Keys that stay with the actions that have them."""
 _MOVING = frozenset({"left", "right", "home", "end", "backspace", "delete", "space"})
@@ -124,12 +126,15 @@ def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _Wish |
 
 def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
     elsewhere = [key.scope for key in table if key.name == name]
+    names = [key.name for key in table if key.scope == scope]
+    near = _near(name, names)
+    first = get_close_matches(name, names, _NAMED, 0.3)
+    some = ", ".join(list(dict.fromkeys([*first, *names]))[:_NAMED])
+    some += "; docs/keys.md lists them all" if len(names) > _NAMED else ""
     if elsewhere:
         where = " and ".join(f"[keys.{other}]" for other in elsewhere)
-        return f"is no action of [keys.{scope}]; it belongs to {where}"
-    names = [key.name for key in table if key.scope == scope]
-    near = _near(name, names) or "; docs/keys.md lists them all"
-    return f"is no action of [keys.{scope}]{near}"
+        return f"is no action of [keys.{scope}]; it belongs to {where}; here are {some}"
+    return f"is no action of [keys.{scope}]{near or f'; here are {some}'}"
 
 
 def _near(name: str, known: Sequence[str]) -> str:
@@ -148,6 +153,8 @@ def _not_for(row: Key, key: str) -> str:
     if others and (row.action == "app.leader" or set(_STOPPING) & set(row.keys)):
         return "is more than one key; this must be one"
     typing = row.scope in _NEEDED
+    if typing and first in _CLIPBOARD & _NEEDED[row.scope]:
+        return f"is needed for typing {_where(row.scope)}, to cut or paste; take another one"
     if typing and (_types(first) or first in _NEEDED[row.scope]):
         return f"is needed for typing {_where(row.scope)}; take one with Ctrl or Alt, or an F key"
     return ""
