@@ -1,12 +1,15 @@
+import os
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
 from tui.cli.dialled import ResolvedEndpoint
-from tui.cli.options import ModelFlags, model_options
+from tui.cli.options import ModelFlags, is_linear, model_options, settings_for
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.errors import UsageError
-from tui.settings import Settings, parse
+from tui.settings import Paths, Settings, parse
 
 WSS = "wss://models.example/v1/responses"
 LOCAL = "ws://127.0.0.1:8899/v1/responses"
@@ -269,3 +272,16 @@ patch_tool = "text"
         assert {(r.patch_format, r.patch_tool) for r in roles.values()} == {
             ("whole_file", "function")
         }
+
+
+def test_settings_from_a_pipe_are_read_once_and_asked_for_often(tmp_path: Path) -> None:
+    """``--config <(...)``: whoever asked first had them, the app had the defaults."""
+    reading, writing = os.pipe()
+    os.write(writing, b"[rehearsal]\nseed = 3\n")
+    os.close(writing)
+    flags = ModelFlags(config=Path(f"/dev/fd/{reading}"))
+    try:
+        assert not is_linear(False, flags)
+        assert settings_for(flags, Paths.find()).rehearsal.seed == 3
+    finally:
+        os.close(reading)

@@ -84,7 +84,7 @@ def test_what_the_editor_has_saved_is_brought_back_after_the_window_was_closed(
     term.wait_for("EDITING")
     assert term.hang_up() is not None
     term = start(".")
-    term.wait_for("your editor had a prompt")
+    term.wait_for("was ended while your editor")
     term.wait_for("/rescue brings it back")
     term.type("/rescue\r")
     term.wait_for("❯ an hour of work")

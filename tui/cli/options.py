@@ -135,6 +135,14 @@ _OPTIONS = (
 
 def settings_for(flags: ModelFlags, paths: Paths) -> Settings:
     """The settings of ``--config``, else the user's own. Raises SettingsError."""
-    if flags.config is not None:
-        return load(flags.config, required=True)
-    return load(paths.config_file)
+    if flags.config is None:
+        return load(paths.config_file)
+    if flags.config.is_fifo():
+        return _once(flags.config)
+    return load(flags.config, required=True)
+
+
+@functools.cache
+def _once(pipe: Path) -> Settings:
+    """A pipe can be read once, and several ask."""
+    return load(pipe, required=True)

@@ -71,7 +71,7 @@ class Prompting:
         what = "duetto was ended while your editor had a prompt"
         why = "What it had is in " + ", ".join(map(str, folders))
         step = "take what you need of it, and remove the folder"
-        return Trouble(what, why, step, severity="warning")
+        return Trouble(what, why, step, severity="warning", noted=True)
 
     def close(self) -> None:
         """Have written what is to be kept."""
