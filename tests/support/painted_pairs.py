@@ -37,7 +37,7 @@ Pair = tuple[str, str, bool]
 
 def is_back(name: str) -> bool:
     """Whether the colour mostly lies under text."""
-    plain = name in ("background", "surface", "panel", "selection", "line")
+    plain = name in ("background", "surface", "panel", "selection", "raised", "line")
     return plain or name.endswith(("-line", "-word"))
 
 

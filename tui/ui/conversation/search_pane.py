@@ -156,5 +156,5 @@ class SearchPane(HunkPane):
             return []
         palette = theme.active()
         now = palette.style("background", "warning", "bold")
-        other = palette.style("", "line", "underline")
+        other = palette.style("", "raised", "underline")
         return [Light(a, b, now if here else other) for a, b, here in self._search.spans(row)]

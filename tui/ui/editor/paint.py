@@ -121,7 +121,7 @@ class Painter:
     def _with_chips(self, strip: Strip, chips: tuple[Chip, ...]) -> Strip:
         """The same with words over its right end."""
         style = self.palette.style
-        over = [Segment(text, style(colour, "line")) for text, colour in chips]
+        over = [Segment(text, style(colour, "raised")) for text, colour in chips]
         room = strip.cell_length - sum(cell_len(text) for text, _ in chips)
         return Strip([*strip.crop(0, max(room, 0)), *over], strip.cell_length)
 
@@ -251,15 +251,15 @@ class Painter:
         if over == "selection":
             return style + palette.style("", "selection")
         if over == "match":
-            return style + palette.style("", "line", "underline")
+            return style + palette.style("", "raised", "underline")
         if over == "bracket":
-            return style + palette.style("", "line", "bold")
+            return style + palette.style("", "raised", "bold")
         if over == "match-now":
             return palette.style("background", "warning", "bold")
         if over == "cursor":
             return palette.style("background", "cursor")
         if over == "cursor-away":
-            return style + palette.style("", "line")
+            return style + palette.style("", "raised")
         return style
 
     def _tail(self, row: Row, cells: LineCells, left: int, room: int) -> Iterator[Segment]:

@@ -18,6 +18,7 @@ MIXES: dict[str, tuple[str, str, float]] = {
     "surface": ("background", "foreground", 0.03),
     "panel": ("background", "foreground", 0.07),
     "line": ("background", "foreground", 0.18),
+    "raised": ("background", "foreground", 0.16),
     "muted": ("foreground", "background", 0.40),
     "faint": ("foreground", "background", 0.62),
     "selection": ("background", "accent", 0.30),

@@ -17,6 +17,7 @@ GROUNDS = ("background", "surface", "panel")
 """What lies under all kinds of text. A theme's own colours must read on them."""
 OVER = (
     "selection",
+    "raised",
     "line",
     *(name for name in MIXES if name.startswith("hunk-") and name.endswith(("-line", "-word"))),
 )
