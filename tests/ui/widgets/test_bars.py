@@ -59,6 +59,18 @@ async def test_both_models_of_the_rehearsal_stand_in_eighty_columns() -> None:
         assert "ledger/" in shown
 
 
+async def test_who_answers_is_said_in_forty_columns_too() -> None:
+    session = ScriptedSession()
+    session.status.rehearsal = True
+    async with running(session, (40, 20)) as (app, pilot):
+        assert row(app, "header").rstrip().endswith("REHEARSAL  ▸ ↯ fast")
+        await pilot.press("f2")
+        await settled(session, pilot)
+        shown = row(app, "header")
+        assert shown.rstrip().endswith("REHEARSAL  ▸ ◆ deep")
+        assert "ledger/" in shown
+
+
 async def test_auto_accept_is_said_as_long_as_it_is_on() -> None:
     session = ScriptedSession()
     async with running(session, (80, 24)) as (app, pilot):

@@ -36,16 +36,17 @@ class Header(Bar):
         left: list[Piece] = [(" duetto ", palette.style("accent", more="bold"))]
         models = [(index, self._model(role)) for index, role in enumerate(self._order())]
         by_role = dict(zip(self._order(), models, strict=True))
-        groups: list[Group] = []
-        if self._status.rehearsal:
-            groups.append((0, [("REHEARSAL", palette.style("warning", more="bold"))]))
-        if self._status.auto_accept:
-            groups.append((0, [("AUTO-ACCEPT", palette.style("warning", more="bold"))]))
-        groups += [(by_role[role][0] * 2, by_role[role][1]) for role in _ROLES]
+        warning = palette.style("warning", more="bold")
+        marks: list[Group] = [(0, [("REHEARSAL", warning)])] * self._status.rehearsal
+        marks += [(0, [("AUTO-ACCEPT", warning)])] * self._status.auto_accept
+        groups = [*marks, *((by_role[role][0] * 2, by_role[role][1]) for role in _ROLES)]
         for gap in (3, 2):  # closer together, before the other model is left out
             shown = fitting(groups, max(width - 8 - 14, 10), gap)
             if len(shown) == len(groups):
                 break
+        mine = by_role[self._status.role][1]
+        if mine not in shown:  # its name has no room: who answers is said all the same
+            shown = fitting([*marks, (0, mine[:2])], max(width - 8 - 10, 10), gap)
         right: list[Piece] = []
         for group in shown:
             right += [(" " * gap, palette.style("faint")), *group]
