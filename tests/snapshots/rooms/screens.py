@@ -22,14 +22,22 @@ async def themes(show: Show) -> None:
     await show.pilot.pause(0.1)
 
 
+async def in_paper(show: Show) -> None:
+    """The light theme is worn from the start."""
+    show.app.theme = "paper"
+    await show.settle()
+
+
 SCENES = (
     Scene("help", whole, ("f1",)),
     Scene("help-searched", whole, ("f1", *"hunk"), PLAIN, PAIR),
     Scene("help-in-the-editor", whole, ("alt+2", "f1"), LOW, PAIR),
     Scene("help-narrow", whole, ("f1",), NARROW),
-    Scene("palette", whole, ("ctrl+p",)),
-    Scene("palette-searched", whole, ("ctrl+p", *"theme"), PLAIN, PAIR),
-    Scene("palette-narrow", whole, ("ctrl+p",), NARROW[1:], PAIR),
+    # its rows are coloured when it opens
+    Scene("palette", whole, ("ctrl+p",), themes=PAIR[:1]),
+    Scene("palette-in-paper", whole, ("ctrl+p",), PLAIN, PAIR[1:], in_paper),
+    Scene("palette-searched", whole, ("ctrl+p", *"theme"), PLAIN, PAIR[:1]),
+    Scene("palette-narrow", whole, ("ctrl+p",), NARROW[1:], PAIR[:1]),
     Scene("which-key", whole, ("ctrl+n",)),
     Scene("which-key-narrow", whole, ("ctrl+n",), NARROW, PAIR),
     Scene("which-key-in-the-editor", whole, ("alt+2", "ctrl+n"), MIDDLE, PAIR),
