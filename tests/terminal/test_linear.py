@@ -102,6 +102,16 @@ def test_lines_that_are_no_text_are_left_out(environment: dict[str, str], tmp_pa
     assert b"\x1b" not in done.stdout
 
 
+def test_mistakes_in_keys_theme_and_status_line_are_told(
+    piped: Piped, environment: dict[str, str]
+) -> None:
+    wrong = '[keys]\nzzz = "x"\n[meter]\nline = "{rat}"\n[editor]\ntheme = "noon"\n'
+    Path(environment["DUETTO_HOME"], "config.toml").write_text(wrong)
+    said = piped("/quit\n").stdout
+    for words in ("no action of [keys.global]", "no field {rat}", "asks for 'noon'"):
+        assert words in said
+
+
 @pytest.mark.parametrize("how", ["environment", "settings"])
 def test_it_is_chosen_for_good(piped: Piped, environment: dict[str, str], how: str) -> None:
     if how == "environment":

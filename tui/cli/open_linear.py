@@ -13,11 +13,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-from tui.cli.complaints import trouble_with
+from tui.cli.complaints import complaints_at_start, trouble_with
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.last_words import LastWords
 from tui.cli.open_app import home_of, log_broken, open_files, options_for
 from tui.cli.options import ModelFlags, settings_for
+from tui.cli.own_keys import use_keys
+from tui.cli.own_themes import dressed
 from tui.cli.resolution import resolve
 from tui.cli.target import Target, target_of
 from tui.cli.terminal_choices import ring_ends
@@ -30,7 +32,7 @@ from tui.linear.completion import Completion
 from tui.linear.conductor import Conductor
 from tui.linear.console import Console, Listener
 from tui.linear.line_sources import LineSource, source_of
-from tui.settings import Paths, load_project, unused, unused_in_project, with_project
+from tui.settings import Paths, ProjectSettings, Settings, load_project, with_project
 
 _PATIENCE_S = 1.0
 _MOST = 500
@@ -51,12 +53,13 @@ def open_linear(
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
     target = target_of(arguments) or home_of(models, paths)
-    settings = with_project(settings, load_project(target.root))
+    project, config = load_project(target.root), flags.config or paths.config_file
+    complaints = _complaints(settings, project, target.root, paths, config)
+    settings = with_project(settings, project)
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     composition = Composition(workplace, options_for(workplace), record=record)
     prompting, chosen = composition.prompting, settings.prompt
-    unused_here = [*unused(flags.config or paths.config_file), *unused_in_project(target.root)]
-    for wrong in filter(None, (prompting.left_over(), trouble_with(unused_here))):
+    for wrong in filter(None, (prompting.left_over(), trouble_with(complaints))):
         composition.session.warn(wrong)
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
@@ -67,6 +70,15 @@ def open_linear(
     if source.edits and chosen.history:
         linear.conductor.on_entered = prompting.keep
     return linear.run()
+
+
+def _complaints(
+    settings: Settings, project: ProjectSettings, root: Path, paths: Paths, config: Path
+) -> list[str]:
+    """What is not used of the settings, those of the screen as well: another day it is used."""
+    dress = dressed(settings.editor, project, root, paths, config)
+    settings = with_project(settings, project)
+    return complaints_at_start(settings, config, root, dress, use_keys(settings, config))
 
 
 class Linear:

@@ -45,7 +45,8 @@ PROMPTING: tuple[Key, ...] = (
         "search_past",
         ("ctrl+r",),
         "prompt",
-        "Look for an earlier prompt in the history; {prompt.send} takes it, Esc brings the draft back",
+        "Look for an earlier prompt in the history; {prompt.send} takes it, Esc brings the draft"
+        " back",
     ),
     Key(
         "edit_outside",
