@@ -82,3 +82,21 @@ def test_a_line_without_an_end_is_cut_at_a_blank_if_there_is_one(word: str) -> N
 
 def test_inner_fences_do_not_end_the_outer_one() -> None:
     assert spoken("````md\n```py\n1\n```\n````\nafter\n")[-2:] == ["End of code.", "after"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x" * 20_000,
+        "a" * 450 + " " + "words and words. " * 200,
+        "One sentence " + "that goes on " * 60 + "to its end. Then another one follows it here.",
+        "He said so! " * 300,
+    ],
+    ids=["one word", "an address before words", "a long sentence", "short ones"],
+)
+def test_long_lines_are_cut_alike_however_they_come(line: str) -> None:
+    at_once, bit_by_bit = Speech(), Speech()
+    whole = at_once.take(line + "\n") + at_once.rest()
+    found = [one for start in range(0, len(line), 37) for one in bit_by_bit.take(line[start:][:37])]
+    assert whole == found + bit_by_bit.rest()
+    assert max(map(len, whole)) <= 4000

@@ -14,6 +14,10 @@ _LEAST_CHARS = 40
 """A sentence that is shorter waits for the next one."""
 _MOST_CHARS = 400
 """Of a line without the end of a sentence."""
+_AHEAD_CHARS = 8
+"""What is looked at behind the end of a sentence."""
+_LONGEST_WORD = 4000
+"""What is longer is cut: it is no word that anybody reads."""
 _END = re.compile(r"(?<=[^\s\d.][.!?])[\"')\]*_`]*\s+(?=[\"'(\[`*_]*[A-Z0-9])")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*$")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*$")
@@ -87,19 +91,33 @@ class Speech:
 def pieces(line: str) -> list[str]:
     """A line of prose as sentences; the last piece is what may go on."""
     found: list[str] = []
-    start = 0
-    for end in _END.finditer(line):
-        if end.end() - start >= _LEAST_CHARS:
-            found.append(line[start : end.end()].rstrip())
-            start = end.end()
-    rest = line[start:]
-    while len(rest) > _MOST_CHARS:
-        blank = rest.rfind(" ", 1, _MOST_CHARS)
-        if blank <= 0:
-            break
-        found.append(rest[:blank].rstrip())
-        rest = rest[blank + 1 :]
-    return [*found, rest]
+    start = at = 0
+    while True:
+        # no further than that: a line of a million characters must not cost more with each one
+        end = _END.search(line, at, start + _MOST_CHARS + _AHEAD_CHARS)
+        if end is not None and end.end() <= start + _MOST_CHARS:
+            at = end.end()
+            if at - start >= _LEAST_CHARS:
+                found.append(line[start:at].rstrip())
+                start = at
+            continue
+        cut = _cut(line, start)
+        if cut <= start:
+            return [*found, line[start:]]
+        found.append(line[start:cut].rstrip())
+        start = at = cut + (line[cut : cut + 1] == " ")
+
+
+def _cut(line: str, start: int) -> int:
+    """Where a line without the end of a sentence is cut; not behind ``start``: nowhere yet."""
+    if len(line) - start <= _MOST_CHARS + _AHEAD_CHARS:
+        return start
+    blank = line.rfind(" ", start + 1, start + _MOST_CHARS)
+    if blank < 0:
+        blank = line.find(" ", start + _MOST_CHARS, start + _LONGEST_WORD)
+    if blank < 0 and len(line) - start > _LONGEST_WORD:
+        return start + _LONGEST_WORD
+    return blank
 
 
 def _plain(text: str) -> str:
