@@ -8,6 +8,8 @@ the keys of the card and of the review do that.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import nsmallest
+from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
 
@@ -29,6 +31,8 @@ from tui.ui.widgets.painted import Painted
 
 _PAUSE_S, _SHARE = 0.1, 10
 """Between two looks at the hunks, or so many times as long as one look took."""
+_FILE_ROWS = 3
+"""Of a file, beside its hunks."""
 _SIDES = 2
 """Cells at both sides; the first one is the line between the columns."""
 _NOTHING = ("What the model changes", "is listed here as it lands.")
@@ -142,23 +146,23 @@ def fitted(files: dict[str, list[Hunk]], height: int) -> list[_Row]:
     if not files:
         return [_Row("title"), _Row(""), *(_Row("words", words) for words in _NOTHING)]
     every = tuple(hunk for hunks in files.values() for hunk in hunks)
-    rows = [_Row("title", hunks=every), *(row for p, h in files.items() for row in _file(p, h))]
-    if len(rows) <= height:
+    whole = 1 + len(every) + _FILE_ROWS * len(files) <= height
+    room = height if whole else max(height - 2, 1)
+    busy = {} if whole else {path: hunks for path, hunks in files.items() if any(map(waits, hunks))}
+    listed = (row for p, h in {**busy, **files}.items() for row in _file(p, h, room))
+    rows = [_Row("title", hunks=every), *islice(listed, room - 1)]
+    if whole:
         return rows
-    busy = {path: hunks for path, hunks in files.items() if any(map(waits, hunks))}
-    first = {**busy, **files}
-    rows = [_Row("title", hunks=every), *(row for p, h in first.items() for row in _file(p, h))]
-    kept = [*rows[: max(height - 2, 1)], _Row("")]
-    hidden = sum(row.kind == "hunk" for row in rows[len(kept) - 1 :])
-    return [*kept, _Row("more", f"… {hidden:,} more hunks")] if hidden else rows[:height]
+    hidden = len(every) - sum(row.kind == "hunk" for row in rows)
+    return [*rows, _Row(""), _Row("more", f"… {hidden:,} more hunks")]
 
 
-def _file(path: str, hunks: list[Hunk]) -> Iterator[_Row]:
-    """A blank row, the name, the strip, and the hunks in the order of their lines."""
+def _file(path: str, hunks: list[Hunk], most: int) -> Iterator[_Row]:
+    """A blank row, the name, the strip, and the hunks in the order of their lines: so many."""
     yield _Row("")
     yield _Row("file", path, tuple(hunks))
     yield _Row("strip", path, tuple(hunks))
-    for hunk in sorted(hunks, key=_place):
+    for hunk in nsmallest(most, hunks, key=_place):
         yield _Row("hunk", path, (hunk,))
 
 
