@@ -40,6 +40,13 @@ def test_a_mistake_in_looks_keys_and_comfort_is_told_and_stops_nothing(
     assert told.startswith(f"{file} {says}")
 
 
+def test_what_ends_the_start_is_told_by_that_only(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    for text in ("= no TOML", "schema = 9\n[screen]\ncolours = 3"):
+        file.write_text(text)
+        assert unused(file) == []
+
+
 def test_what_is_right_beside_a_mistake_holds(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[notify]\nbell = true\nafter_s = "x"\n[editor]\nsave = "manual"\nfolow = 1\n')

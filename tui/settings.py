@@ -201,7 +201,7 @@ def _validated(text: str, origin: str, kind: type[T]) -> T:
 def unused(config_file: Path) -> list[str]:
     """What of the user's settings was left out, since it is wrong and only comfort.
 
-    A sentence each, as an error would have it. Raises SettingsError, as `load` does.
+    A sentence each, as an error would have it; nothing where `load` raises one.
     """
     return _left_out(config_file, Settings)
 
@@ -213,7 +213,10 @@ def unused_in_project(workspace: Path) -> list[str]:
 
 def _left_out(file: Path, kind: type[T]) -> list[str]:
     text = toml_tables.read_again(file)
-    data = toml_tables.parsed(text, str(file), SCHEMA)
+    try:
+        data = toml_tables.parsed(text, str(file), SCHEMA)
+    except SettingsError:
+        return []
     try:
         toml_tables.converted(text, str(file), data, kind)
     except SettingsError:

@@ -10,7 +10,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -181,10 +180,7 @@ def _configuration(flags: ModelFlags, paths: Paths) -> tuple[Settings | None, Fi
 
 def _unused(config: Path) -> Iterator[Finding]:
     advice = "docs/settings.md has all settings; the default holds instead"
-    found = unused(config)
-    with suppress(SettingsError):  # said of the workspace
-        found += unused_in_project(Path.cwd())
-    for words in found:
+    for words in (*unused(config), *unused_in_project(Path.cwd())):
         yield Finding("configuration", "fix", words, advice)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui import toml_lines
+from tui import toml_lines, toml_tables
 from tui.cli.finding import Finding
 from tui.cli.theme_choice import ThemeChoice
 from tui.engine.notices import Trouble
@@ -120,9 +120,7 @@ def _unknown(name: str, *, auto: bool = True) -> str:
 
 def _place(config: Path, key: str) -> str:
     """The file and the line in which a key of ``[editor]`` stands."""
-    try:
-        text = config.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
+    if not (text := toml_tables.read_again(config)):
         return str(config)
     return f"{config} line {toml_lines.line_of(text, ('editor', key))}"
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from msgspec import structs
 
+from tui.cli.complaints import complaints_at_start, trouble_with
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.own_keys import use_keys
 from tui.cli.own_themes import dressed
@@ -174,7 +176,10 @@ async def _shown(stage: Stage, settings: Settings) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
     paths = Paths.find()
     dress = dressed(settings.editor, ProjectSettings(), stage.root, paths, paths.config_file)
-    use_keys(settings, paths.config_file)
+    config = paths.config_file
+    keys = use_keys(settings, config)
+    if wrong := trouble_with(complaints_at_start(settings, config, stage.root, dress, keys)):
+        stage.session.warn(structs.replace(wrong, noted=False))  # the conversation is the record's
     app = made_app(stage.session, settings, stage.root, dress)
     playing: asyncio.Task[None] | None = None
 
