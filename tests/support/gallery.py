@@ -95,13 +95,15 @@ async def played(scene: Scene, size: tuple[int, int]) -> AsyncIterator[Pilot[int
             yield pilot
 
 
-async def still(pilot: Pilot[int]) -> None:
-    """Wait until nothing changes any more: searches and colours come in slices."""
+async def still(pilot: Pilot[int], gap_s: float = 0.1, alike: int = 3) -> None:
+    """Wait until so many looks see the same: searches and colours come in slices."""
     before: list[list[Segment]] = []
+    seen = 0
     for _ in range(_MOST_LOOKS):
-        await pilot.pause(0.1)
+        await pilot.pause(gap_s)
         now = [list(row) for row in pilot.app.screen._compositor.render_strips()]
-        if now == before:
+        seen = seen + 1 if now == before else 1
+        if seen == alike:
             return
         before = now
 
@@ -121,8 +123,8 @@ async def dressed(pilot: Pilot[int], theme: str) -> str:
     app = pilot.app
     assert isinstance(app, DuettoApp)
     app.theme = theme
-    await pilot.pause(0.05)
     await pilot.pause()
+    await still(pilot, 0.05, 2)
     return portable(painted(app))
 
 
