@@ -112,3 +112,13 @@ async def test_it_follows_a_change_of_colours_while_it_is_open() -> None:
         await pilot.pause()
         assert box.styles.background.hex.lower() == theme.active().colours["panel"]
     theme.activate(theme.DEFAULT_THEME)
+
+
+async def test_a_second_palette_over_the_help_or_right_after_the_first_one_breaks_nothing() -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        await pilot.press("ctrl+p", "f1", "ctrl+p", "f1")
+        assert type(app.screen).__name__ == "CommandPalette"
+        app.screen.dismiss()
+        app.action_command_palette()
+        await pilot.press("escape", "ctrl+p")
+        assert [type(screen).__name__ for screen in app.screen_stack[1:]] == ["CommandPalette"]

@@ -46,6 +46,17 @@ class KeyedApp(App[int], inherit_bindings=False):
         else:
             self.push_screen(HelpScreen(scopes_of(self.screen) or scopes_of(self.bench)))
 
+    def action_command_palette(self) -> None:
+        """List all commands, once.
+
+        Textual's gives it an id, and ends the app where another one is under the help, or not
+        quite gone.
+        """
+        from textual.command import CommandPalette
+
+        if not any(isinstance(screen, CommandPalette) for screen in self.screen_stack):
+            self.push_screen(CommandPalette())
+
     def action_leader(self) -> None:
         """List what the next key does here. Raises SkipAction on a screen of its own keys."""
         self._list((LEADER,))
