@@ -56,6 +56,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GROQ_API_KEY", "a-key-of-no-known-shape")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LLM_AUTH", "of-house-llm")
+    monkeypatch.setenv("NPM_AUTH", "of-the-registry")
+    monkeypatch.setenv("DB_PASS", "of-the-database")
+    monkeypatch.setenv("DATABASE_URL", "postgres://bob:of-the-url@db.example/x")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "it broke with")
     (tmp_path / "home" / "state").mkdir(parents=True)
     (tmp_path / "ws").mkdir()
     monkeypatch.chdir(tmp_path / "ws")
@@ -70,6 +74,7 @@ def parts(file: Path) -> dict[str, str]:
 def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
     (home / "config.toml").write_text(CONFIG)
     told = "bob:hunter22222 zzz-query s3cr3t-header abcdefgh-option"
+    told += " of-the-registry of-the-database of-the-url"
     log = f"ERROR {told}\n"
     log += f"ERROR it broke with a-key-of-no-known-shape in {home.parent}/ws; of-house-llm\n"
     (home / "state" / "duetto.log").write_text(log)
@@ -79,6 +84,7 @@ def test_a_bundle_tells_what_helps_and_no_secret(home: Path) -> None:
     found = parts(file)
     everything = "".join(found.values())
     assert [secret for secret in [*SECRETS, "a-key-of-no"] if secret in everything] == []
+    assert "of-the-" not in everything
     assert str(home.parent) not in everything
     assert "it broke with [key]" in found["duetto.log"]
     settings = json.loads(found["settings.json"])["user"]

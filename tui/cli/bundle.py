@@ -49,6 +49,9 @@ _TOLD_VARIABLES = (
     "DUETTO_LINEAR",
 )
 """Variables whose values say what the terminal is, and nothing of its user."""
+_SECRET_WORD = re.compile(r"(?<![A-Za-z])(?:AUTH|PASS|PAT|COOKIE|DSN)(?![A-Za-z])", re.IGNORECASE)
+"""In the name of a variable, besides those that are masked in any log."""
+_PASSWORD = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 _OF_COMMANDS = frozenset({"tests", "format"})
 """Findings whose text is a command line."""
 _SET_OR_NOT = ("TMUX", "STY", "SSH_CONNECTION", "WSL_DISTRO_NAME", "DUETTO_HOME")
@@ -103,6 +106,7 @@ def write(target: Path, paths: Paths, config: Path, findings: Iterable[Finding])
 def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
     """Name and text of each part, all of them masked."""
     secrets = [*secrets_of(os.environ), *proxy_passwords(os.environ), *_named_keys(config)]
+    secrets += _odd_secrets(os.environ)
     secrets += [one for file in (config, Path.cwd() / PROJECT_FILE) for one in hidden(_read(file))]
     masking, mask = Masking(secrets), Mask(secrets)
     found = [_quiet(finding) for finding in findings]
@@ -127,6 +131,14 @@ def _texts(paths: Paths, config: Path, findings: Iterable[Finding]) -> Iterator[
         plain = _each_text(value, lambda text: homeless(masking.masked(text)))
         yield name, json.dumps(plain, indent=2, ensure_ascii=False, default=str)
     yield "duetto.log", homeless(masking.masked(_log(paths)))
+
+
+def _odd_secrets(environment: Mapping[str, str]) -> Iterator[str]:
+    """Values that may be secret by their names, and passwords in addresses."""
+    for name, value in environment.items():
+        yield from _PASSWORD.findall(value)
+        if _SECRET_WORD.search(name):
+            yield value.strip()
 
 
 def _named_keys(config: Path) -> list[str]:
