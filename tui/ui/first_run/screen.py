@@ -20,6 +20,7 @@ from tui.ui.first_run.sheet import Sheet
 
 class FirstRunScreen(ModalScreen[None]):
     """From what was found to one of three ways to begin."""
+
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,shift+tab", "step(-1)", show=False),
