@@ -66,7 +66,7 @@ def test_a_file_of_ones_own_is_worn_with_its_mistakes_told_and_put_on_as_it_is_s
     file.write_text('base = "dusk"\n[palette]\nbackground = "#102030"\nfats = "#fff"\n')
     (home / "config.toml").write_text('[editor]\ntheme = "mine"\n')
     term = start(tmp_path)
-    term.wait_for("The theme has mistakes")
+    term.wait_for("One thing in your settings is not used")
     term.wait_for("line 4")
     term.wait_for("'fast'?")
     assert "102030" in grounds(term)
