@@ -97,6 +97,7 @@ NASTY = {
     "links": "[a](http://x/y) " * 600,
     "an item": "- " + "some words " * 900,
     "rows": "|a|b|\n|-|-|\n" + "|some|words|\n" * 600,
+    "short lines": "a\n" * 4000,
     "definitions": "[a]: http://x/y\n" * 600,
 }
 
@@ -109,7 +110,7 @@ def test_a_piece_of_an_answer_costs_little_however_long_it_is(
 
     def counting(source: str, *args: object) -> list[Line]:
         nonlocal spent
-        spent += len(source) + 20 * source.count("[")
+        spent += len(source) + 20 * source.count("[") + 9 * source.count("\n")
         return [Line([(source, Style())])]
 
     monkeypatch.setattr(markdown_stream, "markdown_lines", counting)

@@ -34,9 +34,9 @@ _LONGEST_ITEM = 3000
 """Of an item of a list with all that is in it."""
 _LONGEST_CODE = 2000
 """Of a line of code that is open."""
-_COSTLY = "[[[[*_`&<~!"
-"""Signs that make the parser look back and forth, the worst of them several times: a text full of
-them is settled sooner."""
+_COSTLY = "[[[[*_`&<~!\n"
+"""Signs, and ends of lines, that cost the parser much, the worst of them several times: a text full
+of them is settled sooner."""
 _COST = 15
 """Characters that cost as much as such a sign."""
 _BLANK = re.compile(r" (?=[^\W\d_])")
