@@ -35,6 +35,12 @@ def scopes_of(screen: Screen[Any]) -> tuple[Scope, ...]:
     return ("queue" if screen.prompt_box.in_queue else "prompt", "global")
 
 
+def way_out(screen: Screen[Any], closes: str = "closes") -> str:
+    """What Esc does now on a screen over the workbench, which it otherwise ``closes``."""
+    stops = getattr(screen.app, "stops_first", False)
+    return "Esc stops the answer" if stops else f"Esc {closes}"
+
+
 async def act(app: App[object], bench: Workbench, key: Key) -> None:
     """Do it; the widget that does it gets the focus first."""
     if key.action.startswith("app."):

@@ -82,7 +82,7 @@ class DuettoApp(TerminalApp, KeyedApp):
         self.on_begun: Callable[[], None] = lambda: None
         """Called when the first picture is on the screen and the session runs."""
         self._frame: Frame | None = None
-        self._was_busy = False
+        self._was_busy = self._stopped_first = False
         self._leaving = False
         """The user wants to leave, and was asked about what would be lost."""
 
@@ -181,9 +181,14 @@ class DuettoApp(TerminalApp, KeyedApp):
 
         Raises SkipAction where the key means what the screen says.
         """
-        if self.screen is self.bench or not self.bench.stoppable or self.session.status.stopping:
+        if self.screen is self.bench or not self.stops_first:
             raise SkipAction
         self.session.submit(Interrupt())
+
+    @property
+    def stops_first(self) -> bool:
+        """See `KeyedApp`."""
+        return self.bench.stoppable and not self.session.status.stopping
 
     async def action_quit(self) -> None:
         """Leave; ask first when something would be left behind."""
@@ -238,6 +243,9 @@ class DuettoApp(TerminalApp, KeyedApp):
         if self._was_busy and not busy:
             self.set_timer(warming.TIDY_S, warming.tidy)
         self._was_busy = busy
+        if self._stopped_first != self.stops_first:
+            self._stopped_first = self.stops_first
+            self.say_ways()
         self.say_state(Moment(busy, bool(self.session.status.asks), self.session.status.outcome))
 
     def _recolour(self) -> None:

@@ -75,6 +75,17 @@ class KeyedApp(App[int], inherit_bindings=False):
 
         self.push_screen(WhichKey(begun, scopes, self.acting()))
 
+    @property
+    def stops_first(self) -> bool:
+        """An answer streams, which Esc stops before it closes anything."""
+        return False
+
+    def say_ways(self) -> None:
+        """It is another thing than before: the screens that name it say so."""
+        for screen in self.screen_stack:
+            if (say := getattr(screen, "say_ways", None)) is not None:
+                say()
+
     def acting(self) -> Callable[[Key], None]:
         """What does a row of the keymap, in the app's own turn: what lies in front is gone."""
         from tui.ui.acting import act

@@ -52,3 +52,15 @@ async def test_a_prompt_ends_the_toasts_of_before() -> None:
         await pilot.press(*"hi", "enter")
         await settled(session, pilot)
         assert list(app._notifications) == []
+
+
+async def test_esc_with_nothing_else_to_close_clears_what_was_said() -> None:
+    session = ScriptedSession()
+    async with running(session, (80, 24)) as (app, pilot):
+        session.board.trouble(Trouble("The endpoint cannot be reached"))
+        await settled(session, pilot)
+        await pilot.press("f1")
+        await pilot.press("escape")
+        assert len(app._notifications) == 1
+        await pilot.press("escape")
+        assert len(app._notifications) == 0

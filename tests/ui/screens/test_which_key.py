@@ -248,3 +248,22 @@ def test_it_fits_any_width(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     for presses in found:
         assert key_name(presses[0]) in text
+
+
+async def test_while_an_answer_streams_esc_is_said_to_stop_it() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+
+        def way() -> str:
+            return str(app.screen.query("#which-key-box, #help-box").first().border_subtitle)
+
+        for key in ("ctrl+n", "f1"):
+            session.status.busy = True
+            await settled(session, pilot)
+            await press(pilot, key)
+            assert "Esc stops the answer" in way()
+            session.status.busy = False
+            await settled(session, pilot)
+            assert "Esc closes" in way()
+            await press(pilot, "escape")
+            assert app.screen is app.bench

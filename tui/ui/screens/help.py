@@ -17,6 +17,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.ui.acting import way_out
 from tui.ui.commands import COMMANDS
 from tui.ui.keymap import rows, ways
 from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
@@ -67,14 +68,20 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """A field, and what scrolls below it."""
         box = Vertical(id="help-box")
-        box.border_title, box.border_subtitle = "duetto help", "↑↓ PgUp PgDn scroll · Esc closes"
+        box.border_title = "duetto help"
         self._fill(min(_WIDEST, self.app.size.width * 24 // 25) - _FRAME)
         with box:
             yield self._field
             yield self._scroll
 
+    def say_ways(self) -> None:
+        """The keys of the screen itself."""
+        box = self.query_one("#help-box")
+        box.border_subtitle = f"↑↓ PgUp PgDn scroll · {way_out(self)}"
+
     def on_mount(self) -> None:
         """What is typed is looked for."""
+        self.say_ways()
         self._field.focus()
 
     def on_resize(self) -> None:

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from tui.core.wire.limits import sentences
 from tui.engine.session import Session
+from tui.ui.acting import way_out
 from tui.ui.sheets import sheet
 from tui.ui.status_report import limits_report, status_report
 
@@ -40,7 +41,6 @@ class StatusScreen(ModalScreen[None]):
         self._report = Static(id="status-report", markup=False)
         self.box = VerticalScroll(id="status-box")
         self.box.border_title = "status"
-        self.box.border_subtitle = "c copies · Esc closes"
 
     def compose(self) -> ComposeResult:
         """A box that scrolls."""
@@ -49,12 +49,17 @@ class StatusScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """The columns need the width; from then on it is live."""
+        self.say_ways()
         self.call_after_refresh(self.look)
         self.set_interval(_LOOK_S, self.look)
 
     def on_resize(self) -> None:
         """Other columns."""
         self.call_after_refresh(self.look)
+
+    def say_ways(self) -> None:
+        """The keys of the screen itself."""
+        self.box.border_subtitle = f"c copies · {way_out(self)}"
 
     def look(self) -> None:
         """Show what is so now; a selection made with the mouse is left alone."""

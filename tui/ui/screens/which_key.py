@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.ui.acting import way_out
 from tui.ui.keymap import behind, key_name, leader_keys, shown
 from tui.ui.keys.key import SCOPE_TITLES, Key, Scope
 from tui.ui.keys.spelling import LEADER
@@ -56,6 +57,10 @@ class WhichKey(ModalScreen[None]):
     def on_resize(self) -> None:
         """As many columns as fit."""
         self.call_after_refresh(self._show)
+
+    def say_ways(self) -> None:
+        """An answer has begun, or is over: Esc does something else."""
+        self._show()
 
     def on_key(self, event: events.Key) -> None:
         """One of the list, or a key of the list itself."""
@@ -105,7 +110,7 @@ class WhichKey(ModalScreen[None]):
         if self._begun == (LEADER,):
             pressed = key_name(leader_keys()[0])
         self._box.border_title = f"{pressed} and then"
-        ways = f"Esc closes · {shown('help')} all keys"
+        ways = f"{way_out(self)} · {shown('help')} all keys"
         self._box.border_subtitle = f"{self._said} · {ways}" if self._said else ways
         found = behind(self._begun, self._scopes)
         room = max(width or self._list.size.width, 20)

@@ -74,6 +74,7 @@ class WorkbenchKeys(WorkbenchPanes):
         elif self.session.status.running:
             self.submit(StopCommand())
         elif not any(leave() for leave in self._ways_out()):
+            self.app.clear_notifications()
             self.prompt_box.focus_prompt()
 
     def _ways_out(self) -> tuple[Callable[[], bool], ...]:
