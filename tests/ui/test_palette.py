@@ -7,11 +7,12 @@ from textual.widgets import OptionList
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.engine.intents import Switch
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
 from tui.ui.keymap import KEYMAP, rows, ways
 from tui.ui.keys.key import SCOPES
-from tui.ui.palette import KEYS_ONLY, OVER, offers
+from tui.ui.palette import KEYS_ONLY, OVER, Palette, offers
 
 
 async def test_every_action_of_the_workbench_is_offered_once_with_its_keys() -> None:
@@ -117,8 +118,25 @@ async def test_it_follows_a_change_of_colours_while_it_is_open() -> None:
 async def test_a_second_palette_over_the_help_or_right_after_the_first_one_breaks_nothing() -> None:
     async with running(ScriptedSession()) as (app, pilot):
         await pilot.press("ctrl+p", "f1", "ctrl+p", "f1")
-        assert type(app.screen).__name__ == "CommandPalette"
+        assert isinstance(app.screen, Palette)
         app.screen.dismiss()
         app.action_command_palette()
         await pilot.press("escape", "ctrl+p")
-        assert [type(screen).__name__ for screen in app.screen_stack[1:]] == ["CommandPalette"]
+        assert [type(screen) for screen in app.screen_stack[1:]] == [Palette]
+
+
+async def test_what_is_chosen_by_two_quick_enters_is_done_once() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await pilot.press("ctrl+p", *"/deep")
+        options = app.screen.query_one(OptionList)
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if options.option_count:
+                break
+        options.highlighted = 0
+        options.action_select()
+        options.action_select()
+        await pilot.pause(0.1)
+        assert app.screen is app.bench
+        assert session.intents == [Switch("deep")]

@@ -52,10 +52,10 @@ class KeyedApp(App[int], inherit_bindings=False):
         Textual's gives it an id, and ends the app where another one is under the help, or not
         quite gone.
         """
-        from textual.command import CommandPalette
+        from tui.ui.palette import Palette
 
-        if not any(isinstance(screen, CommandPalette) for screen in self.screen_stack):
-            self.push_screen(CommandPalette())
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette())
 
     def action_leader(self) -> None:
         """List what the next key does here. Raises SkipAction on a screen of its own keys."""

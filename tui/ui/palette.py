@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from textual import on
 from textual.app import SystemCommand
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette
+from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import OptionList
 
 from tui.ui import theme
 from tui.ui.commands import COMMANDS
@@ -30,6 +35,23 @@ KEYS_ONLY: dict[str, str] = {
 """Actions that are not offered, and why."""
 _ACTION_OF = {"undo": "undo_turn", "review": "review_turn", "help": "app.help", "quit": "app.quit"}
 """Slash commands whose key's action has another name."""
+
+
+class Palette(CommandPalette):
+    """Textual's; what is chosen is done once, and it closes nothing but itself.
+
+    A second Enter may be on its way when the first one has closed it.
+    """
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Close it, if it is there still."""
+        return super().dismiss() if self.is_current else AwaitComplete()
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: Message) -> None:
+        """The second time it means nothing."""
+        if not self.is_current:
+            event.prevent_default()
 
 
 def offers(app: KeyedApp, bench: Workbench, screen: Screen[object]) -> Iterator[SystemCommand]:
