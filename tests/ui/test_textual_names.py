@@ -23,7 +23,6 @@ from rich.style import Style
 from textual._compositor import Compositor
 from textual.app import App
 from textual.dom import DOMNode
-from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.message_pump import MessagePump
 from textual.screen import Screen
@@ -52,8 +51,6 @@ USED: dict[str, type] = {
     "_link": Style,
     "_link_id": Style,
     "_on_timer_update": Screen,
-    "_merge_bindings": DOMNode,
-    "_merged_bindings": DOMNode,
     "_merge_bindings": DOMNode,
     "_merged_bindings": DOMNode,
     "_process_regex": RegexLexerMeta,
