@@ -119,6 +119,11 @@ def test_settings_that_are_no_toml_show_their_names_only(home: Path) -> None:
     assert json.loads(parts(Path("report.zip"))["doctor.json"])
 
 
+def test_a_number_that_python_does_not_read_is_no_toml_either() -> None:
+    lines = cleaned(f"[rehearsal]\nseed = {'1' * 5000}\n", Mask())
+    assert lines == ["[rehearsal]", f"seed = {GONE}"]
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("there.zip", "is there already"), ("no/such/place.zip", "No such file or directory")],

@@ -45,7 +45,7 @@ def cleaned(text: str, mask: Mask) -> dict[str, Any] | list[str]:
     """The tables of a settings file without secrets; of one that is no TOML, its lines' names."""
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return [_name_only(line) for line in text.splitlines()]
     shown = _table(data, Settings)
     assert isinstance(shown, dict)
@@ -61,7 +61,7 @@ def hidden(text: str) -> Iterator[str]:
     """Texts of a settings file that `cleaned` does not show: to be masked wherever they stand."""
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         yield from (found[1] for found in _QUOTED.finditer(text))
         return
     shown = json.dumps(cleaned(text, Mask()), ensure_ascii=False)
