@@ -96,8 +96,8 @@ AGAIN = ["◌ again in 7 s", "◌ 7 s"]
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ({"connection": "ready", "round_trip_ms": 3.2}, ["● 3 ms", "● on", "●"]),
-        ({"connection": "ready"}, ["● ready", "● on", "●"]),
+        ({"connection": "ready", "round_trip_ms": 3.2}, ["● 3 ms", "● ok", "●"]),
+        ({"connection": "ready"}, ["● ready", "● ok", "●"]),
         ({"connection": "ready", "transport": "http"}, ["● http ready", "● http", "●"]),
         ({"connection": "connecting"}, ["◌ connecting"]),
         ({"connection": "lost"}, ["○ connection lost", "○ lost"]),

@@ -200,7 +200,7 @@ def connection(scene: Scene) -> Forms:
     if status.connection == "ready":
         trip = " ready" if status.round_trip_ms is None else f" {status.round_trip_ms:.0f} ms"
         dot = ("●", style("meter-online"))
-        short = over or [(" on", style("muted"))]
+        short = over or [(" ok", style("muted"))]
         return [[dot, *over, (trip, style("muted"))], [dot, *short], [dot]]
     if status.connection == "connecting" or (status.connection == "lost" and status.busy):
         again_said = "re" if scene.reached else ""
