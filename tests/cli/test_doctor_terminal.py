@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tui.cli.doctor_terminal import background, findings, signs
 from tui.settings import NotifySettings, ScreenSettings
-from tui.ui.terminal_facts import TerminalFacts, find
+from tui.ui.terminal.facts import TerminalFacts, find
 
 
 def test_facts_come_with_their_source() -> None:

@@ -22,7 +22,7 @@ from tests.support.scripted_app import scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
 from tui.ui.painting.ink import ink
-from tui.ui.terminal_facts import TerminalFacts
+from tui.ui.terminal.facts import TerminalFacts
 
 SIZES = ((80, 24), (120, 36), (200, 50))
 PLAIN = ((80, 24), (120, 36))

@@ -19,9 +19,9 @@ from tui.engine.intents import Accept
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.files.tree import FileTree
-from tui.ui.input_stream import InputStream
 from tui.ui.key_order import PATIENCE_S, KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
+from tui.ui.terminal.input_stream import InputStream
 from tui.ui.widgets.field import Field
 
 

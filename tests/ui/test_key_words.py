@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from textual import events
 from textual.messages import TerminalSupportsSynchronizedOutput
 
-from tui.ui.input_stream import InputStream, Token
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP
 from tui.ui.prompt import prompt
+from tui.ui.terminal.input_stream import InputStream, Token
 
 
 def keys(*sequences: str) -> list[str]:

@@ -10,11 +10,11 @@ from tests.support.keyboard import sent_for
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.input_stream import InputStream
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP, rows
 from tui.ui.keys.key import Key, Scope
 from tui.ui.prompt.queued import QueueBox
+from tui.ui.terminal.input_stream import InputStream
 
 FOCI: dict[Scope, tuple[str, ...]] = {
     "global": ("prompt", "queue", "transcript", "editor-text", "tree"),

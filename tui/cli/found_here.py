@@ -23,8 +23,8 @@ import msgspec
 
 from tui.errors import DuettoError, EndpointError
 from tui.settings import Paths, Settings
-from tui.ui import terminal_facts
 from tui.ui.first_run.port import Found, Listed, Source
+from tui.ui.terminal import facts as terminal_facts
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec

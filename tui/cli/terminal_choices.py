@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.ui.terminal_facts import TerminalFacts, Wishes, find
+from tui.ui.terminal.facts import TerminalFacts, Wishes, find
 
 if TYPE_CHECKING:
     from tui.engine.notices import Status
     from tui.engine.session import Session
     from tui.linear.conductor import Conductor
     from tui.settings import NotifySettings, ScreenSettings
-    from tui.ui.terminal_app import TerminalApp
+    from tui.ui.terminal.terminal_app import TerminalApp
 
 
 def facts_for(screen: ScreenSettings, environment: Mapping[str, str]) -> TerminalFacts:
@@ -24,7 +24,7 @@ def facts_for(screen: ScreenSettings, environment: Mapping[str, str]) -> Termina
 
 def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: Path) -> None:
     """Have it said outside of the window when a turn ends."""
-    from tui.ui.notifying import Choices
+    from tui.ui.terminal.notifying import Choices
 
     choices = Choices(notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt)
     app.notify_by(choices, root.name, lambda: _prompt(session))
@@ -32,7 +32,7 @@ def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: 
 
 def ring_ends(conductor: Conductor, notify: NotifySettings) -> None:
     """The bell of the linear mode; title and notification would be signs among the words."""
-    from tui.ui.notifying import Choices, Herald, Moment
+    from tui.ui.terminal.notifying import Choices, Herald, Moment
 
     herald = Herald(Choices(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
 

@@ -22,14 +22,14 @@ from tui.engine.intents import Interrupt, SaveFile
 from tui.engine.session import Session
 from tui.ui import theme, warming
 from tui.ui.editor.canvas import EditorCanvas
-from tui.ui.ending_signals import ENDING
 from tui.ui.key_order import TypedKey
 from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import shown
-from tui.ui.notifying import Moment
 from tui.ui.screens.workbench import Workbench
 from tui.ui.sheets import at_start, behind
-from tui.ui.terminal_app import TerminalApp
+from tui.ui.terminal.ending_signals import ENDING
+from tui.ui.terminal.notifying import Moment
+from tui.ui.terminal.terminal_app import TerminalApp
 from tui.ui.theming.wardrobe import Wardrobe
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
@@ -118,7 +118,7 @@ class DuettoApp(TerminalApp, KeyedApp):
         """Textual's choice, with our input loop on Linux and macOS."""
         chosen = super().get_driver_class()
         if chosen.__name__ == "LinuxDriver":
-            from tui.ui.driver import TerminalDriver
+            from tui.ui.terminal.driver import TerminalDriver
 
             return TerminalDriver
         return chosen
@@ -156,7 +156,7 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     def action_suspend(self) -> None:
         """Back to the shell that started duetto, until ``fg``."""
-        from tui.ui.driver import has_shell
+        from tui.ui.terminal.driver import has_shell
 
         if has_shell():
             self.action_suspend_process()
@@ -167,7 +167,7 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Onto the clipboard: duetto's own, the terminal's, and the desktop's if it is here."""
-        from tui.ui.clipboard import copying, too_long
+        from tui.ui.terminal.clipboard import copying, too_long
 
         self._clipboard = text
         asking = copying(text, os.environ)

@@ -20,7 +20,7 @@ from textual.keys import Keys
 from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
-from tui.ui.input_stream import ESC, Token
+from tui.ui.terminal.input_stream import ESC, Token
 
 
 class _Parser(Protocol):

@@ -6,7 +6,7 @@ from tests.snapshots.rooms.conversation import formatted, stages
 from tests.snapshots.rooms.editor import ghost
 from tests.snapshots.sessions import streaming, turn, whole
 from tests.support.gallery import LOW, MIDDLE, PAIR, Scene
-from tui.ui.terminal_facts import TerminalFacts
+from tui.ui.terminal.facts import TerminalFacts
 
 PALE = TerminalFacts(colours="none")
 SIXTEEN = TerminalFacts(colours="16")

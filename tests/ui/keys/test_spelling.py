@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from textual import events
 
 from tests.support.keyboard import sent_for
-from tui.ui.input_stream import InputStream
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP
 from tui.ui.keys.spelling import NoSuchKey, key_name, needs_kitty, quoted, spelled, twins
+from tui.ui.terminal.input_stream import InputStream
 
 WRITTEN = {
     "Ctrl+X": "ctrl+x",

@@ -5,7 +5,7 @@ from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Ask
 from tui.ui.prompt.hint import tips
-from tui.ui.terminal_facts import TerminalFacts
+from tui.ui.terminal.facts import TerminalFacts
 from tui.ui.widgets.bar import Bar
 
 NARROWEST_OF_TWO = (100, 30)

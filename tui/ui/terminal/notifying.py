@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from tui.core.inert_text import inert
-from tui.ui.passthrough import wrapped
+from tui.ui.terminal.passthrough import wrapped
 
 Desktop = Literal["auto", "osc9", "osc777", "off"]
 AWAY_S = 30.0

@@ -1,7 +1,7 @@
 """What the terminal can show, as environment and settings have it.
 
 Decided once before the first paint. What only the terminal itself knows (its background, how wide
-it draws some characters) is asked for on the way in, and comes later: see `terminal_replies`.
+it draws some characters) is asked for on the way in, and comes later: see `replies`.
 
 An explicit setting wins; then ``NO_COLOR`` (no-color.org); then ``FORCE_COLOR`` and
 ``CLICOLOR_FORCE``; then what the terminal says of itself.

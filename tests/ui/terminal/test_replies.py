@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui.ui.terminal_facts import TerminalFacts, Wishes, find
-from tui.ui.terminal_replies import Replies
+from tui.ui.terminal.facts import TerminalFacts, Wishes, find
+from tui.ui.terminal.replies import Replies
 
 
 class Asked:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from tui.ui.terminal_facts import TerminalFacts
+from tui.ui.terminal.facts import TerminalFacts
 
 _BACKGROUND = "\x1b]11;?\x07"
 _TELL_CHANGES, _TELL_NO_MORE = "\x1b[?2031h", "\x1b[?2031l"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
-from tui.ui.clipboard import MOST_BYTES, copying, too_long
+from tui.ui.terminal.clipboard import MOST_BYTES, copying, too_long
 
 
 def asked(text: str, **environment: str) -> str:

@@ -13,12 +13,12 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import Screen
 
 from tui.ui import theme
-from tui.ui.notifying import Choices, Herald, Moment
 from tui.ui.painting.ink import ink
 from tui.ui.painting.terminal import write_frame
 from tui.ui.painting.update import Parts, Whole, update_bytes
-from tui.ui.terminal_facts import TerminalFacts
-from tui.ui.terminal_replies import Replies
+from tui.ui.terminal.facts import TerminalFacts
+from tui.ui.terminal.notifying import Choices, Herald, Moment
+from tui.ui.terminal.replies import Replies
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

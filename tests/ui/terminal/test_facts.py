@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.ui.terminal_facts import Wishes, find
+from tui.ui.terminal.facts import Wishes, find
 
 XTERM = {"TERM": "xterm-256color", "LANG": "en_GB.UTF-8"}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui.ui.input_stream import (
+from tui.ui.terminal.input_stream import (
     ESC,
     ESC_S,
     LATE_S,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.ui.notifying import AWAY_S, Choices, Herald, Moment, way
+from tui.ui.terminal.notifying import AWAY_S, Choices, Herald, Moment, way
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
 BUSY, DONE = Moment(busy=True), Moment(busy=False, outcome="completed")

@@ -23,11 +23,11 @@ from tests.support.scripted_app import scripted_app
 from tests.support.scripted_session import ScriptedSession
 from tests.support.terminal import MODE
 from tui.core.stamping import Name
-from tui.ui import driver as driver_module
-from tui.ui.driver import TerminalDriver
-from tui.ui.input_stream import ESC_S
 from tui.ui.key_order import TypedKey
-from tui.ui.output_pipe import MOST_BYTES, OutputPipe
+from tui.ui.terminal import driver as driver_module
+from tui.ui.terminal.driver import TerminalDriver
+from tui.ui.terminal.input_stream import ESC_S
+from tui.ui.terminal.output_pipe import MOST_BYTES, OutputPipe
 
 
 class Host:

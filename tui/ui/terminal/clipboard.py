@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 
-from tui.ui.passthrough import wrapped
+from tui.ui.terminal.passthrough import wrapped
 
 MOST_BYTES = 74_994
 """Of the text: xterm and hterm take 100,000 characters of base64."""
