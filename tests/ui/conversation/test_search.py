@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
@@ -231,3 +232,16 @@ async def test_it_opens_from_the_prompt_and_from_the_editor() -> None:
         await pilot.press("escape", "alt+2", "alt+2", "alt+slash")
         assert app.bench.panes.in_sight("conversation")
         assert app.bench.transcript.searching
+
+
+@pytest.mark.parametrize(("width", "said"), [(80, True), (60, False)])
+async def test_the_keys_stand_beside_it_whenever_there_is_room(width: int, said: bool) -> None:
+    session = ScriptedSession()
+    turns(session, 3)
+    async with running(session, (width, 24)) as (app, pilot):
+        for _ in range(2):
+            await pilot.press("shift+tab", "ctrl+f")
+            await pilot.pause(0.05)
+            await pilot.pause()
+            assert bool(app.bench.query_one("#search-bar .hint").region) is said
+            await pilot.press("escape")

@@ -56,6 +56,7 @@ class SearchBar(Horizontal):
     def open(self) -> None:
         """Show the bar; what was looked for last is selected, so that typing replaces it."""
         self.add_class("-open")
+        self.call_after_refresh(self.on_resize)  # shown again in its old size it is not told
         self.field.select_all()
         if self.field.value:
             self._wishes.seek(self.field.value)
@@ -69,9 +70,9 @@ class SearchBar(Horizontal):
         self._count.update(f" {words} " if words else "")
         self._count.set_class(nothing, "-nothing")
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """What is looked for needs the room more than what the keys do."""
-        self._hint.display = roomy = event.size.width >= _ROOMY
+        self._hint.display = roomy = self.size.width >= _ROOMY
         self.field.placeholder = "any case; a capital letter counts" if roomy else _HINT.strip()
 
     def on_key(self, event: events.Key) -> None:
