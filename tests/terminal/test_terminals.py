@@ -155,7 +155,8 @@ def test_a_key_paints_its_own_row(start: Start) -> None:
     term = start(size=(120, 36))
     term.wait_for("send")
     term.type("a word")
-    term.wait_for(re.compile(r"● (ready|ok|\d)"))  # the model is dialled, and what the terminal answered is taken up
+    # the model is dialled, and what the terminal answered is taken up
+    term.wait_for(re.compile(r"● (ready|ok|\d)"))
     term.settle(1.0)
     begun = len(term.output)
     term.type("s")
