@@ -12,6 +12,7 @@ unsteady, for somebody to mend.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -28,15 +29,17 @@ LINTERS = (
 )
 
 SAME = ["--hypothesis-profile=ci"]
-FEW = 5
+FEW = 8
 """More failures than these are no accident: they are not run again."""
+WORKERS = (os.cpu_count() or 1) + 1
+"""Tests of real programs wait more than they compute: one more than there are cores."""
 LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 
 
 def main() -> int:
     """Run everything; returns the exit status."""
     failed = [name for name, command in LINTERS if not passes(name, command)]
-    workers = [] if any(one.startswith("-n") for one in sys.argv[1:]) else ["-n", "auto"]
+    workers = [] if any(one.startswith("-n") for one in sys.argv[1:]) else ["-n", str(WORKERS)]
     LAST_FAILED.unlink(missing_ok=True)
     code = tested(*workers, *sys.argv[1:])
     if code == 1 and 0 < len(unsteady := last_failed()) <= FEW:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import first, landing, turn, whole
-from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, Scene, Show, still
+from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, Scene, Show
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edits.hunk import Stage
@@ -127,14 +127,6 @@ def unfolding() -> ReviewSession:
     return session
 
 
-async def looked_for(show: Show) -> None:
-    """All matches are counted."""
-    await show.press("shift+tab", "ctrl+f", *"lock")
-    await still(show.pilot)
-    await show.press("enter")
-    show.app.bench.transcript.refresh()  # the scroll bar's thumb follows the bar a frame late
-
-
 async def told(show: Show) -> None:
     """What the conversation cannot say is told over it."""
     show.session.board.trouble(
@@ -165,7 +157,6 @@ SCENES = (
     Scene("stopped-in-the-conversation", stopped, ("alt+1",), LOW, PAIR),
     Scene("failed", failed, sizes=PLAIN),
     Scene("failed-narrow", failed, sizes=NARROW, themes=PAIR),
-    Scene("searched", whole, sizes=PLAIN, begin=looked_for),
     Scene("searched-in-vain", whole, ("shift+tab", "ctrl+f", *"zebra"), LOW, PAIR),
     Scene("copied", whole, ("shift+tab", "C"), PLAIN, PAIR),
     Scene("told", whole, sizes=PLAIN, begin=told),
