@@ -29,7 +29,7 @@ LINTERS = (
 )
 
 SAME = ["--hypothesis-profile=ci"]
-FEW = 8
+FEW = 12
 """More failures than these are no accident: they are not run again."""
 WORKERS = (os.cpu_count() or 1) + 1
 """Tests of real programs wait more than they compute: one more than there are cores."""
