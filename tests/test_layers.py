@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sources import ROOT, Source, package
+from tests.support.sources import ROOT, package
 
 CORE_MODULES = [source.module for source in package() if source.path.startswith("tui/core/")]
 
@@ -102,23 +102,3 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "tui.ui.screens.leave",
     }
     assert loaded_by(_FIRST_PAINT, home=tmp_path) & later == set()
-
-
-@pytest.mark.parametrize("source", package(), ids=lambda source: source.path)
-def test_nobody_imports_anothers_private_names(source: Source) -> None:
-    private = [
-        f"{source.path}:{line} imports {name}"
-        for name, line in source.imports()
-        if any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
-    ]
-    assert private == []
-
-
-@pytest.mark.parametrize("source", package(), ids=lambda source: source.path)
-def test_textual_belongs_to_the_screen(source: Source) -> None:
-    if source.path.startswith(("tui/ui/", "tui/cli/open_app.py")):
-        return
-    foreign = [
-        name for name, _line in source.imports() if name.split(".")[0] in ("textual", "rich")
-    ]
-    assert foreign == []
