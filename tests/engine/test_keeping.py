@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import pytest
 
 from tests.engine.test_rescuing import Kept
-from tests.support.fakes import World, settle
+from tests.support.fakes import FakeClock, World, settle
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.engine.intents import OpenFile, Prompt, Queue, SaveFile
-from tui.engine.keeping import AGAIN_S, LONGEST_S, QUIET_S
+from tui.engine.keeping import AGAIN_S, SOON_S
 
 
 class Typist:
@@ -22,6 +27,9 @@ class Typist:
         self.rescue = Kept()
         self.world.ports.rescue = self.rescue
         self.session = self.world.session
+        thread = ThreadPoolExecutor(1)  # the one that `settle` waits for
+        asyncio.get_running_loop().set_default_executor(thread)
+        self.session.keeping.thread = thread
         for path in self.world.files.data:
             self.session.submit(OpenFile(path))
         self.session.drain()
@@ -42,40 +50,76 @@ class Typist:
         return self.rescue.kept_now[before:]
 
 
-async def test_it_is_kept_when_the_keys_pause() -> None:
+class SlowDisk(Executor):
+    """Writes that take their time on the test's clock."""
+
+    def __init__(self, clock: FakeClock, write_s: float) -> None:
+        self._clock, self._write_s = clock, write_s
+        self._writes = deque[tuple[float, Callable[[], Any], Future[Any]]]()
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        due_s = self._clock.now() + self._write_s
+        self._writes.append((due_s, partial(work, *args, **named), future))
+        return future
+
+    async def go_on(self) -> None:
+        """End what is due, and let the session hear of it."""
+        while self._writes and self._writes[0][0] <= self._clock.now() + 1e-9:
+            _, work, future = self._writes.popleft()
+            future.set_result(work())
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("write_s", [0.0, 0.1, 0.3, 0.45])
+@pytest.mark.parametrize("gap", [1, 3, 7, 9], ids=lambda gap: f"{gap * 50} ms")
+async def test_each_key_is_kept_within_a_second(gap: int, write_s: float) -> None:
+    """While keys go on without a pause, too, and while a write is on its way."""
     typist = Typist()
-    await typist.passes(QUIET_S)
+    clock = typist.world.clock
+    disk = typist.session.keeping.thread = SlowDisk(clock, write_s)
+    typed, late_s = deque[float](), list[float]()
+    for step in range(60):
+        if step % gap == 0 and step < 40:
+            typist.type("x")
+            typed.append(clock.now())
+        await disk.go_on()
+        clock.advance(0.05)
+        await disk.go_on()
+        kept = typist.rescue.kept_now[-1].files[0].data.count(b"x") if typist.rescue.kept_now else 0
+        while len(late_s) < kept:
+            late_s.append(clock.now() - typed.popleft())
+    assert not typed
+    assert max(late_s) <= 1.0 + 1e-6
+
+
+async def test_it_is_written_though_all_of_asyncios_threads_are_taken() -> None:
+    typist = Typist()
+    typist.session.keeping.thread = None
+    free = threading.Event()
+    taken = asyncio.create_task(asyncio.to_thread(free.wait, 10))
+    await asyncio.sleep(0)
     typist.type("x")
-    assert await typist.passes(QUIET_S - 0.1) == []
-    typist.type("y")
-    assert await typist.passes(QUIET_S - 0.1) == []
-    assert await typist.passes(0.1) == [Unsaved((UnsavedFile("a.py", b"yxold\n", b"old\n"),))]
-    assert await typist.passes(60) == []
-
-
-async def test_it_is_kept_while_keys_go_on() -> None:
-    typist = Typist()
-    await typist.passes(QUIET_S)
-    passed = 0.0
+    await asyncio.sleep(0)
+    typist.world.clock.advance(SOON_S)
     while not typist.rescue.kept_now:
-        typist.type("x")
-        await typist.passes(QUIET_S / 2)
-        passed += QUIET_S / 2
-        assert passed <= LONGEST_S + QUIET_S
-    await typist.session.close()
+        await asyncio.sleep(0)
+    free.set()
+    assert await taken
 
 
 async def test_draft_and_queue_are_kept_too() -> None:
     typist = Typist()
     typist.session.keeping.draft = lambda: "half a thought"
     typist.session.keeping.changed()
-    assert await typist.passes(QUIET_S) == [Unsaved(draft="half a thought")]
+    assert await typist.passes(SOON_S) == [Unsaved(draft="half a thought")]
     typist.session.keeping.draft = str
     typist.session.submit(Prompt("hello"))
     await typist.world.wire.request(1)
     typist.session.submit(Queue("later"))
     typist.session.drain()
-    assert await typist.passes(QUIET_S) == [Unsaved(queued=("later",))]
+    assert await typist.passes(SOON_S) == [Unsaved(queued=("later",))]
     await typist.session.close()
 
 
@@ -83,33 +127,33 @@ async def test_it_goes_when_it_is_saved_or_undone() -> None:
     typist = Typist()
     typist.type("x")
     typist.type("y", "b.py")
-    await typist.passes(QUIET_S)
+    await typist.passes(SOON_S)
     typist.session.submit(SaveFile("a.py"))
     typist.session.drain()
     b = UnsavedFile("b.py", b"yb\n", b"b\n")
-    assert await typist.passes(QUIET_S) == [Unsaved((b,))]
+    assert await typist.passes(SOON_S) == [Unsaved((b,))]
     typist.session.workspace.undo("b.py")
     typist.session.touched("b.py")
     typist.session.drain()
-    assert await typist.passes(QUIET_S) == [Unsaved()]
+    assert await typist.passes(SOON_S) == [Unsaved()]
 
 
 async def test_after_a_save_the_new_bytes_are_what_it_is_based_on() -> None:
     typist = Typist()
     typist.type("x")
-    await typist.passes(QUIET_S)
+    await typist.passes(SOON_S)
     typist.session.submit(SaveFile("a.py"))
     typist.type("y")
-    assert await typist.passes(QUIET_S) == [Unsaved((UnsavedFile("a.py", b"yxold\n", b"xold\n"),))]
+    assert await typist.passes(SOON_S) == [Unsaved((UnsavedFile("a.py", b"yxold\n", b"xold\n"),))]
 
 
 async def test_what_did_not_change_is_not_made_again() -> None:
     typist = Typist()
     typist.type("x")
     typist.type("y", "b.py")
-    (first,) = await typist.passes(QUIET_S)
+    (first,) = await typist.passes(SOON_S)
     typist.type("z")
-    (second,) = await typist.passes(QUIET_S)
+    (second,) = await typist.passes(SOON_S)
     assert second.files[1] is first.files[1]
     assert second.files[0].data == b"zxold\n"
 
@@ -117,10 +161,10 @@ async def test_what_did_not_change_is_not_made_again() -> None:
 async def test_what_a_model_writes_is_no_reason_to_write() -> None:
     typist = Typist()
     typist.type("x")
-    await typist.passes(QUIET_S)
+    await typist.passes(SOON_S)
     typist.session.workspace.ledger.touched.add("a.py")
     typist.session.drain()
-    assert await typist.passes(QUIET_S) == []
+    assert await typist.passes(SOON_S) == []
 
 
 async def test_the_loop_goes_on_while_a_slow_disk_writes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,14 +180,14 @@ async def test_the_loop_goes_on_while_a_slow_disk_writes(monkeypatch: pytest.Mon
     monkeypatch.setattr(typist.rescue, "keep", slow)
     typist.type("x")
     await asyncio.sleep(0)
-    typist.world.clock.advance(QUIET_S)
+    typist.world.clock.advance(SOON_S)
     while not entered.is_set():
         await asyncio.sleep(0)
     typist.type("y")
     free.set()
     await settle()
     assert [kept.files[0].data for kept in typist.rescue.kept_now] == [b"xold\n"]
-    (second,) = await typist.passes(QUIET_S)
+    (second,) = await typist.passes(SOON_S)
     assert second.files[0].data == b"yxold\n"
 
 
@@ -154,10 +198,10 @@ async def test_what_cannot_be_kept_is_told_once_and_tried_again(how: str) -> Non
     typist.rescue.failed = ["files/a.py: the disk is full"]
     for text in "xy":
         typist.type(text)
-        await typist.passes(QUIET_S)
+        await typist.passes(SOON_S)
     typist.rescue.refusal, typist.rescue.failed = "", []
     typist.type("z")
-    (kept,) = await typist.passes(QUIET_S)
+    (kept,) = await typist.passes(SOON_S)
     assert kept.files[0].data == b"zyxold\n"
     assert len(typist.told) == 1
     assert typist.told[0].startswith("What you type is not kept against a crash: ")
@@ -168,13 +212,13 @@ async def test_it_is_tried_again_though_nobody_types() -> None:
     typist = Typist()
     typist.rescue.refusal = "the disk is full"
     typist.type("x")
-    await typist.passes(QUIET_S)
+    await typist.passes(SOON_S)
     for _ in range(3):
         await typist.passes(AGAIN_S)
-        assert await typist.passes(QUIET_S) == []
+        assert await typist.passes(SOON_S) == []
     typist.rescue.refusal = ""
     await typist.passes(AGAIN_S)
-    (kept,) = await typist.passes(QUIET_S)
+    (kept,) = await typist.passes(SOON_S)
     assert kept.files[0].data == b"xold\n"
     assert await typist.passes(10 * AGAIN_S) == []
 
@@ -189,7 +233,7 @@ async def test_where_nobody_can_be_told_nothing_is_kept() -> None:
 async def test_a_view_is_not_kept() -> None:
     typist = Typist({"a.py": b"caf\xe9\n", "b.py": "b\n"})
     typist.type("y", "b.py")
-    (kept,) = await typist.passes(QUIET_S)
+    (kept,) = await typist.passes(SOON_S)
     assert [file.path for file in kept.files] == ["b.py"]
 
 
@@ -205,7 +249,7 @@ async def test_a_bug_in_the_plan_does_not_lose_the_text(
     typist = Typist()
     typist.type("x")
     monkeypatch.setattr(where, broken)
-    (kept,) = await typist.passes(QUIET_S)
+    (kept,) = await typist.passes(SOON_S)
     assert kept.files == (UnsavedFile("a.py", b"xold\n", None),)
 
 
@@ -216,9 +260,9 @@ async def test_a_broken_screen_does_not_lose_the_files() -> None:
     typist = Typist()
     typist.session.keeping.draft = lambda: "a thought"
     typist.type("x")
-    await typist.passes(QUIET_S)
+    await typist.passes(SOON_S)
     typist.session.keeping.draft = broken
     typist.type("y")
-    (kept,) = await typist.passes(QUIET_S)
+    (kept,) = await typist.passes(SOON_S)
     assert kept == Unsaved((UnsavedFile("a.py", b"yxold\n", b"old\n"),), "a thought")
     assert typist.told == []

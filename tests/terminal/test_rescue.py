@@ -92,6 +92,26 @@ def test_a_kill_loses_no_typing_of_more_than_a_second_ago(
     assert not folder.exists()
 
 
+def test_a_kill_while_keys_go_on_loses_none_that_had_been_kept(
+    start: Start, work: Path, tmp_path: Path
+) -> None:
+    term = start(work / "a.txt")
+    typed_in(term)
+    rescue = tmp_path / "home" / "state" / "rescue"
+
+    def kept() -> str:
+        return "".join(file.read_text() for file in rescue.glob("*/files/a.txt"))
+
+    for _ in range(600):  # there is never a pause
+        term.type("y", gap_s=0.02)
+        if "yyyyyyyy" in (text := kept()):
+            break
+    term.signal(signal.SIGKILL)
+    assert term.wait_exit() == -signal.SIGKILL
+    assert "yyyyyyyy" in text
+    assert text.removesuffix("old\n") in kept()
+
+
 def test_what_was_saved_is_kept_no_longer(start: Start, work: Path, tmp_path: Path) -> None:
     term = start(work / "a.txt")
     typed_in(term)

@@ -1,8 +1,9 @@
 """Keeps what is typed in the state folder while it is typed, so that a crash loses a second of it.
 
-Nothing is done per key but to note the time: a moment after the last one, or soon after the first
-one while keys go on, the changed texts are copied, and a thread writes them. What did not change
-since is neither copied nor written; what was saved, undone or sent is taken out.
+Nothing is done per key but to note the time. Each key is on the disk within a second: `SOON_S`
+after the first one that is not kept, or when the write before is done, the changed texts are
+copied, and a thread of its own writes them. What did not change since is neither copied nor
+written; what was saved, undone or sent is taken out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui.core.edits.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, typed_text
@@ -18,12 +20,13 @@ from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, FileRefused
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 _log = logging.getLogger(__name__)
 
-QUIET_S = 0.4
-"""After the last key."""
-LONGEST_S = 1.8
-"""After the first key, if they go on."""
+SOON_S = 0.4
+"""After the first change that is not kept; what is left of the second is for the write."""
 AGAIN_S = 10.0
 """After it could not be written."""
 _SLACK_S = 0.001
@@ -60,6 +63,8 @@ class Keeping:
         """``queued`` gives the prompts that wait."""
         self.draft: Callable[[], str] = str
         """Gives what stands in the prompt box; the screen sets it."""
+        self.thread: Executor | None = None
+        """Writes, and does nothing else: searches and listings may fill those of asyncio."""
         self._ports = kit.ports
         self._board = kit.board
         self._workspace: Workspace = kit.board.workspace
@@ -67,7 +72,6 @@ class Keeping:
         self._queued = queued
         self._first_s: float | None = None
         """When the oldest change came that is not kept, on the clock."""
-        self._last_s = 0.0
         self._task: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
         self._kept: _Moment | None = _Moment({}, "", ())
@@ -79,9 +83,8 @@ class Keeping:
         """Something may have been typed, saved, queued or decided; cheap, never waits."""
         if self._ports.rescue is None:
             return
-        self._last_s = self._ports.clock.now()
         if self._first_s is None:
-            self._first_s = self._last_s
+            self._first_s = self._ports.clock.now()
         if self._task is None:
             self._task = self._supervisor.start(self._work(), "keeping what is typed")
 
@@ -100,8 +103,7 @@ class Keeping:
     async def _work(self) -> None:
         try:
             while self._first_s is not None:
-                due_s = min(self._last_s + QUIET_S, self._first_s + LONGEST_S)
-                wait_s = due_s - self._ports.clock.now()
+                wait_s = self._first_s + SOON_S - self._ports.clock.now()
                 if wait_s > _SLACK_S:
                     await self._ports.sleep(wait_s)
                     continue
@@ -114,7 +116,7 @@ class Keeping:
 
     async def _keep(self, moment: _Moment) -> None:
         try:
-            why = await asyncio.to_thread(self._write, moment)
+            why = await self._beside(moment)
         except FileRefused as error:
             why = str(error)
         if why and not self._told:
@@ -123,6 +125,14 @@ class Keeping:
         self._told = bool(why)
         if why and self._again is None:
             self._again = self._supervisor.start(self._try_again(), "keeping what is typed")
+
+    async def _beside(self, moment: _Moment) -> str:
+        """Write in the thread."""
+        if self.thread is None:
+            from concurrent.futures import ThreadPoolExecutor  # not before the first paint
+
+            self.thread = ThreadPoolExecutor(1, "keeping")
+        return await asyncio.get_running_loop().run_in_executor(self.thread, self._write, moment)
 
     async def _try_again(self) -> None:
         """There may be room by then, and nobody types any more."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Literal, Protocol
 
 from tui.core.edited import Edited
@@ -35,8 +36,8 @@ BATCH_S = 0.7
 _FRAME_S = 0.05
 _QUIT_WINDOW_S = 2.0
 _PATIENCE_S = 1.0
-_LOOK_S = 1.0
-"""Between two looks at what is being typed, which is kept against a crash."""
+_LOOK_S = 0.25
+"""Between two looks at what is being typed, which is kept against a crash within a second."""
 BELL = "\x07"
 Mode = Literal["ready", "more", "busy"]
 """What the next line is: a new one, more of the same, or one said into a running answer."""
@@ -92,6 +93,7 @@ class Conductor:
         self._due: list[str] = []
         """Lines that are not said yet."""
         self._spoke_s = 0.0
+        self._looked_s = 0.0
         self._quit_until_s = 0.0
         self._code: int | None = None
         self._failed = EXIT_OK
@@ -140,6 +142,7 @@ class Conductor:
         self._drafts.typing = ""
         self.on_typed(self._session.now())
         self._lines.append(text)
+        self._session.keeping.changed()
         self.frame()
 
     async def settled(self) -> None:
@@ -188,18 +191,17 @@ class Conductor:
 
     async def _wait(self) -> None:
         """For something to do."""
-        timeout = _LOOK_S if self._live else None
-        if self._due or self._mouth.holding:
+        timeout = _LOOK_S if self._live or not self._session.at_rest else None
+        if not self._live and (self._due or self._mouth.holding):
             timeout = BATCH_S
-        elif not self._session.at_rest:
-            timeout = _LOOK_S
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._woken.wait(), timeout)
-        except TimeoutError:
+            await asyncio.sleep(_FRAME_S)
+            self._woken.clear()
+        now_s = self._session.now()
+        if now_s - self._looked_s >= _LOOK_S:  # while an answer streams, too
+            self._looked_s = now_s
             self._mouth.look()
-            return
-        await asyncio.sleep(_FRAME_S)
-        self._woken.clear()
 
     def frame(self) -> None:
         """Take up what changed, then the lines whose turn it is."""
