@@ -23,6 +23,7 @@ from tui.engine.pacer import Pacer
 from tui.engine.record import SOFTLY, Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import Reply
+from tui.engine.requests import Request
 from tui.engine.stand_ins import Served
 from tui.engine.steering import Steering
 from tui.engine.tool_bench import ToolBench
@@ -53,6 +54,8 @@ class Exchange:
         self._kit, self._line, self._on_end = kit, line, on_end
         self._reply: Reply | None = None
         """The response in flight."""
+        self._head: Request = {}
+        """What its request says beside its input."""
         self._owed = False
         """A successor will come by itself, or a steering text will come back."""
         self._cut = ""  # why the last response is incomplete; a successor makes it whole
@@ -168,7 +171,7 @@ class Exchange:
 
     def _create(self) -> None:
         kit, errand = self._kit, self.errand
-        head = kit.requests.head(errand.spec, errand.effort, errand.tier)
+        head = self._head = kit.requests.head(errand.spec, errand.effort, errand.tier)
         if not kit.requests.continues(errand.spec, head):
             self.steering.give_back()
         texts = kit.backlog.take("steer")
@@ -249,7 +252,11 @@ class Exchange:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
-            self._again(self._tries.failed(event), broken=broken)
+            learnt = not reply.started and self._kit.requests.learns(
+                self.errand.spec, self._head, event
+            )
+            remedy = self._tries.untaken() if learnt else None
+            self._again(remedy or self._tries.failed(event), broken=broken)
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:
         """The response is over: take what only its end says; None: there is no more to do."""

@@ -14,6 +14,7 @@ from tui.core.wire.events import Completed, ErrorEvent, Event, Failed, Incomplet
 from tui.engine.intents import Effort
 from tui.engine.kit import Kit
 from tui.engine.ports import RoleSpec, Wire
+from tui.engine.requests import Request
 from tui.errors import DuettoError
 
 PREWARM_S = 2.0
@@ -29,6 +30,7 @@ class Prewarm:
         self._task: asyncio.Task[None] | None = None
         self._over: asyncio.Future[None] | None = None
         self._history: History | None = None
+        self._asked: tuple[RoleSpec, Request] | None = None
         self._used = False
         """A request went over this connection: there is nothing left to warm."""
         self.running = False
@@ -57,6 +59,8 @@ class Prewarm:
             return False
         if isinstance(event, Completed) and self._history is self._kit.requests.history:
             self._kit.requests.history.warmed(event.response_id)
+        if isinstance(event, Failed | ErrorEvent) and self._asked is not None:
+            self._kit.requests.learns(*self._asked, event)
         if isinstance(event, Completed | Incomplete | Failed | ErrorEvent):
             self._end()
         return True
@@ -78,7 +82,8 @@ class Prewarm:
             await kit.desk.prepare()
             if kit.board.status.role != spec.role or not self._helps(spec):
                 return
-            request = kit.requests.warm(spec, kit.requests.head(spec, effort, tier))
+            self._asked = (spec, kit.requests.head(spec, effort, tier))
+            request = kit.requests.warm(*self._asked)
             self._used = True
             self._history = kit.requests.history
             self._over = asyncio.get_running_loop().create_future()

@@ -12,6 +12,8 @@ from tui.core.edits.telling.report import Account
 from tui.core.history import History
 from tui.core.instructions import instructions, tools
 from tui.core.told import Told
+from tui.core.wire.events import ErrorEvent, Failed
+from tui.core.wire.untaken import Untaken, fields_refused, without
 from tui.engine.desk import AGENTS_FILE, Desk
 from tui.engine.intents import Effort
 from tui.engine.origins import Origins
@@ -41,6 +43,8 @@ class Requests:
         self._told_paths: set[str] = set()
         self._instructions = ""
         self._origins = Origins(desk.workspace.ledger)
+        self._untaken: dict[str, Untaken] = {}
+        """What the endpoints that are dialled do not take, by name."""
 
     def forget(self) -> None:
         """A new conversation."""
@@ -110,7 +114,21 @@ class Requests:
             head["service_tier"] = tier
         if spec.max_output_tokens is not None:
             head["max_output_tokens"] = spec.max_output_tokens
-        return head
+        return self._taken(spec, head)
+
+    def learns(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
+        """Whether a refusal names fields of what was sent that this request can do without.
+
+        They are left out from now on.
+        """
+        param = refusal.param if isinstance(refusal, ErrorEvent) else ""
+        fields = fields_refused(refusal.message, param, head)
+        untaken = self._untaken.setdefault(spec.endpoint, Untaken())
+        return untaken.learn(spec.model, fields)
+
+    def _taken(self, spec: RoleSpec, head: Request) -> Request:
+        untaken = self._untaken.get(spec.endpoint)
+        return without(head, untaken.of(spec.model)) if untaken is not None else head
 
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said again: with the instructions as they should be now."""

@@ -24,8 +24,8 @@ _KNOWN: dict[str, tuple[str, ...]] = {
         "thinking",
         "version",
     ),
-    "responses-ws": ("max_age_s",),
-    "openai-responses": (),
+    "responses-ws": ("max_age_s", "omit"),
+    "openai-responses": ("omit",),
 }
 
 

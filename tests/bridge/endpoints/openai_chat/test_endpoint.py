@@ -149,10 +149,12 @@ async def test_other_complaints_are_told_at_once(words: str) -> None:
 
 async def test_it_does_not_ask_for_ever() -> None:
     async with standing("openai-chat") as stand:
-        stand.answers(refusing("Unsupported: stream_options, temperature, seed, top_p, user"))
-        await stand.ask(temperature=1, seed=1, top_p=1, user="u")
+        fields = {"temperature": 1, "seed": 1, "top_p": 1, "user": "u", "logit_bias": {"1": 1}}
+        names = ("stream_options", *fields, "stream")
+        stand.answers(*(refusing(f"Unknown parameter: '{name}'") for name in names))
+        await stand.ask(**fields)
         failure(await stand.until())
-        assert len(stand.server.requests) == 5
+        assert len(stand.server.requests) == 6
 
 
 async def test_images_are_refused_before_anything_is_sent() -> None:

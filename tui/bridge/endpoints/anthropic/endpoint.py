@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from tui.bridge.endpoints.anthropic.asking import Turn, unhurried
+from tui.bridge.endpoints.anthropic.asking import Turn, asking, unhurried
 from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
-from tui.bridge.endpoints.anthropic.lessons import Lessons, lesson, passes
+from tui.bridge.endpoints.anthropic.lessons import Lessons, lesson, other_lesson, passes
 from tui.bridge.endpoints.anthropic.options import options_of
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.telling import Telling
+from tui.core.wire.untaken import MOST_TRIES, STATUSES
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
 
 MOST_PAUSES = 32
 """A model that pauses more often in one answer does not come to an end."""
-
-
-_MOST_TRIES = 6
-"""A server that refuses more often for what it does not take has other reasons."""
 
 
 class AnthropicEndpoint(HttpEndpoint):
@@ -57,16 +54,21 @@ class AnthropicEndpoint(HttpEndpoint):
     async def _ask_taught(self, turn: Turn, telling: Telling) -> None:
         """Ask; again without what the server does not take, if that is why it refuses."""
         once: frozenset[str] = frozenset()
-        for tries_left in reversed(range(_MOST_TRIES)):
+        for tries_left in reversed(range(MOST_TRIES)):
             known = self._lessons.of(turn.model) | once
             try:
                 await super().answer(replace(turn, lessons=known), telling)
                 return
             except Refused as error:
-                learnt = lesson(error)
+                learnt = lesson(error) or self._other_lesson(turn, known, error)
                 if not learnt or learnt in known or telling.began or not tries_left:
                     raise
                 if passes(learnt):
                     once |= {learnt}
                 else:
                     self._lessons.learn(turn.model, learnt)
+
+    def _other_lesson(self, turn: Turn, known: frozenset[str], error: Refused) -> str:
+        if error.status not in STATUSES:
+            return ""
+        return other_lesson(error, asking(replace(turn, lessons=known), self._options).body)

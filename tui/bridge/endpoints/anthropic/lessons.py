@@ -8,12 +8,13 @@ was done, so that asking again is safe; what was learnt holds for that model fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tui.bridge.endpoints.anthropic.models import EFFORTS, Ways
 from tui.bridge.endpoints.base import Refused
+from tui.core.wire.untaken import fields_refused, without
 
 _COMPLAINT = re.compile(
     r"extra (inputs|fields)|not (permitted|allowed|supported|available|accepted)|unsupported|"
@@ -28,6 +29,8 @@ _LEAST_ROOM = 1024
 _MOST_MODELS = 256
 MOST, ROOM = "most ", "room "
 """How a lesson begins that is a number of tokens: of any answer of that model, of this one."""
+FIELD = "field "
+"""How a lesson begins that is any other field's path."""
 THOUGHTS = "thoughts"
 """The lesson that thoughts of this conversation are not that server's own."""
 _INNER = ("eager_input_streaming", "cache_control", "disable_parallel_tool_use")
@@ -91,6 +94,12 @@ def lesson(error: Refused) -> str:
     return next((name for name, place in _PLACES if place.search(words.lower())), "")
 
 
+def other_lesson(error: Refused, body: Mapping[str, Any]) -> str:
+    """A lesson about any other field of what was sent; empty: it names none."""
+    refused = fields_refused(str(error), error.param, body)
+    return f"{FIELD}{refused[0]}" if refused else ""
+
+
 def taught(known: Ways, lessons: frozenset[str]) -> Ways:
     """How the model wants to be asked, by what was learnt."""
     if _BUDGET in lessons:
@@ -117,6 +126,11 @@ def leave_out(body: dict[str, Any], lessons: frozenset[str]) -> None:
     for holder in _holders(body) if inner else ():
         for name in inner:
             holder.pop(name, None)
+    others = [one.removeprefix(FIELD) for one in lessons if one.startswith(FIELD)]
+    if others:
+        left = without(body, others)
+        body.clear()
+        body.update(left)
     if _DISPLAY in lessons and "thinking" in body:
         body["thinking"].pop("display", None)
     if body.get("tool_choice") == {"type": "auto"}:

@@ -12,8 +12,9 @@ from tui.bridge.endpoints.openai_chat.messages import messages
 from tui.bridge.endpoints.openai_chat.structure import response_format
 from tui.bridge.endpoints.openai_chat.wording import description
 from tui.bridge.endpoints.openai_responses.asking import EFFORTS, nearest_effort
-from tui.bridge.endpoints.schemas import without
+from tui.bridge.endpoints.schemas import without as schemas_without
 from tui.bridge.endpoints.tools import ANY_ID, Choice, Toolbox
+from tui.core.wire.untaken import without
 
 _AS_THEY_ARE = (
     "temperature",
@@ -50,7 +51,7 @@ def body(asked: Asked, dialect: Dialect, box: Toolbox) -> dict[str, Any]:
     if (format_ := response_format(asked, dialect)) is not None:
         told["response_format"] = format_
     told.update(dialect.body)
-    return {key: value for key, value in told.items() if key not in dialect.omit}
+    return without(told, dialect.omit)
 
 
 def _tools(request: Mapping[str, Any], dialect: Dialect, box: Toolbox) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def _tools(request: Mapping[str, Any], dialect: Dialect, box: Toolbox) -> dict[s
         function: dict[str, Any] = {"name": offered.name}
         if words := description(offered, dialect):
             function["description"] = words
-        function["parameters"] = without(offered.parameters, frozenset(dialect.schema_omit))
+        function["parameters"] = schemas_without(offered.parameters, frozenset(dialect.schema_omit))
         if offered.strict and dialect.strict_tools:
             function["strict"] = True
         functions.append({"type": "function", "function": function})

@@ -10,14 +10,10 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.openai_chat.language import ChatLanguage
 from tui.bridge.endpoints.openai_chat.lessons import Turn
 from tui.bridge.endpoints.telling import Telling
+from tui.core.wire.untaken import MOST_TRIES, STATUSES
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
-
-_MOST_LESSONS = 4
-"""Fields that one request may be refused for, and be sent again without."""
-_WRONG = (400, 422, 500)
-"""Templates of chats fail with 500 in llama.cpp."""
 
 
 class ChatEndpoint(HttpEndpoint):
@@ -29,13 +25,13 @@ class ChatEndpoint(HttpEndpoint):
 
     async def answer(self, asked: Asked, telling: Telling) -> None:
         """See `Endpoint`."""
-        for lessons in range(_MOST_LESSONS + 1):
+        for tries_left in reversed(range(MOST_TRIES)):
             turn = Turn(**{one.name: getattr(asked, one.name) for one in fields(asked)})
             try:
                 await super().answer(turn, telling)
             except Refused as error:
-                last = telling.began or lessons == _MOST_LESSONS or error.status not in _WRONG
-                if last or not self._chat.learn(turn, error):
+                over = telling.began or not tries_left or error.status not in STATUSES
+                if over or not self._chat.learn(turn, error):
                     raise
             else:
                 return

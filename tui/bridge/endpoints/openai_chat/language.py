@@ -36,7 +36,7 @@ class ChatLanguage:
         box = toolbox(asked, habits)
         told = body(asked, habits, box)
         if isinstance(asked, Turn):
-            asked.sent.toolbox, asked.sent.fields = box, frozenset(told)
+            asked.sent.toolbox, asked.sent.body = box, told
         address = chat_address(target.address, habits.path)
         key = asked.request.get("prompt_cache_key")
         if habits.cache_key_header and isinstance(key, str) and key.isascii() and key.isprintable():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -12,24 +14,8 @@ from tui.bridge.endpoints.openai_chat.dialect import Dialect
 from tui.bridge.endpoints.openai_chat.thoughts import FIELDS
 from tui.bridge.endpoints.schemas import DISPENSABLE, without
 from tui.bridge.endpoints.tools import Toolbox
+from tui.core.wire.untaken import fields_refused
 
-_OPTIONAL = (
-    "stream_options",
-    "parallel_tool_calls",
-    "reasoning_effort",
-    "reasoning",
-    "service_tier",
-    "prompt_cache_key",
-    "safety_identifier",
-    "verbosity",
-    "seed",
-    "user",
-    "temperature",
-    "top_p",
-    "presence_penalty",
-    "frequency_penalty",
-)
-"""Fields that an answer can do without, if the server refuses them."""
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _THOUGHTS = re.compile(rf"\b(?:{'|'.join(FIELDS)})\b")
 _TOO_LONG = re.compile(r"description\b.{0,80}too long.{0,80}?(?:length|most) (?:of )?(\d{1,6})\b")
@@ -52,8 +38,7 @@ class Sent:
     """What one answer was asked for with."""
 
     toolbox: Toolbox | None = None
-    fields: frozenset[str] = frozenset()
-    """Those of the body."""
+    body: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +50,7 @@ class Turn(Asked):
 
 def taught(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
     """The dialect without what a server complains of; None: it complains of something else."""
-    words, sent = f"{error.param} {error}", asked.fields
+    words, sent = f"{error.param} {error}", asked.body
     changed = msgspec.structs.replace
     if "tools" in sent and (found := _TOO_LONG.search(words)) is not None:
         most = int(found[1])
@@ -88,15 +73,13 @@ def taught(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
         return changed(habits, strict_tools=False)
     if keywords := _unknown_keywords(words, asked) - {*habits.schema_omit}:
         return changed(habits, schema_omit=(*habits.schema_omit, *sorted(keywords)))
-    for name in _OPTIONAL:
-        if name in sent and re.search(rf"\b{name}\b", words):
-            return changed(habits, omit=(*habits.omit, name))
-    return None
+    refused = fields_refused(str(error), error.param, sent, values=True)
+    return changed(habits, omit=(*habits.omit, *refused)) if refused else None
 
 
 def _unknown_keywords(words: str, asked: Sent) -> set[str]:
     """The keywords of schemas of tools that a complaint about schemas names between quotes."""
-    if asked.toolbox is None or "tools" not in asked.fields:
+    if asked.toolbox is None or "tools" not in asked.body:
         return set()
     if not _OF_SCHEMAS.search(words) or _WANTED.search(words):
         return set()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tui.bridge.endpoints.base import Asked, Target
 from tui.bridge.endpoints.http_endpoint import Reader
-from tui.bridge.endpoints.openai_responses.asking import items_for, settings
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
+from tui.bridge.endpoints.openai_responses.untaken import Taught
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, checked
 from tui.core.wire.frames import request
@@ -16,10 +16,12 @@ from tui.core.wire.frames import request
 class ResponsesLanguage:
     """See `endpoints.http_endpoint.Language`."""
 
+    def __init__(self, taught: Taught) -> None:
+        self._taught = taught
+
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """See `Language`."""
-        items = items_for(asked, asked.items)
-        body = {**settings(asked), "input": items, "stream": True}
+        body = {**self._taught.body(asked, list(asked.items)), "stream": True}
         return http_address(target.address), request(body).encode()
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:

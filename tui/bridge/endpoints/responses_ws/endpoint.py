@@ -16,6 +16,7 @@ from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steere
 from tui.bridge.endpoints.openai_responses.asking import items_for
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.openai_responses.thoughts import Thoughts
+from tui.bridge.endpoints.openai_responses.untaken import Taught
 from tui.bridge.endpoints.responses_ws.dialling import UpgradeRefused, dial
 from tui.bridge.endpoints.responses_ws.exchange import AskAgain, Exchange
 from tui.bridge.endpoints.responses_ws.pool import MAX_AGE_S, SocketPool
@@ -43,6 +44,7 @@ class ResponsesWsEndpoint:
         self._target = target
         self._models = Knowledge(target, upstream)
         self._thoughts = Thoughts(target, upstream)
+        self._taught = Taught(target.spec.options)
         self._host = urlsplit(target.address.url).hostname or ""
         age_s = target.spec.options.get("max_age_s")
         told_s = float(age_s) if isinstance(age_s, int | float) and age_s > 0 else 0.0
@@ -57,6 +59,9 @@ class ResponsesWsEndpoint:
         await self._thoughts.answered(asked, telling, self._answered)
 
     async def _answered(self, asked: Asked, telling: Telling) -> None:
+        await self._taught.answered(asked, telling, self._asked)
+
+    async def _asked(self, asked: Asked, telling: Telling) -> None:
         items_for(asked, asked.items)  # what is refused here is not sent, and costs no socket
         taken = await self._pool.taken(asked)
         socket = taken or await self._fresh(asked, telling)
@@ -91,7 +96,8 @@ class ResponsesWsEndpoint:
         await self._pool.close()
 
     async def _exchange(self, socket: UpstreamSocket, asked: Asked, telling: Telling) -> None:
-        exchange = Exchange(socket, asked, telling, Retelling(telling, self._target.address))
+        reader = Retelling(telling, self._target.address)
+        exchange = Exchange(socket, asked, telling, reader, self._taught)
         done = kept = False
         try:
             await exchange.play()

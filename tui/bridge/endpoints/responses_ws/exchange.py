@@ -7,8 +7,8 @@ import contextlib
 from typing import Any, NamedTuple
 
 from tui.bridge.endpoints.base import Asked, Steered
-from tui.bridge.endpoints.openai_responses.asking import items_for, settings
 from tui.bridge.endpoints.openai_responses.retelling import Retelling, decoded
+from tui.bridge.endpoints.openai_responses.untaken import Taught
 from tui.bridge.endpoints.responses_ws.upstream_socket import Chain, Lost, UpstreamSocket
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.upstream.complaint import complaint_in
@@ -49,12 +49,18 @@ class Exchange:
     """See the module's text; used once."""
 
     def __init__(
-        self, socket: UpstreamSocket, asked: Asked, telling: Telling, reader: Retelling
+        self,
+        socket: UpstreamSocket,
+        asked: Asked,
+        telling: Telling,
+        reader: Retelling,
+        taught: Taught,
     ) -> None:
         self._socket = socket
         self._asked = asked
         self._telling = telling
         self._reader = reader
+        self._taught = taught
         self._open: set[object] = set()
         """Output indexes of the items that the run has open."""
         self._finished = 0
@@ -125,11 +131,10 @@ class Exchange:
         socket, asked = self._socket, self._asked
         chain, socket.chain, socket.used = socket.chain, None, True
         new = chain.new_items(asked.model, asked.items) if chain is not None else None
-        event: dict[str, Any] = {"type": "response.create", **settings(asked)}
+        items = list(asked.items) if new is None else new
+        event: dict[str, Any] = {"type": "response.create", **self._taught.body(asked, items)}
         if chain is not None and new is not None:
-            event |= {"previous_response_id": chain.response_id, "input": items_for(asked, new)}
-        else:
-            event["input"] = items_for(asked, asked.items)
+            event["previous_response_id"] = chain.response_id
         await socket.say(request(event))
         self._said_s = asyncio.get_running_loop().time()
         return new is not None

@@ -1,0 +1,102 @@
+"""Which field a server's words name, and a request without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tui.core.wire.untaken import Untaken, fields_refused, without
+
+BODY: dict[str, Any] = {
+    "model": "m",
+    "input": [{"type": "message", "phase": "x", "content": [{"type": "input_text", "text": "a"}]}],
+    "prompt_cache_key": "k",
+    "store": False,
+    "include": ["reasoning.encrypted_content"],
+    "reasoning": {"effort": "high", "summary": "auto"},
+    "service_tier": "fast",
+    "tools": [{"type": "function", "name": "r", "strict": True, "parameters": {}}],
+    "parallel_tool_calls": True,
+    "text": {"verbosity": "low"},
+    "user": "u",
+    "stream": True,
+}
+LITELLM = (
+    "litellm.UnsupportedParamsError: anthropic does not support parameters: {}, for model=claude. "
+    "To drop these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:\n "
+    "drop_params: true`\n. If you want to use these params dynamically send "
+    "allowed_openai_params={} in your request."
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "param", "fields"),
+    [
+        (LITELLM.format(*["['prompt_cache_key']"] * 2), "", "prompt_cache_key"),
+        (LITELLM.format(*["{'prompt_cache_key': 'thread-1'}"] * 2), "", "prompt_cache_key"),
+        (LITELLM.format(*["['store', 'user']"] * 2), "", "store user"),
+        ("Unknown parameter: 'reasoning.summary'.", "reasoning.summary", "reasoning.summary"),
+        ("Unknown parameter: 'reasoning.summary'.", "", "reasoning.summary"),
+        ("Unsupported parameter: text", "", "text"),
+        ("Unsupported parameter: 'text.verbosity' is not supported.", "", "text.verbosity"),
+        ("Unrecognized request argument supplied: store", "", "store"),
+        ("Unrecognized request arguments supplied: store and user", "", "store user"),
+        ("prompt_cache_key: Extra inputs are not permitted", "", "prompt_cache_key"),
+        ("body.create.store: Extra inputs are not permitted", "", "store"),
+        ("tools.0.function.strict: Extra inputs are not permitted", "", "tools.*.strict"),
+        ("Additional properties are not allowed ('store' was unexpected)", "", "store"),
+        ("Additional properties are not allowed ('user', 'store' were unexpected)", "",
+         "user store"),
+        ("Argument not supported on this model: promptCacheKey", "", "prompt_cache_key"),
+        ("create() got an unexpected keyword argument 'service_tier'", "", "service_tier"),
+        ("property 'parallel_tool_calls' is unsupported", "", "parallel_tool_calls"),
+        ('json: unknown field "user"', "", "user"),
+        ("unknown field `user`, expected one of `model`, `store`", "", "user"),
+        ("Encrypted content is not supported with this model.", "include", "include"),
+        ("Unknown parameter: 'input[0].phase'.", "input[0].phase", "input.*.phase"),
+        # what a request means nothing without, whatever the server says
+        ("Unsupported parameter: 'model'", "model", ""),
+        ("This model does not support tools.", "tools", ""),
+        ("Unknown parameter: 'input[0].content'.", "input[0].content", ""),
+        ("messages: Extra inputs are not permitted", "", ""),
+        # another complaint
+        ("The user is not allowed to do this.", "", ""),
+        ("Missing required parameter: 'store'.", "store", ""),
+        ("Unsupported value: 'reasoning.effort' does not support 'high'.", "reasoning.effort", ""),
+        ("Invalid value: 'fast'. Supported values are: 'auto'.", "service_tier", ""),
+        ("Unknown parameter: 'seed'.", "seed", ""),
+        ("", "", ""),
+    ],
+)  # fmt: skip
+def test_the_fields_that_a_refusal_names(words: str, param: str, fields: str) -> None:
+    assert fields_refused(words, param, BODY) == tuple(fields.split())
+
+
+def test_a_refused_value_counts_where_the_server_may_choose() -> None:
+    words = "`service_tier` must be one of `auto` or `default`"
+    assert fields_refused(words, "", BODY) == ()
+    assert fields_refused(words, "", BODY, values=True) == ("service_tier",)
+
+
+def test_a_body_without_fields() -> None:
+    fields = ("store", "reasoning.summary", "tools.*.strict", "text.verbosity", "gone.at.all")
+    left = without(BODY, fields)
+    assert left["reasoning"] == {"effort": "high"}
+    assert left["tools"] == [{"type": "function", "name": "r", "parameters": {}}]
+    assert {*BODY} - {*left} == {"store", "text"}, "a table of which nothing is left goes, too"
+    assert BODY["reasoning"]["summary"] == "auto"
+    assert left["input"] is BODY["input"], "what is not concerned is not copied"
+
+
+def test_nothing_is_learnt_twice_and_not_without_end() -> None:
+    untaken = Untaken()
+    assert untaken.learn("m", ["store"])
+    assert not untaken.learn("m", ["store"])
+    assert not untaken.learn("m", [])
+    assert untaken.of("m") == ("store",)
+    for number in range(1000):
+        untaken.learn("m", [f"field{number}"])
+        untaken.learn(f"model-{number}", ["store"])
+    assert len(untaken.of("m")) < 100
+    assert untaken.of("model-0") == ()

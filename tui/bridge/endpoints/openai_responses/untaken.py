@@ -1,0 +1,47 @@
+"""A server of the Responses API that does not take a field is asked without it, from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tui.bridge.endpoints.base import Asked, Refused
+from tui.bridge.endpoints.openai_responses.asking import items_for, settings
+from tui.bridge.endpoints.telling import Telling
+from tui.core.wire.untaken import MOST_TRIES, STATUSES, Field, Untaken, fields_refused, without
+
+
+class Taught:
+    """What one endpoint has refused, by HTTP and by WebSocket alike."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Option ``omit``: fields that it is known not to take."""
+        omit = options.get("omit")
+        self._omit: tuple[Field, ...] = tuple(omit) if isinstance(omit, list | tuple) else ()
+        self._untaken = Untaken()
+
+    def body(self, asked: Asked, items: list[dict[str, Any]]) -> dict[str, Any]:
+        """A request as this server takes it; ``items``: those of the conversation that are said."""
+        told = {**settings(asked), "input": items_for(asked, items)}
+        return without(told, (*self._omit, *self._untaken.of(asked.model)))
+
+    async def answered(
+        self, asked: Asked, telling: Telling, ask: Callable[[Asked, Telling], Awaitable[None]]
+    ) -> None:
+        """Have ``ask`` answer; again without what the server does not take, if it says so.
+
+        Raises what ``ask`` raises.
+        """
+        for tries_left in reversed(range(MOST_TRIES)):
+            try:
+                await ask(asked, telling)
+                return
+            except Refused as error:
+                over = telling.began or not tries_left or error.status not in STATUSES
+                if over or not self._learns(asked, error):
+                    raise
+
+    def _learns(self, asked: Asked, error: Refused) -> bool:
+        sent = self.body(asked, list(asked.items))
+        refused = fields_refused(str(error), error.param, sent)
+        return self._untaken.learn(asked.model, refused)
