@@ -10,6 +10,8 @@ LIMIT_REACHED = "websocket_connection_limit_reached"
 """The connection is too old; may come at any time."""
 STREAM_LIMIT = "websocket_stream_limit_reached"
 """One lane name too many for this connection."""
+NOT_FOUND = "response_not_found"
+"""The response that is named is not there: one to steer, to stop or to go on from."""
 
 _BAD_REQUEST = frozenset({None, 400, 404, 405, 422, 501})
 _PASSING = frozenset(
@@ -61,7 +63,7 @@ def about_event_type(event: ErrorEvent, word: str) -> bool:
     unknown = any(hint in message for hint in ("unknown", "unsupported", "invalid", "not support"))
     return (
         event.code in _UNKNOWN_EVENT
-        or event.code == "response_not_found"
+        or event.code == NOT_FOUND
         or event.param == "type"
         or names(event, word)
         or ("event" in message and unknown)

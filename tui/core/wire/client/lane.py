@@ -15,6 +15,7 @@ unseen.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +30,7 @@ from tui.core.wire.events import (
     Completed,
     Created,
     Delta,
+    ErrorEvent,
     Event,
     Failed,
     Incomplete,
@@ -65,6 +67,21 @@ _RUNNING = (*_FRESH, LaneState.INTERRUPTING)
 _NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
 
 
+DOUBT_S = 10.0
+"""How long a response may be silent after an error that may have been its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A refusal that may be the end of what a lane does, or the answer to something else."""
+
+    event: ErrorEvent | Failed
+    deadline: float
+    """Until then the response shows that it goes on, or it is over."""
+    response_id: str = ""
+    """Of the response whose steer or interrupt it was taken to answer."""
+
+
 class Lane:
     """The state of one `stream_id`; None is the default lane."""
 
@@ -91,6 +108,8 @@ class Lane:
         """The user wants the successor that is awaited stopped."""
         self.flowing = False
         """Deltas may pass: the short cut of the hot path."""
+        self.doubt: Doubt | None = None
+        """Only time tells whether the response in flight was refused."""
         self.half = HalfCharacter()
         self.stop = Stopping()
         self.steers = Steers(name)
@@ -116,6 +135,13 @@ class Lane:
         """The server works for this lane, or is about to."""
         return self._runs or self.state in _RUNNING or self.state is LaneState.STEERING
 
+    @property
+    def deadlines(self) -> list[float]:
+        """What it waits for ends at these times, in seconds."""
+        doubt = self.doubt.deadline if self.doubt is not None else None
+        times = (self.stop.deadline, self.steers.deadline, doubt)
+        return [time for time in times if time is not None]
+
     def hold(self, request: dict[str, Any]) -> None:
         """A create is asked for; it has not gone out."""
         self.state, self.request, self.response_id = LaneState.HELD, request, ""
@@ -131,15 +157,20 @@ class Lane:
 
     def release(self) -> None:
         """The create will not go out on this lane; or no successor comes any more."""
-        self.state, self.request, self.stopping = LaneState.IDLE, {}, False
+        self.state, self.request, self.stopping, self.doubt = LaneState.IDLE, {}, False, None
         self.stop.ended()
+
+    def suspect(self, doubt: Doubt) -> None:
+        """The response may be over; whatever comes of it says that it is not."""
+        if self.state in _FRESH:
+            self.doubt, self.flowing = doubt, False
 
     def interrupt(self, now: float) -> bool:
         """Shut the gate; False if there is nothing to interrupt, or it is being done."""
         if self.state is LaneState.STEERING and not self.stopping:
             self.stopping = True
         elif self.state in _FRESH:
-            self.state, self.flowing = LaneState.INTERRUPTING, False
+            self.state, self.flowing, self.doubt = LaneState.INTERRUPTING, False, None
         else:
             return False
         self.stop.wish(now)
@@ -188,11 +219,16 @@ class Lane:
         if self.ghosts.present and self.ghosts.hides(event):
             return False
         if isinstance(event, InProgress):
-            self.begun |= not self.bygones.knows(event.response_id)
+            fresh = not self.bygones.knows(event.response_id)
+            self.begun |= fresh
+            self._goes_on(fresh)
+        elif isinstance(event, Progress):
+            self._goes_on(self.state is not LaneState.SENT)
         elif isinstance(event, _OUTPUT):
             if not self._is_output(event):
                 return False
             self.begun = True
+            self._goes_on(True)
         if isinstance(event, Delta):
             return self.flowing
         if isinstance(event, Created):
@@ -216,6 +252,11 @@ class Lane:
             return False
         self.stop.answered(event)
         return True
+
+    def _goes_on(self, proven: bool) -> None:
+        """The response works, so what was in doubt was not about it."""
+        if proven and self.doubt is not None:
+            self.doubt, self.flowing = None, self.state is LaneState.STREAMING
 
     def _is_output(self, event: Delta | ItemAdded | ItemDone) -> bool:
         """Whether it is output that someone wants; the first one opens the gate."""
@@ -262,7 +303,7 @@ class Lane:
             self.ghosts.clear()
         self._rename(name)
         wanted = not self.stopping and self.state is not LaneState.INTERRUPTING
-        self.request, self.calls, self.stopping = {}, False, False
+        self.request, self.calls, self.stopping, self.doubt = {}, False, False, None
         self.state, self.flowing = LaneState.CREATED, False
         deadline = self.stop.deadline
         self.stop.renew()
@@ -322,7 +363,7 @@ class Lane:
 
     def _rest(self, *, stopped: bool) -> None:
         self.state, self.flowing, self.request, self.stopping = LaneState.IDLE, False, {}, False
-        self.half = HalfCharacter()
+        self.half, self.doubt = HalfCharacter(), None
         self.bygones.close(stopped=stopped)
         self.stop.ended()
 

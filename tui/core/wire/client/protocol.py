@@ -241,12 +241,7 @@ class ClientProtocol:
 
     def deadline(self) -> float | None:
         """When `tick` is due, in seconds; None: never."""
-        times = [
-            time
-            for lane in self._book
-            for time in (lane.stop.deadline, lane.steers.deadline)
-            if time is not None
-        ]
+        times = [time for lane in self._book for time in lane.deadlines]
         fork = self._book.forks.deadline
         return min(times if fork is None else [*times, fork], default=None)
 

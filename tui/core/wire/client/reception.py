@@ -85,6 +85,8 @@ class Reception:
                 board.lessons.silence(board.lessons.capabilities.steer, lane.model)
             board.settle(lane, promised=any(news.why != NO_ANSWER for news in late))
         self._ladder.tick(lane, now)
+        if lane.doubt is not None and now >= lane.doubt.deadline:
+            self._troubles.decide(lane)
 
     def _pass(self, event: Unknown | InjectCreated | InjectFailed) -> None:
         """Hand on what changes nothing, with its lane's name if it has one."""
@@ -98,12 +100,14 @@ class Reception:
         """An event of a response."""
         lane = self._lane_of(event)
         if lane is None:
+            self._unclaimed(event, now)
             return
         if event.stream_id and event.stream_id == lane.name:
             self._board.book.echo()
         parent = lane.response_id or lane.parent
         stopping = lane.state is LaneState.INTERRUPTING
         if not lane.receive(event):
+            self._unclaimed(event, now)
             if isinstance(event, Created):
                 self._unwanted(lane, now)
         elif isinstance(event, Created):
@@ -113,6 +117,12 @@ class Reception:
         else:
             self._board.hand_on(event, lane)
         self._stop_prewarm(lane, now)
+
+    def _unclaimed(self, event: Event, now: float) -> None:
+        """A failure under the id of an ended response may still be that of the next one."""
+        lane = self._board.lane_of(event)
+        if isinstance(event, Failed) and lane is not None:
+            self._troubles.suspect([lane], event, now)
 
     def _lane_of(self, event: Event) -> Lane | None:
         """Whose event of a response this is; None: nobody's."""
@@ -218,8 +228,10 @@ class Reception:
         self._board.events += news
         if not refused and news:
             self._board.lessons.steer(lane.model, True)
-        elif isinstance(event, SteerFailed) and event.error.get("code") == NO_STEERING:
-            self._board.lessons.steer(lane.model, False)
+        elif isinstance(event, SteerFailed):
+            if event.error.get("code") == NO_STEERING:
+                self._board.lessons.steer(lane.model, False)
+            self._troubles.steer_failed(parent)
         if news:
             self._board.settle(lane)
         elif lane.steers.belated(parent):
