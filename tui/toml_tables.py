@@ -139,6 +139,7 @@ _TYPES = {
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
+    "date": "a date",
 }
 _TYPE = re.compile(rf"\b(?:{'|'.join(_TYPES)})\b")
 _TYPED = re.compile(r"Expected `[^`]*`|, got `[^`]*`")
@@ -151,6 +152,7 @@ def in_words(what: str) -> str:
     for pattern, shape in _SHAPES.items():
         what = what.replace(f"matching regex {pattern!r}", f"such as {shape}")
     plain = _TYPED.sub(lambda found: _TYPE.sub(lambda one: _TYPES[one[0]], found[0]), what)
+    plain = plain.replace("Invalid RFC3339 encoded date", "is no date; write one like 2026-11-23")
     plain = plain.replace(" | null", "").replace(" | ", " or ").replace("`", "")
     return plain.replace("Expected", "expected", 1).replace("Invalid", "invalid", 1)
 

@@ -258,6 +258,11 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
         "headers": {**base.headers, **table.headers},
         "query": {**base.query, **table.query},
         "options": {**base.options, **table.options},
+        # what this table says of the endpoint is stronger than what the provider says of a model
+        "known_models": {
+            name: msgspec.structs.replace(one, options=_others(one.options, table.options))
+            for name, one in base.known_models.items()
+        },
         "models": {name: _table_facts(one) for name, one in table.models.items()},
     }
     if table.key_env is not None:
@@ -267,6 +272,10 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
     if table.kind:
         said["kind"] = table.kind
     return said
+
+
+def _others(options: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in said}
 
 
 def _table_facts(table: object) -> ModelFacts:

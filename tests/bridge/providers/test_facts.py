@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import tomllib
 from pathlib import Path
 
@@ -44,6 +45,48 @@ def test_all_the_providers_are_there_and_each_file_holds() -> None:
         assert one.title
         assert one.kind in {"openai-chat", "anthropic", "responses-ws", "rehearsal"}
         assert one.kind == "rehearsal" or one.source.startswith("https://")
+
+
+def test_each_fact_says_where_it_is_from_or_that_it_is_not_verified() -> None:
+    today = datetime.date.today()
+    for one in providers(None).values():
+        if one.kind == "rehearsal":
+            continue
+        told = [one, *one.models.values(), *one.sources.values()]
+        for fact in told:
+            assert fact.read is not None or not fact.verified, f"{one.name}: {fact}"
+            assert not fact.verified or fact.source
+            assert fact.read is None or fact.read <= today
+
+
+@pytest.mark.parametrize(("name", "model", "successor"), [
+    ("xai", "grok-code-fast-1", "grok-4.3"),
+    ("deepseek", "deepseek-chat", "deepseek-flash"),
+    ("deepseek", "deepseek-reasoner", "deepseek-flash"),
+    ("cerebras", "zai-glm-4.6", "gpt-oss-120b"),
+    ("gemini", "gemini-3-pro", "gemini-3.1-pro-preview"),
+    ("gemini", "gemini-3-flash", "gemini-3.8-flash"),
+    ("openai", "gpt-5.3-codex-spark", ""),
+])  # fmt: skip
+def test_names_that_are_gone(name: str, model: str, successor: str) -> None:
+    spec = provider(name, None).spec({})
+    known = Target(name, spec, Address(spec.url)).facts(model)
+    assert (known.state, known.successor) == ("gone", successor)
+
+
+def test_what_is_known_of_models_today() -> None:
+    def known(name: str, model: str) -> ModelFacts:
+        spec = provider(name, None).spec({})
+        return Target(name, spec, Address(spec.url)).facts(model)
+
+    assert known("deepseek", "deepseek-flash").images is True
+    legacy = known("anthropic", "claude-opus-5")
+    assert (legacy.state, legacy.successor) == ("legacy", "claude-opus-5-5")
+    assert known("anthropic", "claude-opus-5-5").state == ""
+    claude = known("openrouter", "anthropic/claude-opus-5.5").options
+    assert claude["body"] == {"cache_control": {"type": "ephemeral"}}
+    assert claude["forced_calls"] is False
+    assert known("openrouter", "openai/gpt-oss-120b").options == {}
 
 
 def test_hosted_providers_have_a_key_and_own_ones_listen_here() -> None:
@@ -151,6 +194,21 @@ WRONG = [
     ("[options]\nmax_tokens = 'x'", "line 2: options.max_tokens is wrong: invalid enum value 'x'"),
     ("[options]\ntier = 3", "line 2: options.tier is wrong: expected true or false, got a"),
     ("kind = 'anthropic'\n[options]\nfats = true", "line 3: options.fats is no option of anth"),
+    ("kind = 'anthropic'\n[options]\nfast = 3", "line 3: options.fast is wrong: expected true or"),
+    ("kind = 'responses-ws'\n[options]\nomit = 'x'", "options.omit is wrong: expected a list"),
+    (
+        "[models.m]\noptions = { effort = 3 }",
+        "line 2: models.m.options.effort is wrong: expected a",
+    ),
+    ('[models.m]\noptions = { efort = "x" }', "models.m.options.efort is no option of openai-chat"),
+    ('[models.m]\nstate = "dead"', "models.m.state: invalid enum value 'dead'; one of"),
+    ('[models.m]\nsuccessor = "n"', "line 2: models.m.successor is for what goes: add state ="),
+    ("read = 'today'", "line 1: read: is no date; write one like 2026-11-23"),
+    ("read = 2026", "line 1: read: expected a date"),
+    ("verified = 1", "line 1: verified: expected true or false"),
+    ("same_tiers = ['fast']", "same_tiers"),
+    ('[sources."options.nix"]\nsource = "x"', "names a key that this file does not say; remove it"),
+    ("[sources.tier]\nread = 2026-11-23", "lacks 'source'; add it"),
     ("schema = 2", "line 1: schema 2 is newer than this duetto"),
     ("url =", "line 1: not valid TOML"),
 ]
@@ -249,11 +307,13 @@ def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
 
 
 def test_the_document_names_every_key_and_every_provider() -> None:
+    from tui.bridge.endpoints.anthropic.options import Options
     from tui.bridge.endpoints.openai_chat.dialect import Dialect
     from tui.bridge.providers.facts import ModelEntry, Provider
 
     text = (ROOT / "docs" / "providers.md").read_text("utf-8")
     keys = {*Provider.__struct_fields__, *ModelEntry.__struct_fields__} - {"name"}
+    keys |= set(Options.__struct_fields__)
     keys |= set(Dialect.__struct_fields__)
     assert [name for name in sorted(keys) if f"`{name}`" not in text] == []
     assert [one.title for one in providers(None).values() if one.title not in text] == []

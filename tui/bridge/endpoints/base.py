@@ -36,6 +36,12 @@ class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     """``ENDPOINT/MODEL`` to try, in this order, where this one does not begin to answer."""
     route: str = ""
     """The provider's own name of it; empty: the same."""
+    state: str = ""
+    """``gone``: it is not served any more; ``legacy``: it will go; empty: nothing is known."""
+    successor: str = ""
+    """What its provider recommends instead."""
+    options: dict[str, Any] = {}
+    """How it is asked, over the endpoint's options."""
 
     def over(self, other: ModelFacts) -> ModelFacts:
         """These, and of what they do not say the other's."""
@@ -43,6 +49,8 @@ class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
         for name in ("images", "efforts"):
             if getattr(self, name) is not None:
                 mine[name] = getattr(self, name)
+        if self.options and other.options:
+            mine["options"] = {**other.options, **self.options}
         return msgspec.structs.replace(other, **mine)
 
 

@@ -105,6 +105,7 @@ def near(model: str, known: list[str]) -> str:
 
 
 def _named(target: Target) -> list[str]:
-    """The models that settings and the provider's file name, without the patterns."""
+    """The models that settings and the provider's file name, without patterns and what is gone."""
     names = [*target.spec.models, *target.spec.known_models]
-    return [name for name in dict.fromkeys(names) if not any(mark in name for mark in _PATTERN)]
+    known = [name for name in dict.fromkeys(names) if not any(mark in name for mark in _PATTERN)]
+    return [name for name in known if target.facts(name).state != "gone"]

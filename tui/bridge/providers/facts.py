@@ -7,6 +7,7 @@ of the same name key by key, or describes a provider of its own.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import difflib
 import fnmatch
 import re
@@ -55,6 +56,26 @@ class ModelEntry(Strict, frozen=True):
     """``ENDPOINT/MODEL``, in order."""
     route: str = ""
     """The provider's own name of it, where it has another one here."""
+    state: Literal["current", "legacy", "gone"] = "current"
+    """``gone``: not served any more; ``legacy``: its provider names a successor."""
+    successor: str = ""
+    """What the provider recommends instead."""
+    options: dict[str, Any] = {}
+    """How it is asked, over the options of the file."""
+    source: str = ""
+    """Where this is from, where it is not the file's source."""
+    read: datetime.date | None = None
+    """When that was read."""
+    verified: bool = True
+    """False: nothing dated says so."""
+
+
+class Source(Strict, frozen=True):
+    """``[sources."KEY"]``: where what one key says is from."""
+
+    source: str
+    read: datetime.date | None = None
+    verified: bool = True
 
 
 class Provider(Strict, frozen=True):
@@ -71,6 +92,12 @@ class Provider(Strict, frozen=True):
     """As the provider writes itself."""
     source: str = ""
     """Where the facts are from."""
+    read: datetime.date | None = None
+    """When that was read."""
+    verified: bool = True
+    """False: nothing dated says so."""
+    sources: dict[str, Source] = {}
+    """Key, with dots -> where what it says is from, where it is not ``source``."""
     hosts: tuple[str, ...] = ()
     """Patterns of further hosts that are its own; that of ``url`` always is."""
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None
@@ -93,6 +120,8 @@ class Provider(Strict, frozen=True):
     """What holds for every model of which nothing else is known."""
     models: dict[str, ModelEntry] = {}
     """By name, or by a pattern (``gpt-oss*``); the longest one that fits says most."""
+    same_tiers: tuple[tuple[str, ...], ...] = ()
+    """Names of service tiers that are one: none of them is another one than was asked."""
     options: dict[str, Any] = {}
     """For its kind, see ``docs/providers.md``."""
 
@@ -219,6 +248,9 @@ def _facts(entry: ModelEntry) -> ModelFacts:
         efforts=entry.efforts,
         fallbacks=entry.fallbacks,
         route=entry.route,
+        state="" if entry.state == "current" else entry.state,
+        successor=entry.successor,
+        options=entry.options,
     )
 
 
@@ -247,6 +279,16 @@ def _over(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def _wrong_sources(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
+    data = msgspec.to_builtins(found)
+    for key in found.sources:
+        table: Any = data
+        for name in key.split("."):
+            table = table.get(name) if isinstance(table, dict) else None
+        if table is None:
+            yield ("sources", key), "names a key that this file does not say; remove it"
+
+
 def _wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the types do not say: a key's path, and what is wrong with it."""
     if found.name:
@@ -266,7 +308,12 @@ def _wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("model_route",), 'has to hold {model} once, as "accounts/NAME/models/{model}"'
     if (wrong := wrong_options(found.kind, found.options)) is not None:
         yield wrong
+    yield from _wrong_sources(found)
     for name, entry in found.models.items():
+        if (wrong := wrong_options(found.kind, entry.options)) is not None:
+            yield ("models", name, *wrong[0]), wrong[1]
+        if entry.successor and entry.state == "current":
+            yield ("models", name, "successor"), 'is for what goes: add state = "legacy" or "gone"'
         for fallback in entry.fallbacks:
             if not all(fallback.partition("/")):
                 yield ("models", name, "fallbacks"), f'names {fallback!r}; write "ENDPOINT/MODEL"'

@@ -5,28 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from tui import toml_tables
 
 _ROUTE = ("discovery", "model_route")
-_KNOWN: dict[str, tuple[str, ...]] = {
-    "anthropic": (
-        "bearer",
-        "betas",
-        "budgets",
-        "cache",
-        "cache_ttl",
-        "display",
-        "eager",
-        "fast",
-        "max_tokens",
-        "sampling",
-        "structured",
-        "thinking",
-        "version",
-    ),
-    "responses-ws": ("max_age_s", "omit"),
-    "openai-responses": ("omit",),
-}
 
 
 def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
@@ -34,36 +17,34 @@ def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...
 
     Those of a plug-in's kind are its own business.
     """
-    known = _names(kind)
-    if known is None:
+    struct = _struct(kind)
+    if struct is None:
         return None
-    for name in options:
+    known = (*struct.__struct_fields__, *_ROUTE)
+    for name, value in options.items():
         if name not in known:
             advice = toml_tables.nearest(name, known) or "; remove it"
             return ("options", name), f"is no option of {kind}{advice}"
-    if kind == "openai-chat":
-        return _wrong_dialect(options)
+        try:
+            msgspec.convert({name: value}, struct)
+        except msgspec.ValidationError as error:
+            what = str(error).partition(" - at ")[0].rstrip(".")
+            return ("options", name), f"is wrong: {toml_tables.in_words(what)}"
     return None
 
 
-def _names(kind: str) -> tuple[str, ...] | None:
+def _struct(kind: str) -> type[msgspec.Struct] | None:
+    """What the options of a kind are read into."""
     if kind in ("openai-chat", "auto"):
         from tui.bridge.endpoints.openai_chat.dialect import Dialect
 
-        return (*Dialect.__struct_fields__, *_ROUTE)
-    known = _KNOWN.get(kind)
-    return None if known is None else (*known, *_ROUTE)
+        return Dialect
+    if kind == "anthropic":
+        from tui.bridge.endpoints.anthropic.options import Options
 
+        return Options
+    if kind in ("responses-ws", "openai-responses"):
+        from tui.bridge.endpoints.openai_responses.untaken import ResponsesOptions
 
-def _wrong_dialect(options: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
-    """One that has a value of the wrong kind: they are tried one by one."""
-    from tui.bridge.endpoints.base import Refused
-    from tui.bridge.endpoints.openai_chat.dialect import dialect
-
-    for name, value in options.items():
-        try:
-            dialect({name: value})
-        except Refused as error:
-            what = str(error).partition(": ")[2].partition(" - at ")[0].rstrip(".")
-            return ("options", name), f"is wrong: {toml_tables.in_words(what)}"
+        return ResponsesOptions
     return None

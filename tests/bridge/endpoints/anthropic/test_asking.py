@@ -14,6 +14,8 @@ from tui.bridge.endpoints.anthropic.options import Options
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
 
 NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"
+FORCED = "claude-opus-5"
+"""The newest that may be forced to call, and not to think."""
 
 
 def asked_of(
@@ -82,15 +84,28 @@ def test_older_models_are_given_a_budget_below_the_limit() -> None:
 
 
 def test_no_thinking_where_none_is_wanted_or_a_call_is_forced() -> None:
-    assert asked_of(reasoning={"effort": "none"}).body["thinking"] == {"type": "disabled"}
+    rested = asked_of(FORCED, reasoning={"effort": "none"}).body
+    assert rested["thinking"] == {"type": "disabled"}
     assert asked_of(OLD, reasoning={"effort": "none"}).body.get("thinking") is None
-    restless = asked_of("claude-mythos-5", reasoning={"effort": "none"}).body
-    assert restless["thinking"]["type"] == "adaptive"
-    assert restless["output_config"] == {"effort": "low"}
+    for name in ("claude-mythos-5", "claude-fable-5", NEW, "anthropic.claude-opus-5-5-v1:0"):
+        restless = asked_of(name, reasoning={"effort": "none"}).body
+        assert restless["thinking"]["type"] == "adaptive"
+        assert restless["output_config"] == {"effort": "low"}
     forced = {"reasoning": {"effort": "high"}, "tools": [READ], "tool_choice": "required"}
     assert "thinking" not in asked_of(OLD, **forced).body
     assert "thinking" not in asked_of("claude-opus-4-6", **forced).body
-    assert "thinking" in asked_of(NEW, **forced).body
+    assert "thinking" in asked_of(FORCED, **forced).body
+
+
+@pytest.mark.parametrize("model", [NEW, "anthropic/claude-opus-5.5", "claude-sonnet-5-5"])
+@pytest.mark.parametrize("wanted", ["required", {"type": "function", "name": "read_file"}])
+def test_a_model_that_cannot_be_forced_is_asked_in_words(model: str, wanted: Any) -> None:
+    body = asked_of(model, tools=[READ, CUSTOM], tool_choice=wanted, instructions="Be brief.").body
+    assert "tool_choice" not in body
+    assert body["system"][0]["text"] == "Be brief."
+    assert "call of a tool" in body["system"][-1]["text"]
+    offered = [tool["name"] for tool in body["tools"]]
+    assert offered == (["read_file"] if isinstance(wanted, dict) else ["read_file", "apply_patch"])
 
 
 def test_options_are_stronger_than_names() -> None:
@@ -104,6 +119,14 @@ def test_options_are_stronger_than_names() -> None:
     }
     assert body["max_tokens"] == 777
     assert "thinking" not in asked_of(NEW, {"thinking": "none"}, reasoning={"effort": "low"}).body
+
+
+def test_what_is_known_of_a_model_here_is_stronger_than_its_name() -> None:
+    facts = ModelFacts(options={"rests": True, "fast": False})
+    told = {"facts": facts, "reasoning": {"effort": "none"}, "service_tier": "fast"}
+    body = asked_of(NEW, **told).body
+    assert body["thinking"] == {"type": "disabled"}
+    assert "speed" not in body
 
 
 def test_a_schema_is_said_in_words_where_there_is_no_other_way() -> None:
@@ -133,7 +156,7 @@ def test_a_schema_is_said_in_words_where_there_is_no_other_way() -> None:
     ],
 )  # fmt: skip
 def test_which_tools_may_be_called(wanted: Any, sent: Any) -> None:
-    body = asked_of(tools=[READ, CUSTOM], tool_choice=wanted).body
+    body = asked_of(FORCED, tools=[READ, CUSTOM], tool_choice=wanted).body
     assert body.get("tool_choice") == sent
 
 
@@ -163,7 +186,9 @@ def test_fast_mode_is_for_models_that_have_it() -> None:
     sent = asked_of(service_tier="priority")
     assert sent.body["speed"] == "fast"
     assert sent.betas == ["fast-mode-2026-02-01"]
-    assert "speed" not in asked_of("claude-sonnet-5-5", service_tier="fast").body
+    assert asked_of("claude-fable-5-2", service_tier="fast").body["speed"] == "fast"
+    for name in ("claude-sonnet-5-5", "claude-opus-4-7", "claude-opus-4.6", "claude-fable-5-1"):
+        assert "speed" not in asked_of(name, service_tier="fast").body
     assert "speed" not in asked_of(NEW, {"fast": False}, service_tier="fast").body
     assert asked_of(service_tier="default").body["service_tier"] == "standard_only"
     assert "service_tier" not in asked_of(OTHER, service_tier="default").body

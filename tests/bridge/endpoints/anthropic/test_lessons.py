@@ -52,6 +52,7 @@ async def asked(claude: Stand, *scripts: Events, **fields: Any) -> list[dict[str
         ("This model does not support thinking", "thinking"),
         ('"thinking.type.disabled" is not supported for this model.', "disabled"),
         ("Thinking may not be enabled when tool_choice forces tool use.", "forced"),
+        ("tool_choice.type.any: is not supported for this model.", "tool_choice"),
         ("messages.1.content.0: Invalid `signature` in `thinking` block", "thoughts"),
         ("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for x",
          "most 8192"),

@@ -28,6 +28,8 @@ _BUDGETS = {
 _CHARS_PER_TOKEN = 3
 """So few that a prompt surely has not more tokens than are reckoned."""
 _JSON_ONLY = "Answer with one JSON object and with nothing else."
+_CALL_ONLY = "Answer with a call of a tool, not with words alone."
+"""Said where a call is wanted of a model that refuses to be forced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,10 @@ def _say_tools(
     body["tools"] = tools
     single = request.get("parallel_tool_calls") is False
     picked: dict[str, Any] = {"type": {"required": "any"}.get(choice.mode, choice.mode)}
-    if choice.mode == "required" and len(choice.names) == 1:
+    if choice.mode == "required" and not model_ways.forces:
+        picked = {"type": "auto"}
+        body["system"] = [*body.get("system", ()), {"type": "text", "text": _CALL_ONLY}]
+    elif choice.mode == "required" and len(choice.names) == 1:
         picked = {"type": "tool", "name": choice.names[0]}
     if single and choice.mode != "none":
         picked["disable_parallel_tool_use"] = True
@@ -156,7 +161,7 @@ def _say_thinking(
     if not isinstance(reasoning, Mapping) or model_ways.thinking == "none":
         return
     effort = str(reasoning.get("effort") or "").lower()
-    forced = choice.mode == "required" and not model_ways.thinks_when_forced
+    forced = choice.mode == "required" and model_ways.forces and not model_ways.thinks_when_forced
     if level := nearest("low" if effort == "none" else effort, model_ways.efforts):
         sent.body["output_config"] = {"effort": level}
     if model_ways.thinking == "budget":
@@ -208,7 +213,7 @@ def _say_tier(sent: Asking, request: Mapping[str, Any], model_ways: Ways) -> Non
     if tier in _FAST_TIERS and model_ways.fast:
         sent.body["speed"] = "fast"
         sent.betas.append(_FAST)
-    elif tier in ("default", "standard") and "claude" in sent.body["model"].lower():
+    elif tier in ("default", "standard") and model_ways.tier:
         sent.body["service_tier"] = "standard_only"
 
 

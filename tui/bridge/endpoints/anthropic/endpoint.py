@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui.bridge.endpoints.anthropic.asking import Turn, asking, unhurried
 from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
 from tui.bridge.endpoints.anthropic.lessons import Lessons, lesson, other_lesson, passes
-from tui.bridge.endpoints.anthropic.options import options_of
+from tui.bridge.endpoints.anthropic.options import Options, options_of
 from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.telling import Telling
@@ -28,7 +28,8 @@ class AnthropicEndpoint(HttpEndpoint):
         """Raises Refused: an option of the endpoint is wrong."""
         super().__init__(target, AnthropicLanguage(), upstream)
         self._lessons = Lessons()
-        self._options = options_of(target.name, target.spec)
+        self._target = target
+        options_of(target.name, target.spec)
 
     async def answer(self, asked: Asked, telling: Telling) -> None:
         """See `Endpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
@@ -45,7 +46,7 @@ class AnthropicEndpoint(HttpEndpoint):
         try:
             await self._ask_taught(turn, telling)
         except Refused as error:
-            slower = unhurried(turn, self._options)
+            slower = unhurried(turn, self._options(turn))
             if error.status != 429 or telling.began or slower is None:
                 raise
             telling.note(duetto_tier_reason="Fast mode is at its rate limit.")
@@ -71,4 +72,8 @@ class AnthropicEndpoint(HttpEndpoint):
     def _other_lesson(self, turn: Turn, known: frozenset[str], error: Refused) -> str:
         if error.status not in STATUSES:
             return ""
-        return other_lesson(error, asking(replace(turn, lessons=known), self._options).body)
+        sent = asking(replace(turn, lessons=known), self._options(turn))
+        return other_lesson(error, sent.body)
+
+    def _options(self, turn: Turn) -> Options:
+        return options_of(self._target.name, self._target.spec, turn.facts.options)

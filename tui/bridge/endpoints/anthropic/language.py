@@ -27,7 +27,7 @@ class AnthropicLanguage:
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """See `Language`."""
         headers = {name.lower(): value for name, value in target.address.headers.items()}
-        options = options_of(target.name, target.spec)
+        options = options_of(target.name, target.spec, asked.facts.options)
         version = headers.get(_VERSION_HEADER) or options.version
         sent = asking(asked, options, version)
         betas = [one.strip() for one in headers.get(_BETA_HEADER, "").split(",") if one.strip()]

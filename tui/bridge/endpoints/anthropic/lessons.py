@@ -36,12 +36,13 @@ THOUGHTS = "thoughts"
 _INNER = ("eager_input_streaming", "cache_control", "disable_parallel_tool_use")
 _OUTER = ("speed", "service_tier", "metadata", "stop_sequences", "temperature", "top_p")
 _BUDGET, _ADAPTIVE, _THINKING = "budget_tokens", "adaptive", "thinking"
-_REST, _FORCED = "disabled", "forced"
+_REST, _FORCED, _CHOICE = "disabled", "forced", "tool_choice"
 _EFFORT, _DISPLAY, _FORMAT = "effort", "display", "format"
 _PLACES = (
     *((name, re.compile(rf"\b{name}\b")) for name in (*_INNER, *_OUTER)),
     (_DISPLAY, re.compile(r"\bdisplay\b")),
     (_FORCED, re.compile(r"forces? tool use|\btool_choice\b.*\bthinking\b", re.S)),
+    (_CHOICE, re.compile(r"\btool_choice\b(?!.*disable_parallel)|\bforced tool\b", re.S)),
     (_REST, re.compile(r"\bdisabled\b")),
     # a server that names both wants the second one
     (_BUDGET, re.compile(r"thinking\.type\.enabled|\bbudget_tokens\b.*\badaptive\b", re.S)),
@@ -111,6 +112,8 @@ def taught(known: Ways, lessons: frozenset[str]) -> Ways:
     if _REST in lessons or _FORCED in lessons:
         forced = known.thinks_when_forced and _FORCED not in lessons
         known = replace(known, rests=_REST not in lessons, thinks_when_forced=forced)
+    if _CHOICE in lessons:
+        known = replace(known, forces=False)
     if _EFFORT in lessons:
         known = replace(known, efforts=())
     limits = [int(one.split()[1]) for one in lessons if one.startswith((MOST, ROOM))]

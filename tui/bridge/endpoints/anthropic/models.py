@@ -1,18 +1,20 @@
-"""How a model wants to be asked, by its name: generations of Claude differ, other models too.
+"""How a model wants to be asked: generations of Claude differ, other models too.
 
-The rules are the documentation's (effort, adaptive thinking, fast mode, structured outputs), as of
-November 2026. A name without a generation is taken for a new one; a provider's file, or the user,
-overrides each rule by an option.
+The rules are data: those of ``providers/anthropic.toml``, by name or pattern, hold wherever this
+language is spoken. What an endpoint's own provider, or the user, says of a model comes before them.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
+import msgspec
+
 from tui.bridge.endpoints.anthropic.options import Options
-from tui.bridge.endpoints.base import ModelFacts
+from tui.bridge.endpoints.base import ModelFacts, Target
+from tui.core.wire.address import Address
 
 Thinking = Literal["adaptive", "budget", "none"]
 """The model decides how much it thinks; it is given a number of tokens; it does not think."""
@@ -21,55 +23,53 @@ LADDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Efforts, weakest first."""
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 """Of them, those that ``output_config`` has."""
-_NEWEST = (99, 0)
-_NAME = re.compile(
-    r"claude-(?:(?P<family>[a-z]+)-)?(?P<major>\d{1,2})(?!\d)(?:[.-](?P<minor>\d{1,2})(?!\d))?"
-)
-_RESTLESS = ("mythos", "fable")
-"""Families that always think: to switch it off is an error."""
 _OTHERS_TOKENS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How a model wants to be asked."""
+    """How a model wants to be asked; see `options.Options`."""
 
-    thinking: Thinking
-    efforts: tuple[str, ...]
+    thinking: Thinking = "budget"
+    efforts: tuple[str, ...] = ()
     """What ``output_config.effort`` may be; empty: it is not known there."""
-    max_tokens: int
+    max_tokens: int = _OTHERS_TOKENS
     """Asked for where nobody says a number: every request has to."""
     most_tokens: int | None = None
     """What the server said is the most; None: it has not."""
     rests: bool = True
-    """Thinking can be switched off."""
+    forces: bool = True
     thinks_when_forced: bool = False
-    """It may think although ``tool_choice`` forces a call."""
     interleaves: bool = False
-    """It thinks between calls if the beta header asks for it; newer ones do it by themselves."""
-    sampling: bool = False
-    """It takes a temperature."""
+    sampling: bool = True
     structured: bool = False
-    """It takes a JSON schema for its answer."""
     eager: bool = False
-    """It streams the arguments of a call while it writes them, if it is asked to."""
     fast: bool = False
-    """It has a fast mode."""
+    tier: bool = False
+
+
+_SAID = (
+    "thinking", "max_tokens", "rests", "forces", "thinks_when_forced", "interleaves", "sampling",
+    "structured", "eager", "fast", "tier",
+)  # fmt: skip
 
 
 def ways(model: str, facts: ModelFacts, options: Options) -> Ways:
-    """How a model wants to be asked: by its name, what is known of it, and the options."""
-    found = _of_claude(model.lower()) if "claude" in model.lower() else _of_others()
-    if facts.efforts is not None:
-        found = replace(found, efforts=tuple(one for one in facts.efforts if one in EFFORTS))
-    elif options.thinking == "adaptive" and not found.efforts:
-        found = replace(found, efforts=EFFORTS)
+    """How a model wants to be asked: by what is known of its name, of it here, and the options."""
+    known = _known(model.lower())
+    rules = [msgspec.convert(known.options, Options), options]
+    rules.append(msgspec.convert(facts.options, Options))
     given = {
         name: value
-        for name in ("thinking", "fast", "sampling", "structured", "eager", "max_tokens")
-        if (value := getattr(options, name)) is not None
+        for rule in rules
+        for name in _SAID
+        if (value := getattr(rule, name)) is not None
     }
-    return replace(found, **given)
+    told = facts.efforts if facts.efforts is not None else known.efforts
+    efforts = tuple(one for one in told or () if one in EFFORTS)
+    if facts.efforts is None and not efforts and options.thinking == "adaptive":
+        efforts = EFFORTS
+    return replace(Ways(efforts=efforts), **given)
 
 
 def nearest(effort: str, known: tuple[str, ...]) -> str:
@@ -80,43 +80,13 @@ def nearest(effort: str, known: tuple[str, ...]) -> str:
     return min(known, key=lambda one: (abs(LADDER.index(one) - rank), -LADDER.index(one)))
 
 
-def _of_claude(name: str) -> Ways:
-    found = _NAME.search(name)
-    version, family = _NEWEST, ""
-    if found is not None:
-        version = (int(found["major"]), int(found["minor"] or 0))
-        family = found["family"] or ""
-    if version < (4, 0):
-        return _of_old(version)
-    fast = version >= (4, 6) and "opus" in (family, *name.split("-"))
-    if version < (4, 6):
-        tokens = 32_000 if version < (4, 5) else 64_000
-        efforts = EFFORTS[:3] if version >= (4, 5) and family == "opus" else ()
-        return Ways(
-            "budget", efforts, tokens, interleaves=True, sampling=True,
-            structured=version >= (4, 5), eager=True,
-        )  # fmt: skip
-    levels = tuple(one for one in EFFORTS if one != "xhigh" or version >= (4, 7))
-    return Ways(
-        "adaptive",
-        levels,
-        64_000,
-        rests=not any(one in name for one in _RESTLESS),
-        thinks_when_forced=version >= (4, 8),
-        sampling=version < (4, 7),
-        structured=True,
-        eager=True,
-        fast=fast,
-    )
+@cache
+def _rules() -> Target:
+    from tui.bridge.providers.facts import provider
+
+    own = provider("anthropic", None)
+    return Target(own.name, own.spec({}), Address(own.url))
 
 
-def _of_old(version: tuple[int, int]) -> Ways:
-    """Claude 3.7 and older."""
-    if version >= (3, 7):
-        return Ways("budget", (), 64_000, sampling=True)
-    return Ways("none", (), 8_192 if version >= (3, 5) else 4_096, sampling=True)
-
-
-def _of_others() -> Ways:
-    """Models of other makers whose servers speak this language: they know its older half."""
-    return Ways("budget", (), _OTHERS_TOKENS, sampling=True)
+def _known(name: str) -> ModelFacts:
+    return _rules().facts(name)

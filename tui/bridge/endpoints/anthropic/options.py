@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,15 +38,25 @@ class Options(msgspec.Struct, frozen=True):
     """It takes a JSON schema for its answer."""
     eager: bool | None = None
     """It takes ``eager_input_streaming``."""
+    rests: bool | None = None
+    """Thinking can be switched off."""
+    forces: bool | None = None
+    """It takes a ``tool_choice`` that forces a call."""
+    thinks_when_forced: bool | None = None
+    """It may think although a call is forced."""
+    interleaves: bool | None = None
+    """It thinks between calls if the beta header asks for it; newer ones do it by themselves."""
+    tier: bool | None = None
+    """It knows ``service_tier``."""
     cache: bool = True
     """Mark what is to be kept in the prompt cache."""
     cache_ttl: Literal["5m", "1h"] | None = None
 
 
-def options_of(name: str, spec: EndpointSpec) -> Options:
-    """The options of an endpoint. Raises Refused: one of them is wrong."""
+def options_of(name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None) -> Options:
+    """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
     try:
-        return msgspec.convert(spec.options, Options)
+        return msgspec.convert({**spec.options, **(more or {})}, Options)
     except msgspec.ValidationError as error:
         words = f"An option of the endpoint {name!r} is wrong: {error}."
         raise Refused(400, "invalid_option", words) from error

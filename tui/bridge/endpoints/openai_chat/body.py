@@ -68,7 +68,7 @@ def _tools(request: Mapping[str, Any], dialect: Dialect, box: Toolbox) -> dict[s
     if not functions:
         return {}
     told: dict[str, Any] = {"tools": functions}
-    if choice.mode != "auto":
+    if choice.mode == "none" or (choice.mode == "required" and dialect.forced_calls):
         told["tool_choice"] = _choice(choice)
     parallel = request.get("parallel_tool_calls")
     if isinstance(parallel, bool) and dialect.parallel_calls:

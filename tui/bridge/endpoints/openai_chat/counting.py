@@ -10,6 +10,16 @@ from tui.core.wire.usage import Usage
 _WRITTEN = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
 """What went into a cache: OpenRouter's, LiteLLM's and Anthropic's words."""
 
+_FOUND = (
+    "prompt_cache_hit_tokens",  # DeepSeek
+    "cached_tokens",  # Moonshot, Together
+    "cache_read_input_tokens",  # Claude behind gateways
+    "num_cached_tokens",  # Mistral
+    "cached_prompt_tokens",
+    "cache_read_tokens",
+)
+"""What was found in a cache, where the details do not say it."""
+
 
 def usage_in(chunk: Mapping[str, Any]) -> Usage | None:
     """The count in a chunk or a whole answer; None: it has none."""
@@ -28,10 +38,10 @@ def _counted(told: Mapping[str, Any]) -> Usage | None:
         return None
     tokens_in, tokens_out = tokens_in or 0, tokens_out or 0
     cached = _number(told.get("prompt_tokens_details"), "cached_tokens")
-    if cached is None:  # DeepSeek, Moonshot
-        cached = _number(
-            told, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"
-        )
+    if cached is None:
+        cached = _number(told.get("input_tokens_details"), "cached_tokens")
+    if cached is None:
+        cached = _number(told, *_FOUND)
     written = _number(told.get("prompt_tokens_details"), *_WRITTEN)
     if written is None:
         written = _number(told, *_WRITTEN)

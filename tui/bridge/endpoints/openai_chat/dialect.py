@@ -77,6 +77,8 @@ class Dialect(msgspec.Struct, frozen=True):
     """It knows ``verbosity``."""
     files: bool = False
     """It takes documents (``file`` parts)."""
+    forced_calls: bool = True
+    """It takes a ``tool_choice`` that forces a call."""
     call_ids: Literal["any", "mistral"] = "any"
     """``mistral``: nine letters and digits."""
     omit: tuple[str, ...] = ()

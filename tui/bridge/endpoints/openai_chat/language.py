@@ -25,14 +25,14 @@ class ChatLanguage:
     """See `endpoints.http_endpoint.Language`."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        """``options``: see `Dialect`."""
+        """``options``: see `Dialect`; those of a model are over them."""
         self._options = options
         self._learnt: dict[str, Dialect] = {}
         """What single models do not know."""
 
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """See `Language`."""
-        habits = self.dialect(asked.model)
+        habits = self.dialect(asked)
         box = toolbox(asked, habits)
         told = body(asked, habits, box)
         if isinstance(asked, Turn):
@@ -46,23 +46,24 @@ class ChatLanguage:
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
         """See `Language`."""
-        habits = self.dialect(asked.model)
+        habits = self.dialect(asked)
         sent = asked.sent.toolbox if isinstance(asked, Turn) else None
         box = sent or toolbox(asked, habits)
         if box.left_out:
             telling.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
         return ChatReader(telling, asked.model, box, habits, Mask(secrets_in(target.address)))
 
-    def dialect(self, model: str) -> Dialect:
+    def dialect(self, asked: Asked) -> Dialect:
         """How this model is asked. Raises Refused: an option is not understood."""
-        return self._learnt.get(model) or dialect(self._options)
+        learnt = self._learnt.get(asked.model)
+        return learnt or dialect({**self._options, **asked.facts.options})
 
     def learn(self, turn: Turn, error: Refused) -> bool:
         """Whether a refusal is about a field that the same request can do without.
 
         It is left out from now on.
         """
-        habits = taught(self.dialect(turn.model), turn.sent, error)
+        habits = taught(self.dialect(turn), turn.sent, error)
         if habits is None:
             return False
         while len(self._learnt) >= _MOST_MODELS:

@@ -5,25 +5,40 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
+
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.openai_responses.asking import items_for, settings
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.untaken import MOST_TRIES, STATUSES, Field, Untaken, fields_refused, without
 
 
+class ResponsesOptions(msgspec.Struct, frozen=True):
+    """What a provider's file, or the user, may say of an endpoint (see `docs/providers.md`)."""
+
+    omit: tuple[Field, ...] = ()
+    """Fields that it is known not to take."""
+    max_age_s: float | None = None
+    """The service's limit of a WebSocket's age."""
+
+
 class Taught:
     """What one endpoint has refused, by HTTP and by WebSocket alike."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        """Option ``omit``: fields that it is known not to take."""
-        omit = options.get("omit")
-        self._omit: tuple[Field, ...] = tuple(omit) if isinstance(omit, list | tuple) else ()
+        """Raises Refused: an option is wrong."""
+        try:
+            self.options = msgspec.convert(options, ResponsesOptions)
+        except msgspec.ValidationError as error:
+            words = f"An option of this endpoint is wrong: {error}."
+            raise Refused(400, "invalid_option", words) from error
         self._untaken = Untaken()
 
     def body(self, asked: Asked, items: list[dict[str, Any]]) -> dict[str, Any]:
         """A request as this server takes it; ``items``: those of the conversation that are said."""
         told = {**settings(asked), "input": items_for(asked, items)}
-        return without(told, (*self._omit, *self._untaken.of(asked.model)))
+        omit = asked.facts.options.get("omit", self.options.omit)
+        return without(told, (*omit, *self._untaken.of(asked.model)))
 
     async def answered(
         self, asked: Asked, telling: Telling, ask: Callable[[Asked, Telling], Awaitable[None]]

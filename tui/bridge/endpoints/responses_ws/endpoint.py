@@ -46,8 +46,7 @@ class ResponsesWsEndpoint:
         self._thoughts = Thoughts(target, upstream)
         self._taught = Taught(target.spec.options)
         self._host = urlsplit(target.address.url).hostname or ""
-        age_s = target.spec.options.get("max_age_s")
-        told_s = float(age_s) if isinstance(age_s, int | float) and age_s > 0 else 0.0
+        told_s = max(self._taught.options.max_age_s or 0.0, 0.0)
         self._pool = SocketPool(self._dial, told_s * _ROTATION or MAX_AGE_S)
         self._reached = False
         self._interrupts: dict[str, bool] = {}
