@@ -6,34 +6,61 @@ import json
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tui.core.wire import weight
 from tui.core.wire.client_events import Invalid, decode_client
-from tui.core.wire.weight import is_crowded, read_bytes
+from tui.core.wire.weight import Scale, read_bytes, too_heavy
+
+CROWDED, DEEP = "with more than 200,000 values", "nested more than 128 levels deep"
+TEXTS = [
+    ("[" + "[],[]," * 100_000 + "[]]", CROWDED),
+    ("[" + '{"a":1},' * 150_000 + "1]", CROWDED),
+    ('["' + '","' * 250_000 + '"]', CROWDED),
+    ('"' * 1_000_000, CROWDED),
+    ('{"a":"' + ",[{" * 200_000 + '"}', ""),
+    ('{"a":"' + '\\",[{\\\\' * 100_000 + '"}', ""),
+    ('{"a":"' + "[" * 500_000, ""),  # a string without an end
+    ('{"a":"' + "\\" * 65_538 + '",' + "[" * 500, DEEP),
+    ("[" * 2_000, DEEP),
+    ('{"a":' * 2_000 + "1", DEEP),
+    ('{"a":"' + "é" * 2_000 + '","b":' + "[" * 127 + "]" * 127 + "}", ""),
+    ('{"a":"' + "é" * 2_000 + '","b":' + "[" * 128 + "]" * 128 + "}", DEEP),
+    ("[" + "[[[]]]," * 30_000 + "[]]", ""),
+    ("[" * 500 + "]" * 500, ""),  # short: no decoder minds
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), TEXTS, ids=range(len(TEXTS)))
+def test_depth_and_values_are_told_and_what_is_in_strings_is_not(text: str, words: str) -> None:
+    began_s = time.process_time()
+    assert too_heavy(text) == (words if len(text) > weight.UNWEIGHED_BYTES else "")
+    assert time.process_time() - began_s < 1
+
+
+@pytest.mark.parametrize(("text", "words"), TEXTS, ids=range(len(TEXTS)))
+@given(cut=st.integers(1, weight.PIECE_BYTES))
+@settings(max_examples=4, deadline=None)
+def test_a_text_weighs_the_same_wherever_it_is_cut(text: str, words: str, cut: int) -> None:
+    data = text.encode()[-2 * weight.PIECE_BYTES :]
+    found = set()
+    for size in (cut, weight.PIECE_BYTES, 4 * weight.PIECE_BYTES):
+        scale = Scale(2000)
+        pieces = (data[at : at + size] for at in range(0, len(data), size))
+        found.add(next(filter(None, map(scale.too_heavy, pieces)), "").partition(" than ")[0])
+    # a text that is both too deep and too crowded is called what was seen first
+    assert len(found) == 1 or "" not in found
 
 
 @pytest.mark.parametrize(
-    ("text", "crowded"),
-    [
-        ("[" + "[],[]," * 400_000 + "[]]", True),
-        ("[" + '{"a":1},' * 600_000 + "1]", True),
-        ('{"a":"' + ",[{" * 1_000_000 + '"}', False),
-        ('{"a":"' + '\\",[{\\\\' * 500_000 + '"}', False),
-        ('{"a":"' + "[" * 3_000_000, True),  # a string without an end
-        ("", False),
-    ],
+    "nonsense", ["[]," * 2_000_000 + "[]", "[" * 5_000 + "]" * 5_000], ids=["crowded", "deep"]
 )
-def test_values_are_counted_and_what_is_in_strings_is_not(text: str, crowded: bool) -> None:
-    began_s = time.process_time()
-    assert is_crowded(text) is crowded
-    assert time.process_time() - began_s < 2
-
-
-def test_a_crowded_message_is_refused_before_it_is_read() -> None:
-    text = '{"type":"response.create","input":[' + "[]," * 2_000_000 + "[]]}"
-    refused = decode_client(text)
+def test_a_heavy_message_is_refused_before_it_is_read(nonsense: str) -> None:
+    refused = decode_client('{"type":"response.create","input":[' + nonsense + "]}")
     assert isinstance(refused, Invalid)
-    assert "values" in refused.message
+    assert refused.message.startswith("The message is ")
 
 
 def test_small_values_weigh_more_than_their_text() -> None:

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import MOST_VALUES, is_crowded
+from tui.core.wire.weight import too_heavy
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -98,9 +98,8 @@ ClientEvent = Create | Interrupt | Steer | Inject | Throttle | UnknownClient | I
 
 def decode_client(text: str) -> ClientEvent:
     """Decode one text frame of a client. Never raises."""
-    if is_crowded(text):
-        words = f"The message holds more than {MOST_VALUES} values."
-        return Invalid(words, code="invalid_json")
+    if words := too_heavy(text):
+        return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
     try:
         raw = _decoded(text)
     except (ValueError, RecursionError) as error:
