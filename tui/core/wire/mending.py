@@ -7,6 +7,8 @@ from typing import Any
 
 def mended(text: str) -> str:
     """Parted pairs joined, lone halves replaced."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
