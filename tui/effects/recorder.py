@@ -32,7 +32,7 @@ CLOSE_S = 3.0
 """So long the end waits for a disk that hangs."""
 BACKLOG_BYTES = 256 * 2**20
 """More than this is not kept for a disk that does not take it."""
-_Line = tuple[Direction, float, int, bytes | str | Mapping[str, object]]
+_Line = tuple[Direction, float, int, bytes | bytearray | str | Mapping[str, object]]
 _Place = tuple[Direction, float, int]
 _log = logging.getLogger("tui.recorder")
 
@@ -66,7 +66,9 @@ class Recorder:
         if about:
             self._batches.put([("c2s", 0.0, 0, {"_meta": "recording", **about})])
 
-    def frame(self, direction: Direction, t: float, connection: int, text: bytes | str) -> None:
+    def frame(
+        self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
+    ) -> None:
         """Keep a frame that travelled at ``t``, in monotonic seconds."""
         if not self._dead:
             self._taken_bytes += len(text)

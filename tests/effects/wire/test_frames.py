@@ -19,6 +19,7 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from tests.support.socket_by_hand import Wire, framed, said, upgraded
+from tui.effects.wire import frames
 from tui.effects.wire.frames import FrameSocket
 
 LIMIT_BYTES = 70_000
@@ -30,13 +31,14 @@ class Ear:
     def __init__(self) -> None:
         self.heard: list[bytes | str] = []
         self.pongs: list[bytes] = []
+        self.refusals: list[str] = []
         self.ends = 0
 
     def received(self, payload: bytes, now: float) -> None:
         self.heard.append(payload)
 
-    def binary(self) -> None:
-        self.heard.append("binary")
+    def refused(self, why: str) -> None:
+        self.refusals.append(why)
 
     def ponged(self, data: bytes) -> None:
         self.pongs.append(data)
@@ -64,6 +66,8 @@ async def by_hand(
     assert ear.ends == closed
     codes = socket.protocol.close_rcvd, socket.protocol.close_sent
     socket.connection_lost(None)
+    while socket._resuming is not None:
+        await asyncio.sleep(0)
     assert ear.ends == 1
     assert ear.pongs == [b"ho"] * pongs
     return ear.heard, (codes, said(socket))
@@ -111,12 +115,13 @@ PLAIN = {
     "longer": framed(b"w" * 65_536),
     "ping": framed(b"hi", Opcode.PING),
     "pong": framed(b"ho", Opcode.PONG),
-    "binary": framed(b"\x00\xff", Opcode.BINARY),
     "pieces": framed("grü".encode()[:3], fin=False)
     + framed(b"p", Opcode.PING)
     + framed("ü".encode()[1:] + b"n", Opcode.CONT, fin=False)
     + framed(b"", Opcode.CONT),
-    "binary pieces": framed(b"\x00", Opcode.BINARY, fin=False) + framed(b"\x01", Opcode.CONT),
+    "empty pieces": framed(b"", fin=False) + framed(b"", Opcode.CONT),
+    "long pieces": framed(b"p" * 2000, fin=False) + framed(b"q" * 2000, Opcode.CONT),
+    "control": framed(b"", Opcode.PING) * 3,
 }
 LAST = {
     "nothing": b"",
@@ -228,6 +233,163 @@ async def test_a_burst_leaves_the_loop_its_turns_and_keeps_the_order() -> None:
     assert not socket.transport.paused
 
 
+class Clock:
+    """A loop whose clock goes on by a millisecond with each look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def time(self) -> float:
+        self.looks += 1
+        return self.looks / 1000
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio.get_running_loop(), name)
+
+
+def opened(limit_bytes: int = 2**24, *, deflate: bool = False) -> tuple[Any, Ear]:
+    """A socket that has a sink, and the sink."""
+    socket, head = upgraded(FrameSocket, deflate=deflate, limit_bytes=limit_bytes)
+    ear = Ear()
+    socket.data_received(head)
+    socket.attach(ear, lambda: 0.0)
+    return socket, ear
+
+
+BEGUN = framed(b'{"a":"', fin=False)
+ODD = {
+    "pings": (b"", framed(b"", Opcode.PING)),
+    "long pings": (b"", framed(b"p" * 125, Opcode.PING)),
+    "pongs": (b"", framed(b"", Opcode.PONG)),
+    "empty fragments": (BEGUN, framed(b"", Opcode.CONT, fin=False)),
+    "empty messages": (b"", framed(b"")),
+    "empty messages in pieces": (b"", framed(b"", fin=False) + framed(b"", Opcode.CONT)),
+    "pings in a message": (BEGUN, framed(b"", Opcode.PING)),
+    "empty binary pieces": (
+        framed(b"x", Opcode.BINARY, fin=False),
+        framed(b"", Opcode.CONT, fin=False),
+    ),
+}
+BUSY = {
+    "tiny fragments": (BEGUN, framed(b"x", Opcode.CONT, fin=False)),
+    "pings between fragments": (
+        BEGUN,
+        framed(b"", Opcode.PING) + framed(b"x", Opcode.CONT, fin=False),
+    ),
+    "pings between messages": (b"", framed(b"", Opcode.PING) + framed(b"{}")),
+    "messages": (b"", framed(b"{}")),
+    "long messages": (b"", framed(b"x" * 20_000)),
+    "messages of pieces": (b"", framed(b"{", fin=False) + framed(b"}", Opcode.CONT)),
+}
+
+
+@pytest.mark.parametrize("name", [*ODD, *BUSY])
+async def test_no_kind_of_frame_keeps_the_loop(name: str) -> None:
+    socket, _ = opened()
+    before, again = (ODD | BUSY)[name]
+    socket.data_received(before)
+    socket.loop = clock = Clock()
+    socket.data_received(again * (2**18 // len(again)))
+    assert clock.looks < 40
+    assert socket._backlog is not None
+    assert socket.transport.paused
+    socket.data_received(again)
+    assert clock.looks < 60
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_frames_that_say_nothing_end_the_connection_with_a_sentence(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "BUDGET_S", 1000.0)
+    socket, ear = opened()
+    before, again = ODD[name]
+    socket.data_received(before + again * 400)
+    assert ear.refusals == []
+    socket.data_received(again * 1000)
+    (why,) = ear.refusals
+    assert why == "the server sent more than 1,000 empty or control frames in a second"
+    written = len(socket.transport.written)
+    socket.data_received(again * 1000)
+    assert (len(ear.refusals), len(socket.transport.written)) == (1, written)
+
+
+async def test_pings_over_a_long_time_or_between_messages_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(frames, "BUDGET_S", 1e9)
+    socket, ear = opened()
+    before = len(socket.transport.written)
+    for _ in range(5):
+        socket.data_received(framed(b"", Opcode.PING) * 900 + framed(b"{}"))
+    socket.loop = clock = Clock()
+    for _ in range(3000):
+        clock.looks += 2  # the third part of a thousand in a second
+        socket.data_received(framed(b"", Opcode.PING))
+    assert ear.refusals == []
+    assert len(socket.transport.written) - before == (5 * 900 + 3000) * 6
+
+
+HEAVY = {
+    "deep": b'{"a":' + b"[" * 5000,
+    "deep objects": b'{"a":' * 5000,
+    "crowded": b' {"a":[' + b"0," * 60_000 + b"0]}",
+    "many keys": b"{" + b",".join(b'"k%d":{}' % number for number in range(60_000)) + b"}",
+    "many strings": b'{"a":[' + b'"",' * 60_000 + b"0]}",
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+@pytest.mark.parametrize("way", ["whole", "pieces", "compressed"])
+async def test_a_heavy_message_is_refused_before_it_is_handed_on(name: str, way: str) -> None:
+    socket, ear = opened(deflate=way == "compressed")
+    payload = HEAVY[name]
+    stream = framed(payload)
+    if way == "pieces":
+        rest = (payload[at : at + 700] for at in range(700, len(payload), 700))
+        stream = framed(payload[:700], fin=False) + b"".join(
+            framed(one, Opcode.CONT, fin=False) for one in rest
+        )
+    elif way == "compressed":
+        stream = squeezed(payload)
+    socket.data_received(stream)
+    while socket._resuming is not None:
+        await asyncio.sleep(0)
+    (why,) = ear.refusals
+    assert why.startswith("the server sent a message ")
+    assert ear.heard == []
+
+
+async def test_heavy_nonsense_that_is_no_event_is_skipped() -> None:
+    socket, ear = opened()
+    socket.data_received(PLAIN["tiny"] + framed(b"[" * 200_000) + PLAIN["delta"])
+    while socket._resuming is not None:
+        await asyncio.sleep(0)
+    assert (ear.refusals, ear.heard[1], len(ear.heard)) == ([], b"[", 3)
+
+
+async def test_a_binary_message_is_refused() -> None:
+    for frame in (framed(b"\0", Opcode.BINARY), framed(b"", Opcode.BINARY)):
+        socket, ear = opened()
+        socket.data_received(frame)
+        assert ear.refusals == [
+            "the server sent a binary message, which this protocol does not know"
+        ]
+
+
+async def test_a_large_message_comes_whole_through_every_cut() -> None:
+    payload = ('{"delta":"' + "grün \\n \\\\ €" * 30_000 + '"}').encode()
+    for size in (1000, 65_536, 65_537, len(payload) + 100):
+        socket, ear = opened()
+        stream = PLAIN["tiny"] + framed(payload) + PLAIN["delta"]
+        for at in range(0, len(stream), size):
+            socket.data_received(stream[at : at + size])
+        while socket._resuming is not None:
+            await asyncio.sleep(0)
+        assert ear.heard[1] == payload
+        assert len(ear.heard) == 3
+
+
 async def test_what_waits_is_handed_on_before_the_end_is_told() -> None:
     socket, head = upgraded(FrameSocket, deflate=False)
     order: list[str] = []
@@ -247,6 +409,9 @@ async def test_what_waits_is_handed_on_before_the_end_is_told() -> None:
     socket.data_received(PLAIN["tiny"] * 60)
     assert len(order) < 60
     socket.connection_lost(ConnectionResetError())
+    assert len(order) < 60, "the loop has its turns at the end, too"
+    while socket._resuming is not None:
+        await asyncio.sleep(0)
     assert order == ["message"] * 60 + ["end"]
 
 

@@ -1,16 +1,20 @@
 """The frames of one socket: those that carry tokens are split here, the rest by the library.
 
-A complete, unmasked, uncompressed text frame is one slice of what came from the network, and goes
-to the sink in the same call. Whatever else comes (control frames, fragments, compressed messages,
-nonsense) is given to the library, frame by frame, so that it is always aligned; its messages are
-taken from its own events. There is no task, queue or hop per frame, and no reader that could stall:
-pings are answered between turns too.
+A short, complete, unmasked, uncompressed text frame is one slice of what came from the network, and
+goes to the sink in the same call. Long and fragmented texts are collected here, and weighed while
+they come. Whatever else comes (control frames, compressed messages, nonsense) is given to the
+library, frame by frame, so that it is always aligned; its messages are taken from its own events.
+There is no task, queue or hop per frame, and no reader that could stall: pings are answered between
+turns too.
+
+Whatever the frames are, the loop has its turn after `BUDGET_S`, and a peer that sends nothing but
+frames that say nothing is refused.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
+import codecs
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -19,12 +23,21 @@ from websockets.asyncio.client import ClientConnection
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import Event, State
 
+from tui.core.wire.weight import PIECE_BYTES, UNWEIGHED_BYTES, Scale
+
 BUDGET_S = 0.004
 """After so long in one burst the rest of the loop (keys, the screen) has its turn."""
 _GLANCE = 8
 """Frames between two looks at the loop's clock."""
 _WHOLE_TEXT = 0x81
-_PING = 0x89
+_BEGINS, _CONTINUES = (_WHOLE_TEXT, 0x01), (0x00, 0x80)
+"""First bytes of the frames of a plain text."""
+_PING, _PONG = 0x89, 0x8A
+_CONTROL = 0x08
+MOST_IDLE, IDLE_S = 1000, 1.0
+"""More control frames or empty ones in so long, without data between, no network would cause."""
+MAX_UNPACKED_BYTES = 4 * 2**20
+"""A compressed frame is unpacked in one go, at 400 MB/s."""
 MAX_PONG_BYTES = 2**20
 """A server that pings and does not read gets no more answers than this at once; by RFC 6455
 section 5.5.3 the newest answer is enough."""
@@ -34,11 +47,11 @@ _HEADER_END = b"\r\n\r\n"
 class Sink(Protocol):
     """Who takes what a socket brings."""
 
-    def received(self, payload: bytes, now: float) -> None:
+    def received(self, payload: bytes | bytearray, now: float) -> None:
         """A text message, in UTF-8, that came at ``now``."""
 
-    def binary(self) -> None:
-        """A binary message."""
+    def refused(self, why: str) -> None:
+        """The peer sent what is not taken, in words; the connection is to be dropped."""
 
     def ponged(self, data: bytes) -> None:
         """A pong."""
@@ -71,15 +84,31 @@ class FrameSocket(ClientConnection):
         self._resuming: asyncio.Handle | None = None
         self._foreign_bytes = 0
         """Of the library's present frame, still to come."""
-        self._limit_bytes = self.protocol.max_message_size or sys.maxsize
-        self._plain_bytes = self._limit_bytes
-        """The longest text frame to be split here; less than none within a fragmented message."""
-        self._fragments: list[bytes] | None = None
-        self._fragments_are_text = True
+        limit = self.protocol.max_message_size or sys.maxsize
+        self._limit_bytes = limit
+        if self.protocol.extensions:
+            self.protocol.max_message_size = min(limit, MAX_UNPACKED_BYTES)
+        self._plain_bytes = min(limit, UNWEIGHED_BYTES)
+        """The longest text frame to be split here; less than none within anything else."""
+        self._text: _Text | None = None
+        """A plain text that comes in pieces; the library sees its frames as empty ones."""
+        self._text_bytes = 0
+        """Of its present frame, still to come."""
+        self._text_ends = True
+        """It is complete with that frame."""
+        self._unpacked: _Text | None = None
+        """A message of the library's."""
+        self._unpacked_is_text = True
+        self._idle_frames, self._idle_since, self._idle_at = 0, 0.0, 0
+        """Frames that said nothing; since when; and how much had been said before."""
         self._pong_bytes = 0
         """Answers to pings since the last time that nothing was waiting to go out."""
         self._failed = False
         self._told = False
+        self._deaf = False
+        """Nothing more is read."""
+        self._eof = self._gone = False
+        self._gone_for: Exception | None = None
 
     def attach(self, sink: Sink, now: Callable[[], float]) -> None:
         """Hand everything to this sink from the next turn of the loop on, dated by ``now``."""
@@ -110,13 +139,21 @@ class FrameSocket(ClientConnection):
         self._take(data, 0)
 
     def eof_received(self) -> None:
-        """Take the end of what the other side sends."""
-        self._flush()
-        super().eof_received()
+        """Take the end of what the other side sends, behind what waits."""
+        if self._waits():
+            self._eof = True
+        else:
+            super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take the end of the connection."""
-        self._flush()
+        """Take the end of the connection, behind what waits."""
+        if self._waits():
+            self._gone, self._gone_for = True, exc
+            return
+        if self._backlog is not None and not self._deaf:
+            data, at = self._backlog
+            super().data_received(data[at : at + UNWEIGHED_BYTES])  # a close frame, maybe
+        self._backlog = None
         super().connection_lost(exc)
         if self._resuming is not None:
             self._resuming.cancel()
@@ -127,7 +164,7 @@ class FrameSocket(ClientConnection):
         if not isinstance(event, Frame):
             super().process_event(event)
         elif event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            self._fragment(event)
+            self._take_unpacked(event)
         elif event.opcode is Opcode.PONG and self._sink is not None and not self.stopped:
             self._sink.ponged(bytes(event.data))
 
@@ -151,6 +188,10 @@ class FrameSocket(ClientConnection):
         self._backlog = before[at:] + data, 0
         self.transport.pause_reading()
 
+    def _waits(self) -> bool:
+        """Whether something is still to be handed on."""
+        return self._backlog is not None and self._sink is not None and not self._deaf
+
     def _resume(self) -> None:
         """Go on with what had to wait."""
         self._resuming = None
@@ -159,24 +200,20 @@ class FrameSocket(ClientConnection):
         self._take(data, at)
         if self.protocol.state is not State.OPEN:
             self._end(None)
-        if self._backlog is None:
-            self.transport.resume_reading()
+        if self._waits():
+            return
+        self.transport.resume_reading()
+        if self._eof:
+            self._eof = False
+            super().eof_received()
+        if self._gone:
+            self.connection_lost(self._gone_for)
 
-    def _flush(self) -> None:
-        """Hand on what waits, however long that takes: nothing comes after it."""
-        if self._backlog is not None:
-            data, at = self._backlog
-            self._backlog = None
-            if self._sink is None:
-                super().data_received(data[at:])
-            else:
-                self._take(data, at, math.inf)
-
-    def _take(self, data: bytes, at: int, until: float | None = None) -> None:
+    def _take(self, data: bytes, at: int) -> None:
         """Split ``data`` from ``at`` on; what breaks in the sink ends the connection."""
         done = False
         try:
-            self._split(data, at, self.loop.time() + BUDGET_S if until is None else until)
+            self._split(data, at, self.loop.time() + BUDGET_S)
             done = True
         finally:
             if not done:
@@ -198,16 +235,16 @@ class FrameSocket(ClientConnection):
             else:
                 body = at + 2
                 stop = body + size if size < 126 else end + 1
-            if stop > end or size > self._plain_bytes:
-                at = self._oddity(data, at)
-                continue
-            payload = data[body:stop]
-            at = stop
-            if not payload.isascii() and not self._is_text(payload):
-                return
-            self.frames_in += 1
-            self.bytes_in += size
-            received(payload, now)
+            if stop > end or size > self._plain_bytes or not size:
+                at, glance = self._oddity(data, at), 1
+            else:
+                payload = data[body:stop]
+                at = stop
+                if not payload.isascii() and not self._is_text(payload):
+                    return
+                self.frames_in += 1
+                self.bytes_in += size
+                received(payload, now)
             glance -= 1
             if not glance:
                 if clock() > until:
@@ -216,29 +253,106 @@ class FrameSocket(ClientConnection):
                 glance = _GLANCE
 
     def _oddity(self, data: bytes, at: int) -> int:
-        """Take what is no short whole text frame; where to go on."""
+        """Take what is no short whole text frame, or a piece of it; where to go on."""
         end = len(data)
-        if self.stopped or self.protocol.state is not State.OPEN:
-            super().data_received(data[at:])
+        if self._deaf:
             return end
+        if self.protocol.parser_exc is not None or self.protocol.close_rcvd is not None:
+            super().data_received(data[at:])  # the library reads nothing more
+            return end
+        if self._text_bytes:
+            return self._collect(data, at)
         if self._foreign_bytes:
             return self._give(data, at, at + self._foreign_bytes)
         needed = _header_bytes(data, at)
         if end - at < needed:
             return self._keep(data, at, needed)
-        size = data[at + 1] & 0x7F
+        first, size = data[at], data[at + 1] & 0x7F
         if size > 125:
             size = int.from_bytes(data[at + 2 : at + needed], "big")
         body, stop = at + needed, at + needed + size
-        if data[at] == _PING and size <= 125 and stop <= end and self._clogged(size):
+        if (first & _CONTROL or not size) and self._is_idle():
+            return end
+        if self._is_ours(first, size) and not data[at + 1] & 0x80:
+            if first == _WHOLE_TEXT and size <= UNWEIGHED_BYTES:
+                if stop > end:
+                    return self._keep(data, at, needed + size)
+                self._message(data[body:stop], text=True)
+                return stop
+            return self._begin(data, body, first, size)
+        if self._gone and first in (_PING, _PONG):
+            return min(stop, end)
+        if first == _PING and size <= 125 and stop <= end and self._clogged(size):
             return stop
-        whole_text = data[at] == _WHOLE_TEXT and not data[at + 1] & 0x80
-        if not whole_text or size > self._plain_bytes:
-            return self._give(data, at, stop)
-        if stop > end:
-            return self._keep(data, at, needed + size)
-        self._message(data[body:stop], text=True)
-        return stop
+        if self._text is not None:
+            self.protocol.current_size = len(self._text.payload)
+        return self._give(data, at, stop)
+
+    def _is_ours(self, first: int, size: int) -> bool:
+        """Whether a frame is one of a plain text that is not too long; others are the library's."""
+        if self.stopped or self._unpacked is not None:
+            return False
+        if self._text is None:
+            return first in _BEGINS and size <= self._limit_bytes
+        return first in _CONTINUES and len(self._text.payload) + size <= self._limit_bytes
+
+    def _begin(self, data: bytes, body: int, first: int, size: int) -> int:
+        """Take what has come of a frame of a text that is collected; where to go on."""
+        self._text = self._text or _Text()
+        self._text_bytes, self._text_ends = size, bool(first & 0x80)
+        if first != _WHOLE_TEXT:
+            super().data_received(bytes((first, 0)))
+        self._reckon()
+        return self._collect(data, body)
+
+    def _collect(self, data: bytes, at: int) -> int:
+        """Take a piece of the text that is collected; where to go on."""
+        text, cut = self._text, min(len(data), at + min(self._text_bytes, PIECE_BYTES))
+        assert text is not None
+        self._text_bytes -= cut - at
+        ends = self._text_ends and not self._text_bytes
+        if not self.stopped and not self._takes(text, data[at:cut], ends=ends):
+            return len(data)
+        if ends:
+            self._text = None
+            self._reckon()
+            self._message(text.payload, text=True)
+        return cut
+
+    def _takes(self, text: _Text, piece: bytes, *, ends: bool) -> bool:
+        """Add to a text; False: it is none, or too heavy, and the connection ends."""
+        try:
+            text.add(piece, ends=ends)
+        except UnicodeDecodeError as error:
+            self._fail(error)
+            return False
+        if text.refusal:
+            self._refuse(f"the server sent a message {text.refusal}")
+        return not text.refusal
+
+    def _reckon(self) -> None:
+        """Something begins or ends within which no short text frame is split."""
+        within = self._text is not None or self._unpacked is not None or self._foreign_bytes
+        most = -1 if within or self.stopped else min(self._limit_bytes, UNWEIGHED_BYTES)
+        self._plain_bytes = most
+
+    def _is_idle(self) -> bool:
+        """Count a frame that says nothing; True: there were too many, the connection ends."""
+        now = self.loop.time()
+        if self.bytes_in != self._idle_at or now - self._idle_since > IDLE_S:
+            self._idle_frames, self._idle_since, self._idle_at = 0, now, self.bytes_in
+        self._idle_frames += 1
+        if self._idle_frames <= MOST_IDLE:
+            return False
+        self._refuse(f"the server sent more than {MOST_IDLE:,} empty or control frames in a second")
+        return True
+
+    def _refuse(self, why: str) -> None:
+        """Read nothing more; the sink drops the connection."""
+        self._deaf = True
+        self.stop()
+        if self._sink is not None:
+            self._sink.refused(why)
 
     def _clogged(self, size: int) -> bool:
         """Whether an answer to this ping would only make a heap."""
@@ -252,6 +366,7 @@ class FrameSocket(ClientConnection):
         cut = min(stop, len(data))
         self._foreign_bytes = stop - cut
         super().data_received(data[at:cut])
+        self._reckon()
         if self.protocol.state is not State.OPEN:
             self._end(None)
         return cut
@@ -262,25 +377,32 @@ class FrameSocket(ClientConnection):
         self._need = needed
         return len(data)
 
-    def _fragment(self, frame: Frame) -> None:
-        """Take a data frame that the library has unpacked."""
-        if frame.opcode is not Opcode.CONT:
-            self._fragments, self._fragments_are_text = [], frame.opcode is Opcode.TEXT
-        assert self._fragments is not None
-        self._fragments.append(bytes(frame.data))
-        self._plain_bytes = -1
+    def _take_unpacked(self, frame: Frame) -> None:
+        """Take a data frame that the library has unpacked; those of `_text` are empty."""
+        if self._text is not None:
+            return
+        text = self._unpacked
+        if frame.opcode is not Opcode.CONT or text is None:
+            text = self._unpacked = _Text()
+            self._unpacked_is_text = frame.opcode is Opcode.TEXT
+        data, end = bytes(frame.data), max(1, len(frame.data))
+        for at in range(0, end, PIECE_BYTES):
+            last = frame.fin and at + PIECE_BYTES >= end
+            piece = data[at : at + PIECE_BYTES] if self._unpacked_is_text else b""
+            if not self.stopped and not self._takes(text, piece, ends=last):
+                return
         if frame.fin:
-            payload, self._fragments = b"".join(self._fragments), None
-            self._plain_bytes = -1 if self.stopped else self._limit_bytes
-            self._message(payload, text=self._fragments_are_text)
+            self._unpacked = None
+            self._message(text.payload, text=self._unpacked_is_text)
+        self._reckon()
 
-    def _message(self, payload: bytes, *, text: bool) -> None:
+    def _message(self, payload: bytes | bytearray, *, text: bool) -> None:
         """Hand on a message that did not come by the hot loop."""
         if self.stopped or self._sink is None:
             return
         if not text:
-            self._sink.binary()
-        elif self._is_text(payload):
+            self._refuse("the server sent a binary message, which this protocol does not know")
+        elif isinstance(payload, bytearray) or self._is_text(payload):  # seen by `_Text`
             self.frames_in += 1
             self.bytes_in += len(payload)
             self._sink.received(payload, self._now())
@@ -290,12 +412,16 @@ class FrameSocket(ClientConnection):
         try:
             payload.decode()
         except UnicodeDecodeError as error:
-            why = f"{error.reason} at position {error.start}"
-            self.protocol.fail(CloseCode.INVALID_DATA, why)
-            self.send_data()
-            self._end(None)
+            self._fail(error)
             return False
         return True
+
+    def _fail(self, error: UnicodeDecodeError) -> None:
+        """Close the connection for a text that is no UTF-8."""
+        self._deaf = True
+        self.protocol.fail(CloseCode.INVALID_DATA, f"{error.reason} at position {error.start}")
+        self.send_data()
+        self._end(None)
 
     def _yield_with(self, data: bytes, at: int) -> None:
         """Let the rest of the loop have its turn before the rest of ``data``."""
@@ -310,6 +436,42 @@ class FrameSocket(ClientConnection):
         if self._sink is not None and not self._told:
             self._told = True
             self._sink.ended(error)
+
+
+class _Text:
+    """A text that comes in pieces: kept, weighed, and seen to be UTF-8."""
+
+    def __init__(self) -> None:
+        self.payload = bytearray()
+        """Of a heavy text that is no JSON object, so no event, only the beginning."""
+        self.refusal = ""
+        """How an object is too heavy to be read, as the end of a sentence."""
+        self._size_bytes = 0
+        self._skips = False
+        self._scale = Scale()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def add(self, piece: bytes, *, ends: bool) -> None:
+        """Take the next piece, of at most `PIECE_BYTES`.
+
+        Raises UnicodeDecodeError, whose position is that in the whole text.
+        """
+        begun = self._decoder.getstate()[0]
+        if begun or not piece.isascii():
+            try:
+                self._decoder.decode(piece, ends)
+            except UnicodeDecodeError as error:
+                error.start += self._size_bytes - len(begun)
+                raise
+        self._size_bytes += len(piece)
+        if self._skips:
+            return
+        self.payload += piece
+        if words := self._scale.too_heavy(piece):
+            if self.payload.lstrip().startswith(b"{"):
+                self.refusal = words
+            self._skips = True
+            del self.payload[1:]
 
 
 def _header_bytes(data: bytes, at: int) -> int:

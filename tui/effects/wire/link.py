@@ -123,6 +123,8 @@ class Link:
         self._tools, self._recorder = tools, tools.recorder
         self._routes: Mapping[str | None, Rider] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._deadline: float | None = None
+        """For which it is set."""
         self._closing: asyncio.Task[None] | None = None
         self.pulse = Pulse(self, line.socket, tools.options, tools.clock)
         dialled = {"url": line.address.url, "headers": dict(line.address.headers)}
@@ -188,7 +190,7 @@ class Link:
         self._deliver(now)
         self.serve()
 
-    def received(self, payload: bytes, now: float) -> None:
+    def received(self, payload: bytes | bytearray, now: float) -> None:
         """Take a text message: the hot path."""
         protocol = self.protocol
         if self._recorder is not None:
@@ -210,9 +212,9 @@ class Link:
                 rider.heard_at = now
                 rider.on_event(event, now)
 
-    def binary(self) -> None:
-        """Take a binary message: this is no endpoint of ours."""
-        self.protocol.receive_binary()
+    def refused(self, why: str) -> None:
+        """Drop a connection that brings what is not taken: the same would come again."""
+        self.protocol.refuse(why)
         self.close_code = UNUSABLE_CODE
         self.serve()
 
@@ -256,13 +258,15 @@ class Link:
         if protocol.should_drop:
             self.drop(protocol.drop_reason)
             return
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         deadline = protocol.deadline()
-        if deadline is not None:
-            delay_s = max(0.0, deadline - self._tools.clock.now())
-            self._timer = asyncio.get_running_loop().call_later(delay_s, self._wake)
+        if deadline != self._deadline:  # set anew by each event, one that is due would never ring
+            self._deadline = deadline
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if deadline is not None:
+                delay_s = max(0.0, deadline - self._tools.clock.now())
+                self._timer = asyncio.get_running_loop().call_later(delay_s, self._wake)
         owner.noticed(self)
 
     def retire(self, reason: str) -> None:
@@ -338,7 +342,7 @@ class Link:
             self._tools.stamp("wire", _kind(text))
 
     def _wake(self) -> None:
-        self._timer = None
+        self._timer = self._deadline = None
         now = self._tools.clock.now()
         self.protocol.tick(now)
         self._deliver(now)

@@ -19,7 +19,9 @@ class ReadsClock(Protocol):
 class Recorder(Protocol):
     """Keeps what travels over the sockets (effects.recorder)."""
 
-    def frame(self, direction: Direction, t: float, connection: int, text: bytes | str) -> None:
+    def frame(
+        self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
+    ) -> None:
         """Keep a frame that travelled at ``t``, in monotonic seconds."""
 
     def meta(
@@ -46,7 +48,7 @@ class ConnectionOptions:
     resume_s: float = 5.0
     """After such a gap a busy connection has so long to show that it lives."""
     close_timeout_s: float = 1.0
-    max_message_bytes: int = 64 * 2**20
+    max_message_bytes: int = 32 * 2**20
     user_agent: str = "duetto"
     transport: Literal["auto", "websocket", "http"] = "auto"
     """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""

@@ -311,10 +311,10 @@ def test_the_time_limit_during_a_response_is_told_and_drops() -> None:
         client.create({"model": "m"})
 
 
-def test_a_binary_frame_breaks_the_connection() -> None:
+def test_what_no_endpoint_sends_breaks_the_connection() -> None:
     client = streaming()
-    client.receive_binary()
-    assert client.should_drop
+    client.refuse("the server sent nonsense")
+    assert client.drop_reason == "the server sent nonsense"
     assert client.needs_care
 
 

@@ -177,7 +177,7 @@ class ClientProtocol:
         found, self._book.homeless = self._book.homeless, []
         return found
 
-    def receive_text(self, data: str | bytes, now: float) -> None:
+    def receive_text(self, data: str | bytes | bytearray, now: float) -> None:
         """Take one text frame that came at ``now``, in seconds. Never raises."""
         try:
             event: Event | SummaryDelta | ToolDelta | None = decode_typed(data)
@@ -205,12 +205,10 @@ class ClientProtocol:
         elif not self.closed:
             self._reception.take(event, now)
 
-    def receive_binary(self) -> None:
-        """Take a binary frame: the protocol knows none, so this is no endpoint of ours."""
+    def refuse(self, why: str) -> None:
+        """Take note that the server sent what no endpoint of ours sends; ``why`` in words."""
         self._board.care = True
-        self._board.drop_reason = (
-            "the server sent a binary message, which this protocol does not know"
-        )
+        self._board.drop_reason = why
 
     def connection_lost(self, reason: str) -> None:
         """The socket is gone: nothing is in flight any more, nothing can be sent.
