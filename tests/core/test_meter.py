@@ -239,3 +239,21 @@ def test_a_rate_holds_only_what_came_whatever_the_server_produced() -> None:
     assert view.estimated
     assert (view.tokens, view.tokens_estimated) == (140, False)
     assert meter.chars_per_token == 4.0
+
+
+def test_what_is_charged_for_at_an_unknown_price_is_said_of_turn_and_session() -> None:
+    meter = Meter()
+    meter.start(0.0, "m")
+    meter.paid(meter.responses, 0.5)
+    meter.start(1.0, "m", fresh=False)
+    meter.paid(meter.responses, None, unknown=True)
+    cost = meter.view(2.0).cost
+    assert (cost.turn_usd, cost.unknown) == (None, True)
+    assert (cost.session_usd, cost.session_whole, cost.session_unknown) == (0.5, False, True)
+    meter.start(3.0, "m")
+    meter.paid(1, None, unknown=True)
+    cost = meter.view(4.0).cost
+    assert (cost.unknown, cost.session_unknown) == (False, True), "that was a turn before"
+    meter.start(5.0, "m")
+    meter.paid(meter.responses, None)
+    assert not meter.view(6.0).cost.unknown, "a server of one's own"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.support.sources import ROOT
-from tui.core.price import Price, Quote
+from tui.core.price import Price
 from tui.core.wire.usage import Usage
 from tui.effects.prices import Prices
 
@@ -68,13 +68,28 @@ async def test_the_fast_mode_costs_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "model"),
-    [("o", "no such model"), ("odd", "gpt-5"), ("nowhere", "gpt-5"), ("o", "")],
+    ("endpoint", "model", "tier", "unknown"),
+    [
+        ("o", "gpt-5", "ultrafast", True),
+        ("o", "no such model", "", True),
+        ("odd", "gpt-5", "", True),
+        ("o", "", "", True),
+        ("nowhere", "gpt-5", "", False),
+    ],
 )
-async def test_what_is_not_known_costs_nothing_that_could_be_said(
-    endpoint: str, model: str
+async def test_what_is_charged_for_at_an_unknown_price_is_no_nothing(
+    endpoint: str, model: str, tier: str, unknown: bool
 ) -> None:
-    assert await LISTED.quote(endpoint, [model], Usage(10, 10)) == Quote()
+    quote = await LISTED.quote(endpoint, [model], Usage(10, 10), tier)
+    assert (quote.usd, quote.unknown) == (None, unknown)
+
+
+async def test_a_tier_of_two_names_has_one_price() -> None:
+    usage = Usage(10_000, 1000)
+    priority = await usd("o", "gpt-5", usage, "priority")
+    assert await usd("o", "gpt-5", usage, "express") is None
+    known = Prices({"o": "openai"}, same_tiers={"o": [["express", "priority"]]})
+    assert (await known.quote("o", ["gpt-5"], usage, "express")).usd == priority
 
 
 async def test_counts_that_contradict_each_other_have_no_price() -> None:

@@ -65,7 +65,7 @@ async def test_a_turn_is_billed_and_the_window_shown() -> None:
 
     async def quote(endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
         asked.append((endpoint, tuple(models), usage, tier))
-        return Quote(0.5, 64_000)
+        return Quote(0.5, context_window=64_000)
 
     world.ports.quote = quote
     model = await begun(world, "one")

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tui.core.tiers import SameTiers
 from tui.core.wire.address import is_loopback
 from tui.errors import EndpointError, UsageError
 from tui.settings import NO_VARIABLE, EndpointSettings, ModelSettings, Paths, Settings, is_variable
@@ -53,6 +54,20 @@ class Sources:
         if name not in facts.names(self.providers_dir):
             return None
         return facts.provider(name, self.providers_dir)
+
+    def same_tiers(self, spec: EndpointSpec, tier: str) -> SameTiers:
+        """Names of service tiers that are one where this endpoint is; see `Provider.same_tiers`.
+
+        Of one that only its address tells, all files are read: where a tier is asked for, only.
+        """
+        from tui.bridge.providers import facts
+
+        known = self.provider(spec.provider) if spec.provider else None
+        if known is None and tier:
+            known = facts.of_url(facts.readable(self.providers_dir), spec.url)
+        ours = spec.options.get("tiers")  # what we call otherwise is no other tier
+        translated = tuple(ours.items()) if isinstance(ours, Mapping) else ()
+        return (*known.same_tiers, *translated) if known is not None else translated
 
     def table(self, name: str) -> EndpointSettings:
         """What declares an endpoint: its table, or the provider of its name. Raises UsageError."""

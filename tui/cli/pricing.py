@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.workplace import Workplace
 from tui.core.price import Price, Quote
+from tui.core.tiers import SameTiers
 from tui.core.wire.usage import Usage
 
 if TYPE_CHECKING:
@@ -25,23 +26,26 @@ class Pricing:
         if self._prices is None:
             from tui.effects.prices import Prices
 
-            self._prices = Prices(self._lists(), self._own())
+            lists, same_tiers = self._lists()
+            self._prices = Prices(lists, self._own(), same_tiers)
         return await self._prices.quote(endpoint, models, usage, tier)
 
-    def _lists(self) -> dict[str, str]:
-        """Endpoint -> its provider's name in the price list, where there is one."""
+    def _lists(self) -> tuple[dict[str, str], dict[str, SameTiers]]:
+        """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
         from tui.bridge.providers import facts
 
         models = self._workplace.models
         specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
         known = facts.readable(self._workplace.paths.providers_dir)
         lists: dict[str, str] = {}
+        same_tiers: dict[str, SameTiers] = {}
         for name, spec in specs.items():
             # not by the provider's name alone: its table may lead to another server
             provider = facts.of_url(known, spec.url)
             if provider is not None and provider.prices:
                 lists[name] = provider.prices
-        return lists
+                same_tiers[name] = provider.same_tiers
+        return lists, same_tiers
 
     def _own(self) -> dict[tuple[str, str], Price]:
         """The prices of ``[models.X] price``."""

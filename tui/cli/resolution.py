@@ -175,6 +175,7 @@ def _spec(
         patch_format=flags.patch_format or model.patch_format,
         chaining=chaining,
         tier=model.tier,
+        same_tiers=sources.same_tiers(endpoint.spec, model.tier) if endpoint is not None else (),
         max_output_tokens=model.max_output_tokens,
     )
 

@@ -29,6 +29,10 @@ _SETTLED_S = 0.1
 _CALIBRATING_TOKENS = 16
 
 
+PRICE_UNKNOWN = "price unknown"
+"""Of what is charged for at a price that nobody here knows."""
+
+
 class Cost(Struct, frozen=True):
     """US dollars, as far as prices are known."""
 
@@ -40,6 +44,10 @@ class Cost(Struct, frozen=True):
     """False: there were responses without a known price; `session_usd` is the least it was."""
     estimated: bool = False
     """Some of the turn's tokens were not counted by a server."""
+    unknown: bool = False
+    """The turn has responses that are charged for, at a price that is not known."""
+    session_unknown: bool = False
+    """The session has."""
 
 
 MeterState = Literal["idle", "waiting", "streaming", "done"]
@@ -140,6 +148,8 @@ class Meter:
         """Of the turn: a response's number -> its cost, when that is known to be known or not."""
         self._session_usd: float | None = None
         self._unpriced = False
+        self._turn_unknown = self._session_unknown = False
+        """Something of it is charged for at a price that is not known."""
 
     def prompted(self, now: float, model: str = "") -> None:
         """A prompt was given: the turn's clock runs, also while the endpoint is dialled."""
@@ -152,7 +162,7 @@ class Meter:
         if fresh or self._turn_s is None:
             self._turn_s = self._turn_s if self._prompted else now
             self._asked_s, self._ttft_s, self._past, self._bill = now, None, [], {}
-            self._first, self._chars = self.responses + 1, 0
+            self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
             self._trail.clear()
         elif self._now is not None:
             self._past.append(self._now)
@@ -207,9 +217,14 @@ class Meter:
         if tokens >= _CALIBRATING_TOKENS and response.chars and not cut:
             self._ratios[self._model] = min(max(response.chars / tokens, 1.0), 12.0)
 
-    def paid(self, response: int, usd: float | None) -> None:
-        """What a response cost, by its number (`responses`); None: its price is not known."""
+    def paid(self, response: int, usd: float | None, *, unknown: bool = False) -> None:
+        """What a response cost, by its number (`responses`); None: its price is not known.
+
+        ``unknown``: it is charged for all the same.
+        """
+        self._session_unknown |= unknown
         if response >= self._first:  # else of a turn before
+            self._turn_unknown |= unknown
             self._bill[response] = usd
         if usd is None:
             self._unpriced = True
@@ -240,7 +255,7 @@ class Meter:
         """A new conversation: nothing has been measured yet, but the models' ratios stay."""
         self._turn_s = self._now = self._ttft_s = self._context_tokens = None
         self._past, self._bill = [], {}
-        self._first, self._chars = self.responses + 1, 0
+        self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
         self._trail.clear()
 
     def view(self, now: float) -> MeterView:
@@ -299,6 +314,8 @@ class Meter:
             self._session_usd,
             not self._unpriced,
             any(one.usage is not None and one.usage.estimated for one in responses),
+            unknown=self._turn_unknown,
+            session_unknown=self._session_unknown,
         )
 
     def _state(self) -> MeterState:

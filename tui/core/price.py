@@ -31,5 +31,7 @@ class Quote(msgspec.Struct, frozen=True):
 
     usd: float | None = None
     """What it cost; None: its price is not known."""
+    unknown: bool = False
+    """It is charged for, and nobody here knows how much."""
     context_window: int | None = None
     """Tokens that its model takes, as the list of prices says; None: not known."""

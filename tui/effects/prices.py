@@ -13,7 +13,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tui.core.price import Price, Quote
+from tui.core.tiers import SameTiers, names_of
 from tui.core.wire.usage import Usage
 
 if TYPE_CHECKING:
@@ -28,14 +31,21 @@ class Prices:
     """Prices of the models of some endpoints."""
 
     def __init__(
-        self, providers: Mapping[str, str], own: Mapping[tuple[str, str], Price] | None = None
+        self,
+        providers: Mapping[str, str],
+        own: Mapping[tuple[str, str], Price] | None = None,
+        same_tiers: Mapping[str, SameTiers] | None = None,
     ) -> None:
-        """``providers``: an endpoint's name -> its provider's in the list; ``own``: the user's.
+        """Of endpoints, by their names.
 
-        (Endpoint, model) -> price.
+        Args:
+            providers: the provider's name in the list.
+            own: the user's prices: (endpoint, model) -> price.
+            same_tiers: names of service tiers that are one there.
         """
         self._providers = dict(providers)
         self._own = dict(own or {})
+        self._same_tiers = dict(same_tiers or {})
 
     async def quote(
         self, endpoint: str, models: Sequence[str], usage: Usage, tier: str = ""
@@ -47,10 +57,14 @@ class Prices:
         provider = self._providers.get(endpoint)
         quote = Quote()
         if provider:
-            quote = await asyncio.to_thread(_listed, provider, tuple(models), usage, tier)
+            for name in names_of(tier, self._same_tiers.get(endpoint, ())):
+                quote = await asyncio.to_thread(_listed, provider, tuple(models), usage, name)
+                if quote.usd is not None:
+                    break
+            quote = msgspec.structs.replace(quote, unknown=quote.usd is None)
         for model in models:
             if (price := self._own.get((endpoint, model))) is not None:
-                return Quote(price.of(usage), quote.context_window)
+                return Quote(price.of(usage), context_window=quote.context_window)
         return quote
 
 
@@ -77,7 +91,7 @@ def _listed(provider: str, models: Sequence[str], usage: Usage, tier: str) -> Qu
             # counts that contradict each other, or a model that is sold by other units
             _log.info("no price of %s: %s", model, error)
             return Quote()
-        return Quote(_dollars(found, tier), found.model.context_window)
+        return Quote(_dollars(found, tier), context_window=found.model.context_window)
     return Quote()
 
 

@@ -37,7 +37,7 @@ def billed(kit: Kit, spec: RoleSpec, response: Mapping[str, object], usage: Usag
 
     async def pay() -> None:
         quote = await ask(bill.endpoint, bill.models, usage, bill.tier)
-        meter.paid(number, quote.usd)
+        meter.paid(number, quote.usd, unknown=quote.unknown)
         if quote.context_window and bill.endpoint == spec.endpoint and not spec.context_window:
             known = meter.windows.setdefault((spec.endpoint, spec.model), quote.context_window)
             meter.context_window = meter.context_window or known

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from tui.core.tiers import SameTiers
 from tui.core.wire.limits import Limit
 from tui.engine.intents import Against, Effort, Role
 
@@ -97,6 +98,8 @@ class Status(Struct):
     efforts: dict[Role, Effort | None] = field(default_factory=dict)
     tiers: dict[Role, str] = field(default_factory=dict)
     """Service tier that is asked for a role; empty: the server's own choice."""
+    same_tiers: dict[Role, SameTiers] = field(default_factory=dict)
+    """Names of tiers that are one where a role is asked."""
     served_model: str = ""
     """What the server says it used; empty until it said so."""
     served_tier: str = ""

@@ -19,6 +19,7 @@ from tui.core.file_read import Prepared
 from tui.core.folder_entry import FolderEntry, GitState
 from tui.core.price import Quote
 from tui.core.stamping import Stamp, no_stamp
+from tui.core.tiers import SameTiers
 from tui.core.unsaved import Unsaved
 from tui.core.wire.capabilities import Abilities as Abilities
 from tui.core.wire.events import Event
@@ -54,6 +55,8 @@ class RoleSpec:
     """False: every request says all, for an endpoint that loses part of a chain."""
     tier: str = ""
     """Service tier that is asked for; empty: the server's own choice."""
+    same_tiers: SameTiers = ()
+    """Names of tiers that are one there."""
     max_output_tokens: int | None = None
     """Most that one answer may have; None: as the server has it."""
 

@@ -83,6 +83,7 @@ class Session:
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.tiers = {role: spec.tier for role, spec in roles.items()}
+        self.status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
         self.status.role = self.options.first_role
         self._desk = Desk(self._board, Catalogue(ports.files))

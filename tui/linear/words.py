@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
 from tui.core.edits.roster import waits
 from tui.core.inert_text import inert
-from tui.core.meter import MeterView
+from tui.core.meter import PRICE_UNKNOWN, MeterView
 from tui.core.wire.traffic import SocketView
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Abilities
@@ -77,7 +77,9 @@ def turn_words(view: MeterView) -> str:
     said = [f"{about}{counted(view.tokens, 'token')} in {span(view.seconds)}", rate_words(view)]
     if view.ttft_s is not None:
         said.append(f"first word after {span(view.ttft_s)}")
-    if view.cost.turn_usd is not None:
+    if view.cost.unknown:
+        said.append(PRICE_UNKNOWN)
+    elif view.cost.turn_usd is not None:
         said.append(dollars_words(view.cost.turn_usd, estimated=view.cost.estimated))
     return ", ".join(filter(None, said))
 
@@ -99,6 +101,8 @@ def meter_lines(view: MeterView) -> list[str]:
     if cost.session_usd is not None:
         least = "" if cost.session_whole else "at least "
         lines.append(f"This session: {least}{dollars_words(cost.session_usd)}.")
+    elif cost.session_unknown:
+        lines.append(f"This session: {PRICE_UNKNOWN}.")
     return lines
 
 

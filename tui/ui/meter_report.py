@@ -28,7 +28,8 @@ EXPLAINED: dict[str, str] = {
     "context": "Tokens that the conversation fills of the model's window, and the window where it"
     " is known.",
     "cost": "Dollars of the turn, if the price of every answer in it is known; ~ if a count was"
-    " estimated.",
+    " estimated; price unknown (or $?) if an answer is charged for at a tier or of a model that has"
+    " no known price.",
     "session_cost": "Dollars of the session; + if answers without a known price come on top.",
     "running": "The command that runs: the tests, or what you started with an exclamation mark.",
     "verdict": "How the last tests ended.",

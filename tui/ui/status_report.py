@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from tui.core.meter import Cost
+from tui.core.meter import PRICE_UNKNOWN, Cost
 from tui.core.wire.traffic import SocketView
 from tui.engine.intents import Role
 from tui.engine.notices import Status
@@ -47,7 +47,7 @@ def status_report(
     """All of it, in rows of at most ``width`` cells."""
     name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
     parts: Parts = [("Models\n", "bold $accent"), *_models(status, width)]
-    if cost is not None and cost.session_usd is not None:
+    if cost is not None and (cost.session_usd is not None or cost.session_unknown):
         parts += _said(_dollars(cost), "$muted", width)
     parts.append(("\nWhat it can do", "bold $accent"))
     parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
@@ -104,11 +104,16 @@ def _said(words: str, colour: str, width: int) -> Parts:
 def _dollars(cost: Cost) -> str:
     """What turn and session cost, where prices are known."""
     said = []
-    if cost.turn_usd is not None:
+    if cost.unknown:
+        said.append(f"{PRICE_UNKNOWN} for this turn")
+    elif cost.turn_usd is not None:
         about = "about " if cost.estimated else ""
         said.append(f"{about}{dollars(cost.turn_usd)} for this turn")
     least = "" if cost.session_whole else "at least "
-    said.append(f"{least}{dollars(cost.session_usd or 0.0)} in this session")
+    if cost.session_usd is not None:
+        said.append(f"{least}{dollars(cost.session_usd)} in this session")
+    elif not cost.unknown:
+        said.append(f"{PRICE_UNKNOWN} for this session")
     return ", ".join(said)
 
 

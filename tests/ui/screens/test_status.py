@@ -165,6 +165,12 @@ def test_no_row_is_wider_than_the_screen(width: int) -> None:
         (Cost(0.0041, 1.5), "  $0.0041 for this turn, $1.50 in this session\n"),
         (Cost(0.2, 0.2, estimated=True), "  about $0.200 for this turn, $0.200 in this session\n"),
         (Cost(None, 0.2, session_whole=False), "  at least $0.200 in this session\n"),
+        (
+            Cost(None, 0.2, session_whole=False, unknown=True, session_unknown=True),
+            "  price unknown for this turn, at least $0.200 in this session\n",
+        ),
+        (Cost(unknown=True, session_unknown=True), "  price unknown for this turn\n"),
+        (Cost(session_unknown=True), "  price unknown for this session\n"),
     ],
 )
 def test_what_it_cost(cost: Cost, words: str) -> None:

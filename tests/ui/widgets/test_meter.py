@@ -160,6 +160,7 @@ def test_dollars_are_shown_where_they_are_known() -> None:
     assert "$" not in priced(Cost())
     assert "$0.0041  Σ $0.123" in priced(Cost(0.0041, 0.1234))
     assert "Σ $12.30+" in priced(Cost(None, 12.3, session_whole=False))
+    assert "price unknown  Σ $12.30+" in priced(Cost(None, 12.3, False, unknown=True))
     assert "~$0.500  Σ $0.500" in priced(Cost(0.5, 0.5, estimated=True))
 
 

@@ -60,6 +60,19 @@ def test_a_tier_is_told_when_the_server_told_it(asked: str, served: str, words: 
     assert found[:1] == ([] if words is None else [words])
 
 
+@pytest.mark.parametrize(("asked", "served", "words"), [
+    ("priority", "fast", "fast"),
+    ("fast", "priority", "priority"),
+    ("Priority", "Fast", "Fast"),
+    ("priority", "default", "priority → default"),
+    ("ultrafast", "fast", "ultrafast → fast"),
+])  # fmt: skip
+def test_two_names_of_one_tier_are_no_difference(asked: str, served: str, words: str) -> None:
+    same = {"fast": [["fast", "priority"]]}
+    here = scene(tiers={"fast": asked}, served_tier=served, same_tiers=same)
+    assert said(standing.tier(here))[:1] == [words]
+
+
 @pytest.mark.parametrize(
     ("limit", "words"),
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from tui.core.meter import FASTEST_TOKENS_S, SLOWEST_TOKENS_S, MeterView
+from tui.core.meter import FASTEST_TOKENS_S, PRICE_UNKNOWN, SLOWEST_TOKENS_S, MeterView
 from tui.ui import theme
 from tui.ui.rows import Piece
 
@@ -124,11 +124,14 @@ def context(view: MeterView) -> Forms:
 
 
 def cost(view: MeterView) -> Forms:
-    """What the turn costs, where all of its prices are known."""
+    """What the turn costs, where all of its prices are known, or that one of them is not."""
+    muted = theme.active().style("muted")
+    if view.cost.unknown:
+        return [[(PRICE_UNKNOWN, muted)], [("$?", muted)]]
     if view.cost.turn_usd is None:
         return []
     about = "~" if view.cost.estimated else ""
-    return [[(f"{about}{dollars(view.cost.turn_usd)}", theme.active().style("muted"))]]
+    return [[(f"{about}{dollars(view.cost.turn_usd)}", muted)]]
 
 
 def session_cost(view: MeterView) -> Forms:

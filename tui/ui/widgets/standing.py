@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 from tui.core.meter import MeterView
+from tui.core.tiers import names_of
 from tui.core.wire.limits import PAUSE, Limit, tightest
 from tui.engine.notices import Status
 from tui.ui import theme
@@ -151,7 +152,9 @@ def other_tier(scene: Scene) -> bool:
     """True if another tier was served than was asked for."""
     status = scene.status
     asked, got = status.tiers.get(status.role, "").casefold(), status.served_tier.casefold()
-    return asked not in _UNSAID_TIERS and got not in _UNSAID_TIERS and asked != got
+    if asked in _UNSAID_TIERS or got in _UNSAID_TIERS:
+        return False
+    return got not in names_of(asked, status.same_tiers.get(status.role, ()))
 
 
 def limits(scene: Scene, option: str) -> Forms:
