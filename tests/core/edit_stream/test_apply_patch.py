@@ -166,17 +166,29 @@ def test_a11_only_the_begin_line_is_indented():
 
 
 @pytest.mark.case("A12")
-def test_a12_unprefixed_line_is_an_error_that_names_the_line():
-    """A12: error naming the line; earlier closed hunks stay; the line is never dropped."""
-    events = read(update("@@\n-a\n+A\n@@\n b\nc\n+d\n"))
-    assert events[-5:] == [
+def test_a12_unprefixed_line_is_context_as_it_stands_and_names_its_line():
+    """A12: the file decides what it is; the line is never dropped, and those behind it stay."""
+    events = read(update("@@\n-a\n+A\n@@\n b\nc\n\td\n+e\n@@\n-f\n"))
+    assert events[6:11] == [
         Line("=", "b"),
-        Failure(8, "'c' has no ' ', '+' or '-' prefix"),
+        Line("=", "c", "\n", 8),
+        Line("=", "\td", "\n", 9),
+        Line("+", "e"),
+        SectionEnd(True),
+    ]
+    assert events.count(SectionEnd(True)) == 3
+
+
+@pytest.mark.case("A12")
+def test_a12_unprefixed_line_is_an_error_where_nothing_ends_the_patch():
+    """It may be text behind a patch that was not ended."""
+    events = read("*** Begin Patch\n*** Update File: a\n@@\n-b\n+B\n\nThat is all.\n")
+    assert events[-3:] == [
         SectionEnd(False),
         FileEnd(False),
-        Prose("c\n"),
+        Prose("That is all.\n"),
     ]
-    assert events.count(SectionEnd(True)) == 1
+    assert Failure(7, "'That is all.' has no ' ', '+' or '-' prefix") in events
 
 
 @pytest.mark.case("A13")
@@ -366,7 +378,7 @@ def test_failure_ends_a_tool_stream():
 
 
 def test_messages_escape_control_characters():
-    said = failure(update("@@\n-a\n\x1b[31mred\x07" + "x" * 500 + "\n"))
+    said = failure(update("@@\n-a\n*** \x1b[31mred\x07" + "x" * 500 + "\n"))
     assert "\\x1b[31mred\\x07" in said
     assert len(said) < 200
     assert said.isprintable()

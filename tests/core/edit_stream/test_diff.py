@@ -245,13 +245,19 @@ def test_cut_behind_the_next_header_keeps_the_file_before():
         f"{HEAD}@@ -1,3 +1,3 @@\n a\n-b\n\noops\n+B\n",
     ],
 )
-def test_a_line_without_prefix_is_an_error_that_names_it(text):
-    """A12, I4: never dropped."""
+def test_a_line_without_prefix_is_context_as_it_stands_and_names_its_line(text):
+    """A12, I4: never dropped; the file decides if the prefix column was forgotten."""
     number = text.split("\n").index("oops") + 1
-    want = f"{number}: 'oops' has no ' ', '+' or '-' prefix"
-    assert failure(text) == want
-    assert failure(f"```diff\n{text}```\n", "text") == want.replace(str(number), str(number + 1))
-    assert SectionEnd(False) in events(text)
+    assert Line("=", "oops", "\n", number) in events(text)
+    assert Line("=", "oops", "\n", number + 1) in events(
+        f"```diff\n{text}```\n", "text", fmt="auto"
+    )
+
+
+def test_a_line_without_prefix_in_a_new_file_is_an_error_that_names_it():
+    text = "--- /dev/null\n+++ b/f.py\n@@ -0,0 +1,3 @@\n+a\noops\n+B\n"
+    assert failure(text) == "5: 'oops' has no ' ', '+' or '-' prefix"
+    assert FileEnd(False) in events(text)
     assert "oops\n" in prose(f"```diff\n{text}```\n")
 
 

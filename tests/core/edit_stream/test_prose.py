@@ -115,11 +115,11 @@ def test_a_fence_line_without_prefix_is_an_error():
 
 
 def test_behind_a_failure_text_is_prose_and_another_patch_is_read():
-    broken = "*** Begin Patch\n*** Update File: f.py\n@@\noops\n+x\n*** End Patch\n"
+    broken = "*** Begin Patch\n*** Update File: f.py\n@@\n*** oops\n+x\n*** End Patch\n"
     events = read(f"A\n{broken}B\n{PATCH}C\n", "text")
     assert [event for event in events if isinstance(event, Prose)] == [
         Prose("A\n"),
-        Prose("oops\n+x\n*** End Patch\nB\n"),
+        Prose("*** oops\n+x\n*** End Patch\nB\n"),
         Prose("C\n"),
     ]
     assert events[-2] == End(True)

@@ -31,7 +31,7 @@ from tui.core.edit_stream.events import (
     SectionEnd,
     SectionStart,
 )
-from tui.core.edit_stream.grammar import quoted
+from tui.core.edit_stream.grammar import no_prefix, quoted
 from tui.core.edit_stream.reading import whole
 from tui.core.edits.hunk import Kind
 
@@ -212,7 +212,7 @@ class DiffGrammar:
         first = text[:1]
         if first in _OPS and not (self._held or self._complete or text.startswith("--- ")):
             self._say(_OPS[first], text[1:], ending)
-        elif first == "\\":
+        elif text.startswith("\\ "):
             self._release()
             if not self._skipping and (self._section or self._kind is Kind.ADD):
                 self._out.append(NoNewline(self._op))
@@ -236,7 +236,7 @@ class DiffGrammar:
             self._end_hunk()
             self._in_head(text, ending, number)
         else:
-            self._foreign(text, ending)
+            self._foreign(text, ending, number)
 
     def _held_header(self, text: str, ending: str, number: int) -> bool:
         """Hold ``---`` and ``+++`` lines until it is known whether they begin another file."""
@@ -277,7 +277,7 @@ class DiffGrammar:
         if not self.ended:
             self._in_head(*mark)
 
-    def _foreign(self, text: str, ending: str) -> None:
+    def _foreign(self, text: str, ending: str, number: int) -> None:
         """A line that is none of a hunk."""
         open_counts = self._old is not None and not self._complete
         loose = not self._fenced and not self._strict and bool(self._held)
@@ -285,8 +285,11 @@ class DiffGrammar:
             self._release()
         if self._complete or (loose and not open_counts):
             self._finish_before(text, ending)
+        elif self._kind is Kind.EDIT:
+            self._release()
+            self._say("=", text, ending, number)
         else:
-            self._fail(f"'{quoted(text)}' has no ' ', '+' or '-' prefix")
+            self._fail(no_prefix(text))
 
     def _finish_before(self, text: str, ending: str) -> None:
         """The diff was over before this line, and before blank lines above it."""
@@ -301,7 +304,7 @@ class DiffGrammar:
         for text, ending, _ in held:
             self._say(_OPS.get(text[:1], "="), text[1:], ending)
 
-    def _say(self, op: Literal["=", "-", "+"], text: str, ending: str) -> None:
+    def _say(self, op: Literal["=", "-", "+"], text: str, ending: str, bare: int = 0) -> None:
         """Tell one line of the hunk."""
         if self._old is not None and self._new is not None:
             self._old -= op != "+"
@@ -322,7 +325,7 @@ class DiffGrammar:
             self._out.append(SectionStart(self.sections, self._in_file == 1))
             if self._hint is not None or self._place:
                 self._out.append(Anchor(self._place, self._hint))
-        self._out.append(Line(op, text, ending))
+        self._out.append(Line(op, text, ending, bare))
 
     def _end_hunk(self) -> None:
         """The hunk is over: another, another file, or the end follows."""

@@ -78,6 +78,9 @@ class Line(Struct, frozen=True):
     """Without the prefix and without the line ending."""
     ending: str = "\n"
     """What ended it *in the patch* (``""``, ``"\\n"`` or ``"\\r\\n"``): not the file's."""
+    bare: int = 0
+    """The 1-based line of the stream if it came without a prefix (then it is context, as it
+    stands), else 0: the prefix column may have been forgotten, which the file decides."""
 
 
 class Divider(Struct, frozen=True):

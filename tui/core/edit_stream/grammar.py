@@ -52,7 +52,8 @@ def quoted(text: str, limit: int = 60) -> str:
     )
 
 
-def _no_prefix(text: str) -> str:
+def no_prefix(text: str) -> str:
+    """What is wrong with a line of a patch that begins like none, in words."""
     return f"'{quoted(text)}' has no ' ', '+' or '-' prefix"
 
 
@@ -130,6 +131,10 @@ class Grammar:
         self._after_eof = False
         self._anchors: list[Anchor] = []
         self._held: list[_Held] = []
+        self._bare: tuple[int, str] | None = None
+        """The first line of the section that has no prefix, and what is to be said of it."""
+        self._since: list[str] = []
+        """All lines of the section from that one on: text behind the patch if that is not ended."""
         self._number = 0
         self._out: list[Ev] = []
 
@@ -137,14 +142,14 @@ class Grammar:
         """Read one whole line; see `reading.EditGrammar`."""
         if self._ends_before(text):
             self._close(explicit=False)
-            self.rest = [whole(text, ending)]
+            self.rest.append(whole(text, ending))
             return self._said()
         self._number = number
         line, text = text, self._dedented(text)
         if not text or (text.isspace() and (not self._in_section or text[0] != " ")):
             self._held.append(_Held(text, ending, number))
         elif wrapper := next((held for held in self._held if held.wrapper), None):
-            self._fail(_no_prefix(wrapper.text), wrapper.number)
+            self._fail(no_prefix(wrapper.text), wrapper.number)
         elif closing and text[0] not in _BEGINNINGS:
             self._held.append(_Held(text, ending, number, wrapper=True))
         elif marker := self._marker(text):
@@ -159,6 +164,8 @@ class Grammar:
             self._held.append(_Held(text, ending, number))
         else:
             self._take_op(text, ending)
+        if self._bare is not None:
+            self._since.append(whole(line, ending))
         if self.failed and text.strip() != END:
             self.rest = [whole(line, ending)]
         return self._said()
@@ -196,6 +203,9 @@ class Grammar:
         self._held.clear()
         if file is None:
             self._fail("patch has no file operations")
+        elif not explicit and self._bare is not None:
+            self.rest = self._since[:]
+            self._fail(self._bare[1], self._bare[0])
         elif not explicit and file.kind is Kind.DELETE:
             self._fail(f"no End Patch after the delete of '{quoted(file.path)}'")
         elif not explicit and file.moved and not file.sections:
@@ -307,12 +317,14 @@ class Grammar:
             self._out.append(Line("+", text[1:], ending))
         elif self._after_eof:
             self._fail("a line behind '*** End of File' without a new '@@'")
-        elif text[0] not in _OPS:
-            self._fail(_no_prefix(text))
         else:
             self._begin_section(file)
             self._release_held(len(self._held))
-            self._out.append(Line(_OPS[text[0]], text[1:], ending))
+            if text[0] in _OPS:
+                self._out.append(Line(_OPS[text[0]], text[1:], ending))
+            else:
+                self._bare = self._bare or (self._number, no_prefix(text))
+                self._out.append(Line("=", text, ending, self._number))
 
     def _begin_section(self, file: _File) -> None:
         if self._in_section:
@@ -339,7 +351,8 @@ class Grammar:
 
     def _end_section(self, closed: bool) -> None:
         self._out.append(SectionEnd(closed))
-        self._in_section = False
+        self._in_section, self._bare = False, None
+        self._since.clear()
 
     def _close_file(self) -> bool:
         """Close the open file operation; False if it turns out to be wrong."""

@@ -117,6 +117,8 @@ class EditParser:
                 self._begin(found)
         if self._grammar is not None:
             self._out += self._grammar.cut("") if cut else self._grammar.close(explicit=False)
+            if self._grammar.rest:
+                self._out.append(Prose("".join(self._grammar.rest)))
             self._grammar = None
         self._outside.release()
         self._flush()

@@ -119,7 +119,7 @@ class UpdateWork(FileWork):
 
     def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
         if isinstance(event, Line):
-            section.line(event.op, event.text)
+            section.line(event.op, event.text, event.bare)
         elif isinstance(event, Anchor | EndOfFile | NoNewline):
             section.told(event)
         elif isinstance(event, SectionEnd):

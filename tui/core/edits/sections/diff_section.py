@@ -178,7 +178,7 @@ class DiffSection(Section):
         new = [text for op, text, _ in self.ops if op != "-"]
         if len(out) > _TIDIED_LINES or len(new) - len(fit.diff.old) > _TIDIED_LINES:
             return
-        ops = list(_difference(fit.diff.old, new))
+        ops = list(difference(fit.diff.old, new))
         changed = sum(op != "=" for op, _ in ops)
         if changed < sum(op != "=" for op, *_ in self.ops):
             self._take_back()
@@ -186,7 +186,8 @@ class DiffSection(Section):
             self._emit(ops)
 
 
-def _difference(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+def difference(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Context, removed and added lines that turn one text into the other."""
     at = 0
     for change in replacements(old, new):
         yield from (("=", text) for text in old[at : change.first])
@@ -288,7 +289,7 @@ class WholeSection(DiffSection):
         self._take_back()
         now = _lines(mine)
         self._begin(Fit(fit.spot, LineDiff(now)))
-        self._emit(_difference(now, _lines(merged)))
+        self._emit(difference(now, _lines(merged)))
         self._land_all(fit)
 
     def _doubt(self) -> str:

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tui.core.edit_stream.events import Notation
+from tui.core.edit_stream.grammar import no_prefix
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.sections.candidates import Candidates, Tier, line_tier
 from tui.core.edits.sections.near_miss import nearest_miss
+from tui.core.edits.sections.rereading import Op, Reread, Rereading, reread
 from tui.core.edits.standing import Standing
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import SAME, IndentChange, indent_change
@@ -38,6 +40,8 @@ class Spot:
     skip_first: int = 0
     """Blank context lines of the patch that are left out at the start."""
     skip_last: int = 0
+    blanks: tuple[tuple[int, int], ...] = ()
+    """Before which of the section's lines how many blank lines of the file are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,10 @@ class Locator:
     new: list[str] = field(default_factory=list)
     at_end: bool = False
     """``*** End of File`` was seen."""
+    ops: Sequence[Op] = ()
+    """All its lines, once they are there: they may be read again if they fit nowhere."""
+    bare: dict[int, int] = field(default_factory=dict)
+    """Which of them have no prefix, and on which line of the stream each stands."""
     _found: Candidates = field(default_factory=Candidates)
     _seen: int = 0
     """Old lines that `_found` fits."""
@@ -128,6 +136,8 @@ class Locator:
 
     def rows(self) -> list[int]:
         """Where the lines so far fit best, in order."""
+        if self.bare:
+            return []
         found = self._current()
         return list(found.on(found.best))
 
@@ -141,7 +151,7 @@ class Locator:
 
         Not ``sure``: it may be told a few lines later.
         """
-        if not self.old:
+        if not self.old or self.bare:
             return None
         found = self._current(sure=sure)
         if found.best > Tier.RSTRIP:
@@ -168,14 +178,14 @@ class Locator:
         """Decide, now that the section is whole; to ``explain`` why not costs a search."""
         if not self.old:
             return self._for_additions()
-        found, indents, flags, skips = self._best()
+        found, indents, flags, skips, again = self._best()
         if not found:
             return self._nearest() if explain else Miss("")
         if self.at_end:
-            last = file_rows(self.buffer)
-            ends = [row for row in found if row + len(self.old) - sum(skips) == last]
+            last, height = file_rows(self.buffer), len(self.old) - sum(skips)
+            ends = [row for row in found if row + height + left_out(again.get(row)) == last]
             if ends:
-                return Spot(ends[0], indents[ends[0]], tuple(flags), *skips)
+                return self._spot(ends[0], indents, flags, skips, again)
             flags.append("not at the end of the file")
         row, flag = self._pick(found, fuzzy=bool(flags))
         if row is None:
@@ -195,20 +205,42 @@ class Locator:
                 return Miss(f"{self.search.what} not found: it fits only {why}, at line {row + 1}")
             else:
                 flags.append("out of order")
-        return Spot(row, indents[row], tuple(flags), *skips)
+        return self._spot(row, indents, flags, skips, again)
 
     def at(self, row: int, why: str = "placed by hand") -> Spot | None:
         """The place at a row, which a person chose; None if the section does not fit there."""
         if not self.old:
             fits = row - 1 in self.anchor_rows() or not self.anchors
             return Spot(row, flags=(why,)) if fits else None
-        found, indents, flags, skips = self._best()
-        return Spot(row, indents[row], (*flags, why), *skips) if row in found else None
+        found, indents, flags, skips, again = self._best()
+        if row not in found:
+            return None
+        blanks = again[row].blanks if row in again else ()
+        return Spot(row, indents[row], (*flags, why), *skips, blanks)
+
+    def _spot(
+        self,
+        row: int,
+        indents: dict[int, IndentChange],
+        flags: Sequence[str],
+        skips: tuple[int, int],
+        again: dict[int, Reread],
+    ) -> Spot | Miss:
+        """The place at one of the rows found, if its lines can stand there in one way only."""
+        fit = again.get(row, Reread())
+        if not fit.sure:
+            why = f"its added lines may stand before or behind blank lines ({flags[0]})"
+            return Miss(f"ambiguous: at {lines_in_words([row])} {why}", (row,), fuzzy=True)
+        return Spot(row, indents[row], tuple(flags), *skips, fit.blanks)
 
     def _nearest(self) -> Miss:
         """Why it fits nowhere, with the place that is most like it."""
         near = nearest_miss(self.buffer, self.index, self.old, self.new)
-        return Miss(f"{self.search.what} not found: {near.words}", near=near.row)
+        words = f"{self.search.what} not found: {near.words}"
+        if self.bare:
+            at, line = next(iter(self.bare.items()))
+            words = f"line {line}: {no_prefix(self.ops[at][1])}; {words}"
+        return Miss(words, near=near.row)
 
     def _lead(self) -> int:
         """How many lines of context come before the first changed line."""
@@ -276,17 +308,30 @@ class Locator:
         why = "it has only added lines, and a line number alone is not trusted"
         return Miss(f"context not found: {why}; give lines of the file around them")
 
-    def _best(self) -> tuple[list[int], dict[int, IndentChange], list[str], tuple[int, int]]:
-        """Rows on the best tier that has any, their indentation, flags and blank lines cut."""
-        rows, indents, flags = self._ladder(self._current(sure=True), self.old)
+    def _best(
+        self,
+    ) -> tuple[list[int], dict[int, IndentChange], list[str], tuple[int, int], dict[int, Reread]]:
+        """Rows on the best tier that has any, their indentation, flags and blank lines cut.
+
+        Read again it fits exactly, so that counts for more than lines that are only alike.
+        """
+        found = Candidates() if self.bare else self._current(sure=True)
+        if found.best > Tier.RSTRIP and (again := self._again()).fits:
+            rows = sorted(again.fits)
+            return rows, dict.fromkeys(rows, SAME), again.flags, (0, 0), again.fits
+        rows, indents, flags = self._ladder(found, self.old)
         if rows:
-            return rows, indents, flags, (0, 0)
-        first, last = self._outer_blanks()
+            return rows, indents, flags, (0, 0), {}
+        first, last = (0, 0) if self.bare else self._outer_blanks()
         if not (first or last) or first + last >= len(self.old):
-            return [], {}, [], (0, 0)
+            return [], {}, [], (0, 0), {}
         trimmed = self.old[first : len(self.old) - last]
         rows, indents, flags = self._ladder(self._matches(trimmed), trimmed)
-        return rows, indents, ["outer blank lines differ", *flags], (first, last)
+        return rows, indents, ["outer blank lines differ", *flags], (first, last), {}
+
+    def _again(self) -> Rereading:
+        prefixed = self.search.notation != "search_replace"
+        return reread(self.buffer, self.index, self.ops, self.bare, prefixed=prefixed)
 
     def _outer_blanks(self) -> tuple[int, int]:
         any_line = self.search.notation == "search_replace"
@@ -362,6 +407,11 @@ class Locator:
             return exact or rows
         begun = self.index.begun(anchor, 2)
         return begun if len(begun) == 1 else []
+
+
+def left_out(fit: Reread | None) -> int:
+    """How many blank rows of the file the section has not."""
+    return sum(count for _, count in fit.blanks) if fit else 0
 
 
 def nearest_behind(starts: Sequence[int], rows: Sequence[int], least: int = 0) -> list[int]:

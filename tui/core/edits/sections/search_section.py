@@ -8,11 +8,12 @@ from itertools import islice
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.sections.candidates import Tier
-from tui.core.edits.sections.diff_section import DiffSection, Fit
+from tui.core.edits.sections.diff_section import DiffSection, Fit, difference
 from tui.core.edits.sections.line_diff import LineDiff
 from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.painter import Painter
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot, lines_in_words
+from tui.core.edits.sections.rereading import with_blanks
 from tui.core.text.rows import file_rows
 from tui.errors import EditRefused
 
@@ -60,6 +61,7 @@ class SearchSection(DiffSection):
     def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[], Hunk]) -> None:
         super().__init__(ledger, record, new_hunk)
         self.locator.search = Search(notation="search_replace")
+        self.locator.ops = ()
         self._dividers: list[tuple[int, str]] = []
         """Each divider, and how many new lines came before it."""
         self._blanks: list[str] = []
@@ -159,12 +161,15 @@ class SearchSection(DiffSection):
             self._complete(fit)
 
     def _located(self, *, explain: bool = True) -> Fit | Miss:
-        """Where SEARCH is, in the text as it is now."""
+        """Where SEARCH is, in the text as it is now; ``explain``: REPLACE is whole, too."""
         if not self.old:
             last = file_rows(self.record.buffer)
             flag = ("empty SEARCH: put at the end of the file",) if last else ()
             return Fit(Spot(last, flags=flag), LineDiff(()))
         self.locator.new[:] = self.new
+        if explain:
+            ops = difference(self.old, self.new)
+            self.locator.ops = [(op, text, None) for op, text in ops]
         place = self.locator.choose(explain=explain)
         if isinstance(place, Spot):
             return self._fit_at(place)
@@ -173,6 +178,10 @@ class SearchSection(DiffSection):
         return place
 
     def _fit_at(self, spot: Spot) -> Fit:
+        ops = with_blanks(self.locator.ops, spot.blanks)
+        if spot.blanks:
+            self.old = [text for op, text, _ in ops if op != "+"]
+            self.new = [text for op, text, _ in ops if op != "-"]
         old = self.old[spot.skip_first : len(self.old) - spot.skip_last]
         return Fit(spot, LineDiff(old))
 

@@ -11,6 +11,7 @@ from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter, step_over_gap
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
+from tui.core.edits.sections.rereading import Op, part, with_blanks
 from tui.core.edits.sections.section_end import end_bare, landed_before, leaves_out
 from tui.core.edits.sections.section_merge import keep_text, merge_section
 from tui.core.text.buffer import Mark
@@ -21,8 +22,6 @@ GHOST_LINES = 40
 SHOWN_CANDIDATES = 5
 MOST_PLACES = 100
 """Of more places only the first can be chosen; the reason says how many there are."""
-Op = tuple[str, str, Hunk | None]
-"""Context, removed or added; the line; the hunk that it belongs to."""
 
 
 class Section(Painted):
@@ -40,8 +39,8 @@ class Section(Painted):
         self.flags: list[str] = []
         self.newline = ""
         """What new lines end with; empty: what the file's first line ends with."""
-        self.locator = Locator(record.buffer, record.index, search)
         self.ops: list[Op] = []
+        self.locator = Locator(record.buffer, record.index, search, ops=self.ops)
         self.height = 1
         """How many rows each of its candidates has; at least 1, to be seen."""
         self.placed_rows: tuple[int, int] | None = None
@@ -69,10 +68,16 @@ class Section(Painted):
             locator.anchors += [event.text] if event.text else []
             locator.hint = locator.hint if event.line_hint is None else event.line_hint
 
-    def line(self, op: str, text: str) -> None:
-        """The next whole line."""
+    def line(self, op: str, text: str, bare: int = 0) -> None:
+        """The next whole line; ``bare`` is where it stands in the stream if it has no prefix."""
         self._partial, self._bare = "", False
         hunk = self._hunk_for(op)
+        if bare:  # how they are all meant is known when all are there
+            self.locator.bare[len(self.ops)] = bare
+        if bare and self._painter is not None:
+            self._painter.take_back()
+            self._painter = None
+            self._stage(Stage.CANDIDATES)
         self.ops.append((op, text, hunk))
         if op == "+":
             self.locator.new.append(text)
@@ -243,9 +248,15 @@ class Section(Painted):
         return self.locator.at(miss.candidates[0], "several places fit: the first was taken")
 
     def _apply(self, spot: Spot) -> None:
+        for at, _ in reversed(spot.blanks):
+            hunk = self.ops[at][2]
+            if hunk is not None and self.ops[at - 1][2] is hunk:
+                self.hunks.insert(self.hunks.index(hunk) + 1, self._new_hunk())
+                part(self.ops, at, hunk, self.hunks[self.hunks.index(hunk) + 1])
+        self.ops[:] = with_blanks(self.ops, spot.blanks)
         painter = self._start(spot)
         self.flags += spot.flags
-        count, seen = len(self.locator.old), 0
+        count, seen = sum(op != "+" for op, *_ in self.ops), 0
         for op, text, hunk in self.ops:
             seen += op != "+"
             blank = seen <= spot.skip_first or seen > count - spot.skip_last
