@@ -84,7 +84,7 @@ BROKEN = [
     ('[editor]\nambiguous = "last"', "line 2: editor.ambiguous: invalid enum value 'last'; one of"),
     ("[editor]\nreview = true", "line 2: editor.review: "),
     ("[format]\ndeadline_s = 0", "line 2: format.deadline_s: expected a number > 0"),
-    ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, xhigh"),
+    ('[models.deep]\nname = "a"\neffort = "max"', "one of high, low, medium, none, xhigh"),
     (
         '[endpoints.b]\nurl = "x"\ncompression = "no"',
         "line 3: endpoints.b.compression: invalid enum value 'no'; one of \"auto\", true, false",

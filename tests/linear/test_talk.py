@@ -192,7 +192,7 @@ def test_what_a_line_asks_for(stage: LinearStage, line: str, intent: object) -> 
     [
         ("/efort", "There is no command /efort. Did you mean /effort?"),
         ("/theme", "There is no command /theme."),
-        ("/effort huge", "Effort is one of low, medium, high, xhigh."),
+        ("/effort huge", "Effort is one of low, medium, high, xhigh, none."),
         ("/queue", "It needs something more: /queue TEXT."),
         ("/again", "Nothing was sent yet."),
         ("/output", "No command was run yet."),

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 Role = Literal["fast", "deep"]
-Effort = Literal["low", "medium", "high", "xhigh"]
+Effort = Literal["low", "medium", "high", "xhigh", "none"]
 Against = Literal["disk", "head", "turn"]
 """What a file is shown against: the disk's bytes, git's HEAD, its text before the last turn."""
 

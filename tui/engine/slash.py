@@ -49,7 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fast", "Answer with the fast model from now on"),
     Command("deep", "Answer with the deep model from now on"),
     Command("model", "Show both models, or switch to one", "[fast|deep]"),
-    Command("effort", "Set the reasoning effort of the current model", "[low|medium|high|xhigh]"),
+    Command("effort", "Set the reasoning effort of the current model", f"[{'|'.join(EFFORTS)}]"),
     Command("tier", "Ask for a service tier of the current model, as priority", "[NAME|off]"),
     Command("throttle", "Slow the model down, to feel the difference", "[TOKENS/S|off]"),
     Command("steer", "Add to the answer that streams, without stopping it", "TEXT"),

@@ -108,7 +108,8 @@ async def test_arguments_are_offered_with_what_is_known_of_them() -> None:
     async with running(session) as (app, pilot):
         await pilot.press(*keys("/eff"), "tab")
         assert app.bench.prompt_box.prompt.text == "/effort "
-        assert [row[3:].split()[0] for row in shown(app)[1:]] == ["low", "medium", "high", "xhigh"]
+        levels = ["low", "medium", "high", "xhigh", "none"]
+        assert [row[3:].split()[0] for row in shown(app)[1:]] == levels
         assert "now" in shown(app)[1]
         await pilot.press("h", "enter")
         await pilot.pause()

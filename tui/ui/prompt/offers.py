@@ -33,6 +33,7 @@ class Offer(NamedTuple):
 _WORDS: dict[tuple[str, str], str] = {
     ("effort", "low"): "answers soonest",
     ("effort", "xhigh"): "thinks longest",
+    ("effort", "none"): "does not think, if the model can",
     ("throttle", "off"): "at the model's own speed",
     ("tier", "off"): "ask for none",
     ("diff", "disk"): "what is not saved",

@@ -175,8 +175,9 @@ class WorkbenchKeys(WorkbenchPanes):
         """The next effort."""
         status = self.session.status
         now = status.efforts.get(status.role)
-        at = EFFORTS.index(now) + 1 if now in EFFORTS else 1
-        self.submit(SetEffort(EFFORTS[at % len(EFFORTS)]))
+        levels = [one for one in EFFORTS if one != "none"]  # which not every model can
+        at = levels.index(now) + 1 if now in levels else 1
+        self.submit(SetEffort(levels[at % len(levels)]))
 
     def action_verify(self) -> None:
         """Run the tests; their output comes in the conversation."""
