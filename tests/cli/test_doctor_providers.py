@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tui.cli import stored_keys
-from tui.cli.doctor_providers import key_findings, provider_findings
+from tui.cli.doctor_providers import key_findings, outdated_findings, provider_findings
 from tui.cli.finding import Finding
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
@@ -150,3 +150,55 @@ def test_keys_are_named_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     wrong, keys = key_findings(Settings(), paths)
     assert (wrong.check, wrong.state, keys.state) == ("providers", "fix", "ok")
     assert "mine.toml line 2" in wrong.text
+
+
+OUTDATED = """
+[models.fast]
+name = "claude-opus-5"
+endpoint = "anthropic"
+fallbacks = ["deepseek/deepseek-chat", "openrouter/anthropic/claude-opus-5.5"]
+
+[models.deep]
+name = "grok-code-fast-1"
+endpoint = "direct"
+
+[endpoints.direct]
+url = "wss://api.x.ai/v1/responses"
+key_env = "XAI_API_KEY"
+"""
+
+
+@pytest.mark.parametrize("flags", [ModelFlags(), ModelFlags(fast="claude-opus-5-5")])
+def test_models_that_are_gone_or_legacy_are_named_with_their_successors(
+    tmp_path: Path, flags: ModelFlags
+) -> None:
+    """Of roles, fallbacks and settings, whatever the flags say; by name or by address."""
+    keys = ("ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "OPENROUTER_API_KEY")
+    environment = dict.fromkeys(keys, KEY)
+    settings, paths = parse(OUTDATED, "FILE"), Paths.find({"DUETTO_HOME": str(tmp_path)})
+    models = resolve(settings, flags, environment, paths)
+    findings = [*outdated_findings(Workplace(tmp_path, settings, models, paths))]
+    told = {(one.check, one.state, one.advice) for one in findings}
+    assert told == {
+        ("model of anthropic", "note", "use claude-opus-5-5"),
+        ("model of deepseek", "fix", "use deepseek-flash"),
+        ("model of direct", "fix", "use grok-4.3"),
+    }
+    assert any("grok-code-fast-1 is not served any more (xAI" in one.text for one in findings)
+    assert all("2026" in one.text for one in findings)
+    spoken = models.roles["fast"].outdated
+    assert bool(spoken) == (flags == ModelFlags())
+
+
+def test_a_users_file_says_otherwise(tmp_path: Path) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    assert paths.providers_dir is not None
+    paths.providers_dir.mkdir(parents=True)
+    (paths.providers_dir / "xai.toml").write_text(
+        '[models."grok-code-fast-1"]\nstate = "current"\nsuccessor = ""\n'
+    )
+    text = '[models.fast]\nname = "grok-code-fast-1"\nendpoint = "xai"\n'
+    settings = parse(text, "FILE")
+    models = resolve(settings, ModelFlags(), {"XAI_API_KEY": KEY}, paths)
+    assert [*outdated_findings(Workplace(tmp_path, settings, models, paths))] == []
+    assert models.roles["fast"].outdated == ""

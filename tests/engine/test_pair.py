@@ -25,6 +25,16 @@ async def test_what_one_model_was_served_by_is_not_said_of_the_other() -> None:
     assert (world.session.status.served_model, world.session.status.served_tier) == ("", "")
 
 
+async def test_a_model_that_is_gone_is_said_once_and_is_no_error() -> None:
+    words = "old-1 is not served any more: use new-1"
+    world = World(roles={"fast": RoleSpec("fast", "old-1", "main", outdated=words)})
+    for number in range(2):
+        model = await begun(world, f"hello {number}")
+        model.complete()
+        told = world.session.drain().troubles
+        assert [(one.what, one.severity) for one in told] == [(words, "information")][number:]
+
+
 async def test_esc_freezes_before_anything_else() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)

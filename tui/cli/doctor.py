@@ -19,7 +19,7 @@ import click
 import tui
 from tui.cli import doctor_terminal, doctor_tmux, verify_command
 from tui.cli.doctor_network import endpoint_findings, surroundings
-from tui.cli.doctor_providers import key_findings, provider_findings
+from tui.cli.doctor_providers import key_findings, outdated_findings, provider_findings
 from tui.cli.finding import Finding
 from tui.cli.options import ModelFlags, model_options, settings_for
 from tui.cli.own_keys import own_key_findings
@@ -131,6 +131,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield _models(models)
     yield from surroundings(os.environ)
     workplace = Workplace(Path.cwd(), settings, models, paths)
+    yield from outdated_findings(workplace)
     yield from asyncio.run(endpoint_findings(workplace, probe=probe))
     yield from asyncio.run(provider_findings(workplace))
 

@@ -28,7 +28,7 @@ from tui.errors import UsageError
 from tui.settings import EndpointSettings, ModelSettings, Paths, Settings
 
 if TYPE_CHECKING:
-    from tui.bridge.endpoints.base import EndpointSpec
+    from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,16 @@ def _spec(
         tier=model.tier,
         same_tiers=sources.same_tiers(endpoint.spec, model.tier) if endpoint is not None else (),
         max_output_tokens=model.max_output_tokens,
+        outdated=_outdated(model.name, facts),
     )
+
+
+def _outdated(model: str, facts: ModelFacts | None) -> str:
+    if facts is None or not facts.state:
+        return ""
+    from tui.bridge.providers.facts import outdated_words
+
+    return outdated_words(model, facts.state, facts.successor)
 
 
 def _rehearsal_model(role: Role) -> ModelSettings:

@@ -34,6 +34,8 @@ class Pair:
         self._kit = kit
         self._suggested = suggest
         self._asked: set[str] = set()
+        self._told: set[str] = set()
+        """What was said of outdated models."""
         self._roles = dict(roles)
         self._status = kit.board.status
         self._round_limit = round_limit
@@ -243,6 +245,7 @@ class Pair:
         self._asked.add(text.strip())
         self._suggest()
         self._lines.describe(spec)
+        self._tell_outdated(spec)
         errand = Errand(
             self._turn,
             text,
@@ -257,6 +260,12 @@ class Pair:
         self._exchange = Exchange(self._kit, errand, line, self._ended)
         board.restated()
         self._exchange.start()
+
+    def _tell_outdated(self, spec: RoleSpec) -> None:
+        """Once: a model that is gone may be refused, one that is legacy will be."""
+        if spec.outdated and spec.outdated not in self._told:
+            self._told.add(spec.outdated)
+            self._kit.board.trouble(Trouble(spec.outdated, severity="information"))
 
     def _ended(self, outcome: Outcome) -> None:
         """The turn is over and the lane is free."""

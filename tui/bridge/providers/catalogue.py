@@ -67,7 +67,7 @@ class Catalogue:
     def near(self, model: str) -> str:
         """How a sentence about a model that is not known ends, with those that are meant perhaps.
 
-        ``; did you mean groq/llama-3.3-70b?``, or nothing.
+        ``; did you mean groq/openai/gpt-oss-120b?``, or nothing.
         """
         return near(model, self.known())
 

@@ -161,6 +161,14 @@ class Provider(Strict, frozen=True):
             return is_loopback(host) and port == self.port
         return any(fnmatch.fnmatchcase(host, one) for one in (own, *self.hosts) if one)
 
+    def outdated(self, model: str) -> ModelEntry | None:
+        """What the file says of a model that is gone or legacy; None: it says no such thing."""
+        fitting = [name for name in self.models if fnmatch.fnmatchcase(model, name)]
+        for name in sorted(fitting, key=lambda name: (name == model, len(name)), reverse=True):
+            if self.models[name].state != "current":
+                return self.models[name]
+        return None
+
     def spec(self, environment: Mapping[str, str], url: str = "") -> EndpointSpec:
         """An endpoint of this provider; ``url``: at another address. Raises EndpointError."""
         known = {name: _facts(entry) for name, entry in self.models.items()}
@@ -182,6 +190,14 @@ class Provider(Strict, frozen=True):
             known_models=known,
             options=options,
         )
+
+
+def outdated_words(model: str, state: str, successor: str) -> str:
+    """That a model is gone or legacy, and what to use, without a full stop."""
+    if state == "gone":
+        return f"{model} is not served any more{f': use {successor}' if successor else ''}"
+    rest = f": its provider recommends {successor}" if successor else ""
+    return f"{model} is a legacy model{rest}"
 
 
 def providers(user_folder: Path | None) -> dict[str, Provider]:
