@@ -9,10 +9,11 @@
         before/src/a.py              what lay on the disk
         draft.txt  queued-1.txt
 
-Every file is replaced whole and is on the disk before the next one is begun; `workspace.json` says
-with which ``before`` a text belongs together, so that a power cut between the two is noticed. The
-folder goes when nothing in it is unsaved any more; that of a duetto that was ended by force
-stays, its lock is gone with its process, and the next duetto of that workspace offers it.
+Every file is on the disk before it gets its name, whole; the folders follow once all of them have
+theirs. `workspace.json` says with which ``before`` a text belongs together, so that a power cut
+between the two is noticed. The folder goes when nothing in it is unsaved any more; that of a duetto
+that was ended by force stays, its lock is gone with its process, and the next duetto of that
+workspace offers it.
 Nothing here follows a link below the state folder, and of others nothing is removed unasked.
 """
 
@@ -157,10 +158,13 @@ class _OwnFolder:
         self._files: dict[str, UnsavedFile] = {}
         self._small: dict[str, bytes] = {}
         """Name -> what was written of the manifest, the draft and the queue."""
+        self._unsynced: set[tuple[str, ...]] = set()
+        """Folders in it where files got their names, and which are not on the disk yet."""
         self._lock = -1
         os.makedirs(state_dir, 0o700, exist_ok=True)
-        with _opened(state_dir, [_NAME], made=True) as rescue:
+        with _opened(state_dir, [_NAME], made=True) as rescue, _opened(state_dir, []) as state:
             os.fchmod(rescue, 0o700)
+            os.fsync(state)
             self.folder = state_dir / _NAME / _new_folder(rescue)
             try:
                 self._take_hold()
@@ -220,19 +224,33 @@ class _OwnFolder:
         for name, data in small.items():
             try:
                 if self._small.get(name) != data:
-                    _write(self.folder, [name], data)
+                    self._write([name], data)
                     self._small[name] = data
             except OSError as error:
                 failed.append(f"{name}: {_why(error)}")
         self._drop(self._files.keys() - files.keys(), self._small.keys() - small.keys())
-        return failed
+        return [*failed, *self._synced()]
+
+    def _write(self, parts: Sequence[str], data: bytes) -> None:
+        _write(self.folder, parts, data)
+        self._unsynced.update(tuple(parts[:depth]) for depth in range(len(parts)))
+
+    def _synced(self) -> Iterator[str]:
+        """Bring the folders to the disk; gives those that could not be, and why."""
+        for parts in sorted(self._unsynced):
+            try:
+                with _opened(self.folder, parts) as folder:
+                    os.fsync(folder)
+                self._unsynced.remove(parts)
+            except OSError as error:
+                yield f"{'/'.join(parts) or self.folder}: {_why(error)}"
 
     def _write_file(self, file: UnsavedFile, was: UnsavedFile | None) -> None:
         parts = file.path.split("/")
         if was is None or was.data != file.data:
-            _write(self.folder, [_FILES, *parts], file.data)
+            self._write([_FILES, *parts], file.data)
         if file.before is not None and (was is None or was.before != file.before):
-            _write(self.folder, [_BEFORE, *parts], file.before)
+            self._write([_BEFORE, *parts], file.before)
 
     def _small_files(self, unsaved: Unsaved) -> dict[str, bytes]:
         """Draft and queue, and last the manifest, which makes the rest valid."""
@@ -349,7 +367,6 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
             if made:
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=folder)
-                    os.fsync(folder)
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
@@ -359,7 +376,10 @@ def _opened(top: Path, parts: Sequence[str], *, made: bool = False) -> Iterator[
 
 
 def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
-    """Replace a file below ``top`` whole; it is on the disk then. Raises OSError, ValueError."""
+    """Replace a file below ``top`` whole; its bytes are on the disk then, its name may not be.
+
+    Raises OSError, ValueError.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
     with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
         try:
@@ -372,7 +392,6 @@ def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
             with suppress(OSError):  # half a text is of no use, and the disk may be full
                 os.unlink(_WRITING, dir_fd=above)
             raise
-        os.fsync(folder)
 
 
 def _bytes(top: Path, parts: Sequence[str]) -> bytes | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SOON_S = 0.4
+SOON_S = 0.3
 """After the first change that is not kept; what is left of the second is for the write."""
 AGAIN_S = 10.0
 """After it could not be written."""
