@@ -295,6 +295,20 @@ def test_links_of_the_corpus_are_links(root):
     assert any(data.startswith(LINK) for data in tree_of(root).values())
 
 
+@pytest.mark.parametrize("name", ["../elsewhere.txt", ".env"])
+def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(apply, root, name):
+    (root / name).write_text("one\n")
+    os.link(root / name, root / "a.txt")
+    patch = update("a.txt", "@@\n-one\n+two\n")
+    ended = apply(patch, "--root", str(root))
+    assert ended.code == 1
+    assert "hard link" in ended.err
+    assert (root / name).read_text() == "one\n"
+    assert apply(patch, "--root", str(root), "--linked").code == 0
+    assert (root / name).read_text() == "two\n"
+    assert (root / "a.txt").samefile(root / name)
+
+
 def test_the_report_for_a_model_quotes_nothing_that_no_model_would_be_sent(apply, root):
     (root / ".env").write_text("KEY=hunter2\nB=1\n")
     text = "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=x\n+KEY=y\n*** End Patch\n"

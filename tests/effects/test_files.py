@@ -267,6 +267,43 @@ def test_links_to_what_is_private_are_private(files, root, tmp_path):
     assert privacy(files, "docs/same.txt") == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("../outside.txt", "has another name outside"),
+        (".env", "a hard link to '.env'"),
+        ("sub/id_rsa", "a hard link to 'sub/id_rsa'"),
+        ("x.log", "a file that is ignored"),
+        ("deep/er/b.txt", ""),
+    ],
+)
+def test_a_hard_link_counts_as_all_of_its_names(files, root, name, words):
+    (root / ".gitignore").write_text("*.log\n")
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).unlink(missing_ok=True)
+    os.link(root / "a.txt", root / name)
+    assert "a.txt" not in files.linked
+    assert files.read("a.txt").data
+    assert "a.txt" in files.linked
+    assert words in privacy(files, "a.txt")
+    assert bool(words) == bool(privacy(files, "a.txt"))
+    assert privacy(files, "a.txt") == files.links_of(["a.txt"])["a.txt"]
+
+
+def test_other_names_that_are_not_found_in_time_count_as_outside(files, root, monkeypatch):
+    os.link(root / "a.txt", root / "b.txt")
+    monkeypatch.setattr("tui.effects.listing.NAMES_DEADLINE_S", -1.0)
+    assert "outside" in privacy(files, "a.txt")
+
+
+def test_no_other_names_are_looked_for_where_there_are_none(files, root, monkeypatch):
+    monkeypatch.setattr(Listing, "names", None)
+    assert privacy(files, "a.txt") == ""
+    files.read("a.txt")
+    files.listing()
+    assert files.linked == set()
+
+
 def test_many_files_are_looked_up_together(files, root):
     (root / ".gitignore").write_text("*.log\n")
     reasons = files.privacy_of(["a.log", ".env", "../x", "new.py"])

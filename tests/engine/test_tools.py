@@ -27,10 +27,12 @@ class Bench:
         self.world = World(files)
         self.asked: list[str] = []
         self.allows = allows
+        catalogue = Catalogue(self.world.files)
         self.tools = Tools(
             self.world.session.workspace,
-            Catalogue(self.world.files),
+            catalogue,
             self.world.ports,
+            catalogue.privacy,
             self._consent,
         )
 

@@ -209,6 +209,9 @@ class MemoryFiles:
     def __init__(self, files: Mapping[str, str | bytes] | None = None) -> None:
         self.root = self.named_root = "/workspace"
         self.mark = "0"
+        self.linked: set[str] = set()
+        self.links: dict[str, str] = {}
+        """Path of a hard link -> why its other names call for a question."""
         self.modes: dict[str, int] = {}
         self.data = {
             path: text.encode() if isinstance(text, str) else text
@@ -230,6 +233,8 @@ class MemoryFiles:
             return FileRead(None, "it is outside the workspace")
         if any(name.startswith(path + "/") for name in self.data):
             return FileRead(None, "it is a folder", "directory")
+        if path in self.links and path in self.data:
+            self.linked.add(path)
         return FileRead(self.data.get(path))
 
     def write(self, path: str, data: bytes, expected: bytes | None) -> None:
@@ -262,7 +267,10 @@ class MemoryFiles:
 
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
         self.lookups += 1
-        return {path: self._reason(path) for path in paths}
+        return {path: self._reason(path) or self.links.get(path, "") for path in paths}
+
+    def links_of(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: self.links.get(path, "") for path in paths}
 
     def _reason(self, path: str) -> str:
         for pattern, reason in self.private.items():

@@ -41,6 +41,8 @@ class ApplyFlags:
     """Characters a piece; None: all at once."""
     cut: bool
     check: bool
+    linked: bool
+    """Write hard links, too, that lead out of the workspace or to a private file."""
     as_json: bool
     report: bool
     """Say what a model would be told of it."""
@@ -87,6 +89,11 @@ class Outcome:
 )
 @click.option("--cut", is_flag=True, help="Take the end of the input as an interrupted stream.")
 @click.option("--check", is_flag=True, help="Write nothing, only say what would happen.")
+@click.option(
+    "--linked",
+    is_flag=True,
+    help="Write hard links, too, whose other names are private or outside.",
+)
 @click.option("--report", is_flag=True, help="Print what a model would be told of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
@@ -182,7 +189,7 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
     landing.finish(flags.cut)
     outcome = Outcome(list(landing.hunks), landing.failure, landing.placed_all)
     if not flags.check:
-        _write(files, workspace, outcome)
+        _write(files, workspace, outcome, linked=flags.linked)
     if flags.report:
         outcome.told = _told(files, landing, outcome)
     return outcome
@@ -198,12 +205,20 @@ def _told(files: Files, landing: Landing, outcome: Outcome) -> str:
     return "\n".join([landing.report(lambda path: private.get(path, "")), *refused])
 
 
-def _write(files: Files, workspace: Workspace, outcome: Outcome) -> None:
+def _write(files: Files, workspace: Workspace, outcome: Outcome, *, linked: bool) -> None:
     """Accept what landed and bring it to the disk: all files, or none."""
     paths = workspace.accept([hunk.id for hunk in outcome.hunks if hunk.decidable])
     plans = {path: workspace.disk_plan(path) for path in paths}
+    reasons: dict[str, str] = {}
+
+    def why_linked(path: str) -> str:
+        if linked or path not in files.linked:
+            return ""
+        reasons.update(reasons or files.links_of(paths))  # one walk for all
+        return reasons[path] and f"{reasons[path]}; --linked writes it all the same"
+
     journal = journal_of(files)
-    outcome.refusals = bring(files, plans, journal)
+    outcome.refusals = bring(files, plans, journal, why_linked)
     journal.close()
     if outcome.refusals:
         for path in plans:

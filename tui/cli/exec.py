@@ -44,6 +44,7 @@ class Choices(TypedDict):
     role: Role | None
     as_json: bool
     apply: bool
+    linked: bool
     folder: str
     record: Path | None
     trace: Path | None
@@ -54,6 +55,11 @@ class Choices(TypedDict):
 @click.option("--role", type=click.Choice(["fast", "deep"]), help="Who answers.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line on stdout.")
 @click.option("--apply", is_flag=True, help="Accept and write the hunks that have no flag.")
+@click.option(
+    "--linked",
+    is_flag=True,
+    help="Send and write hard links, too, whose other names are outside or ignored.",
+)
 @click.option(
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."
 )
@@ -73,7 +79,11 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     chosen = choices["role"] or workplace.models.first_role
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    options = Options(first_role=chosen, ambiguous=workplace.settings.editor.ambiguous)
+    options = Options(
+        first_role=chosen,
+        ambiguous=workplace.settings.editor.ambiguous,
+        linked=choices["linked"],
+    )
     workplace = replace(workplace, tracer=tracer_for(choices["trace"]))
     composition = Composition(workplace, options, watched=False, record=choices["record"])
     if choices["apply"]:
@@ -146,7 +156,7 @@ class Turn:
         self._take()
         if apply:
             self._decide()
-            while session.formatting.running:
+            while session.formatting.running or session.writes_wait():
                 self._take()
                 await asyncio.sleep(FRAME_S)
         return self._concluded(apply=apply)

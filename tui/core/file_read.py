@@ -36,6 +36,8 @@ class FileRead(Struct, frozen=True):
     """The path relative to the root with all links resolved; empty if it is not known."""
     link: bool = False
     """The name itself is a link, not only a folder on the way."""
+    linked: bool = False
+    """It had other names (hard links) when it was read."""
     mode: int | None = None
     """Its permissions, without what lends somebody's rights (setuid)."""
 

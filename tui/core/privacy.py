@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fnmatch import fnmatchcase
+
+from tui.core.file_read import ascii_shown
 
 _NAMES = {
     "credentials": (
@@ -24,12 +27,29 @@ _SAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
 _FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"})
 
 
+LINK_OUTSIDE = "it is a hard link, and has another name outside the workspace"
+LINK_IGNORED = "it is a hard link to a file that is ignored"
+FOLDER_WIDE = frozenset({LINK_OUTSIDE, LINK_IGNORED})
+"""Reasons that hold for thousands of files at once (package managers link): asked once a folder."""
 _IGNORE_FILES = (".gitignore", ".ignore")
 
 
 def is_ignore_file(path: str) -> bool:
     """True for a file that says which other ones are ignored."""
     return path.rpartition("/")[2] in _IGNORE_FILES
+
+
+def why_linked(names: Collection[str], missing: bool, ignored: Collection[str]) -> str:
+    """Why a file's other names call for a question, in words; empty if they do not.
+
+    ``names`` are those in the workspace, ``missing`` says that there are more than these, and
+    ``ignored`` are those that an ignore file names.
+    """
+    if secret := next(filter(why_private, sorted(names)), ""):
+        return f"it is a hard link to '{ascii_shown(secret)}', a private file"
+    if missing:
+        return LINK_OUTSIDE
+    return LINK_IGNORED if ignored else ""
 
 
 def why_private(path: str) -> str:

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,12 @@ from tui.errors import FileRefused
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+Place = tuple[int, int]
+"""A file by its device and number, whatever its names are."""
 LIMIT = 20_000
 """Files; a larger workspace is listed up to here."""
+NAMES_DEADLINE_S = 2.0
+"""A look for the other names of files ends here."""
 WALK_DEADLINE_S = 5.0
 """A walk through a home folder or / ends here, with what it has found."""
 _GIT_DEADLINE_S = 10.0
@@ -114,6 +119,28 @@ class Listing:
             return found.union(*(self.ignored(p, folders) for p in (rest[:half], rest[half:])))
         rules = _Rules(self._root, (".gitignore",))
         return found | {path for path in rest if rules.ignores(path, is_folder=path in folders)}
+
+    def names(self, places: Mapping[Place, int]) -> dict[Place, list[str]]:
+        """The names in the workspace, hidden and ignored ones too, of files with several.
+
+        ``places`` has how many names each file has anywhere; the walk ends when all are found,
+        or at its deadline. What lies in ``.git`` is not looked at. No link is followed.
+        """
+        found: dict[Place, list[str]] = {place: [] for place in places}
+        numbers = {number for _, number in places}
+        missing = sum(places.values())
+        folders = [""]
+        deadline = time.monotonic() + NAMES_DEADLINE_S
+        while folders and missing and not self._closed.is_set() and time.monotonic() < deadline:
+            folder = folders.pop()
+            for entry in _entries(os.path.join(self._root, folder)):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.inode() in numbers and (place := _place(entry)) in found:
+                    found[place].append(path)
+                    missing -= 1
+                elif entry.name != ".git" and _is_folder(entry):
+                    folders.append(path)
+        return found
 
     def has_tracked(self, folder: str) -> bool:
         """True if a part of a folder came with the repository, or if that cannot be told."""
@@ -262,6 +289,13 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return sorted(found, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+def _place(entry: os.DirEntry[str]) -> Place | None:
+    with suppress(OSError):
+        there = entry.stat(follow_symlinks=False)
+        return there.st_dev, there.st_ino
+    return None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -20,8 +20,11 @@ class Catalogue:
         self._files = files
         self._paths: list[str] = []
         self._public: frozenset[str] = frozenset()
-        self._privacy: dict[str, str] = {}
-        """Path -> why it is private, of those that were looked up one by one."""
+        self._privacy: dict[str, tuple[str, bool]] = {}
+        """Path -> why it is private, and whether it had other names (hard links) then.
+
+        Of those that were looked up one by one.
+        """
         self._origins: dict[str, str] = {}
         """Path -> the one that its text was moved from: what was private there stays private."""
         self._doubted: set[str] = set()
@@ -68,31 +71,37 @@ class Catalogue:
             return
         self._doubted.add(path)
         self._privacy = {
-            known: reason
-            for known, reason in self._privacy.items()
+            known: looked_up
+            for known, looked_up in self._privacy.items()
             if known != path and not known.startswith(path + "/")
         }
 
     def privacy(self, path: str) -> str:
         """Why a file is not sent to a model without asking; empty if it may be.
 
-        What was not looked up since it changed is private.
+        What was not looked up since it changed is private; so is a file that turned out, when it
+        was read, to have other names (hard links), until they are looked up.
         """
         if path in self._origins and (reason := self._own_privacy(self._origins[path])):
             return reason
         return self._own_privacy(path)
 
     def _own_privacy(self, path: str) -> str:
-        if path in self._privacy:
-            return self._privacy[path]
-        return "" if self._is_known(path) else NOT_KNOWN
+        if not self._is_known(path):
+            return NOT_KNOWN
+        return self._privacy[path][0] if path in self._privacy else ""
 
     def _with_origins(self, paths: Collection[str]) -> list[str]:
         return [*paths, *self._origins.values()]
 
     def _is_known(self, path: str) -> bool:
+        linked = path in self._files.linked
         if path in self._privacy:
-            return True
+            return self._privacy[path][1] or not linked
+        return not linked and self._is_public(path)
+
+    def _is_public(self, path: str) -> bool:
+        """Listed, and nothing has changed there since."""
         return path in self._public and self._doubted.isdisjoint(_above(path))
 
     async def _look(self, paths: list[str]) -> None:
@@ -106,10 +115,18 @@ class Catalogue:
             self._paths, self._public = listed, frozenset(listed)
             self._privacy, self._listed = {}, changes
         changes = self._changes
-        if unknown := [path for path in paths if not self._is_known(path)]:
-            reasons = await asyncio.to_thread(self._files.privacy_of, unknown)
+        if unknown := [p for p in paths if p not in self._privacy or not self._is_known(p)]:
+            reasons = await asyncio.to_thread(self._reasons, unknown)
             if self._changes == changes:
-                self._privacy |= reasons
+                linked = self._files.linked
+                self._privacy |= {path: (why, path in linked) for path, why in reasons.items()}
+
+    def _reasons(self, paths: Collection[str]) -> dict[str, str]:
+        """In a thread: look these up; of those that are listed only the other names."""
+        listed = set(filter(self._is_public, paths))
+        rest = [path for path in paths if path not in listed]
+        reasons = self._files.privacy_of(rest) if rest else {}
+        return reasons | (self._files.links_of(listed) if listed else {})
 
 
 def _above(path: str) -> list[str]:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from asyncio import Future
-
 from tui.core.context import OpenFile
 from tui.core.text.buffer import Buffer, Position
 from tui.engine.board import Board
 from tui.engine.catalogue import Catalogue
+from tui.engine.file_consent import SEND, FileConsent
 from tui.engine.notices import Trouble
+from tui.engine.ports import Ports
 from tui.errors import EditRefused
 
 Selection = tuple[Position, Position]
 AGENTS_FILE = "AGENTS.md"
 """The project's own instructions for a model."""
-SEND_PRIVATE = "Send it"
-KEEP_PRIVATE = "Keep it private"
 
 
 class Desk:
     """Tabs and cursors."""
 
-    def __init__(self, board: Board, catalogue: Catalogue) -> None:
-        self.catalogue = catalogue
+    def __init__(self, board: Board, ports: Ports) -> None:
+        self.catalogue = Catalogue(ports.files)
+        self.consents = FileConsent(board, ports)
         self.workspace = board.workspace
         self.status = board.status
         self._board = board
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
         """Read-only and new files that the user was told of."""
-        self._allowed: set[str] = set()
-        self._asking: dict[str, Future[str]] = {}
 
     def open(
         self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
@@ -132,7 +129,8 @@ class Desk:
 
     def privacy(self, path: str) -> str:
         """Why a file's text is not sent; empty if it may be."""
-        return "" if path in self._allowed else self.catalogue.privacy(path)
+        reason = self.catalogue.privacy(path)
+        return "" if self.consents.allows(SEND, path, reason) else reason
 
     def private_paths(self) -> dict[str, str]:
         """Buffers of which nothing may be quoted, and why."""
@@ -144,21 +142,3 @@ class Desk:
         if reason := self.privacy(path):
             self._board.note(0, f"{path} is not sent to the model: {reason}")
         return not reason
-
-    async def consent(self, path: str, reason: str) -> bool:
-        """Ask whether a private file may be sent; a yes holds for the session."""
-        if path in self._allowed:
-            return True
-        if path not in self._asking:
-            self._asking[path] = self._board.questions.ask(
-                f"Send {path} to the model?",
-                f"It is private: {reason}.",
-                (SEND_PRIVATE, KEEP_PRIVATE),
-            )
-        try:
-            choice = await self._asking[path]
-        finally:
-            self._asking.pop(path, None)
-        if choice == SEND_PRIVATE:
-            self._allowed.add(path)
-        return path in self._allowed

@@ -1,8 +1,8 @@
-"""Writes that wait for a file which the formatter is at work on."""
+"""Writes that wait: the formatter is at work on a file, or the user is asked about one."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 
 
 class LaterWrites:
@@ -21,9 +21,9 @@ class LaterWrites:
         """All that wait."""
         return frozenset(path for one in self._sets for path in one)
 
-    def add(self, paths: Iterable[str], *, force: bool) -> None:
+    def add(self, forced: Mapping[str, bool]) -> None:
         """These are to be written, all or none; with them what shares a file with them."""
-        joined, apart = dict.fromkeys(paths, force), []
+        joined, apart = dict(forced), []
         for one in self._sets:
             if joined.keys().isdisjoint(one):
                 apart.append(one)

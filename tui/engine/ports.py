@@ -156,6 +156,8 @@ class Files(Protocol):
     """The absolute path as the user wrote it; a model may name files by either."""
     mark: str
     """What the names of this process's temporary files have in common."""
+    linked: set[str]
+    """Files that had other names (hard links) when they were read last; maybe other paths."""
     modes: dict[str, int]
     """Path -> permissions that it gets when it is made (again)."""
 
@@ -193,7 +195,13 @@ class Files(Protocol):
     def privacy_of(self, paths: Iterable[str]) -> dict[str, str]:
         """Why each is not sent to a model without asking (``.env``, a key file, ignored).
 
-        Empty: it may be.
+        Empty: it may be. A link counts as what it leads to, a hard link as all of its names.
+        """
+
+    def links_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """Why other names (hard links) of each call for a question; empty: none does.
+
+        May walk the workspace: for a thread. Never raises.
         """
 
 

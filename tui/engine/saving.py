@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.edits.workspace import DiskPlan, Workspace
 from tui.core.privacy import is_ignore_file
 from tui.engine import intents
 from tui.engine.disk_changes import DiskChanges
+from tui.engine.file_consent import SAVE
 from tui.engine.intents import Intent
 from tui.engine.kit import Kit
 from tui.engine.later_writes import LaterWrites
@@ -17,6 +19,7 @@ from tui.errors import EditRefused
 
 LONG_S = 1.0
 """After so much waiting for the formatter it is said."""
+_LINKED = "it is not known where its other names are"
 _GONE = "it was deleted on disk, and is not made again without being asked"
 
 
@@ -32,6 +35,11 @@ class Saving:
         self.catalogue = kit.desk.catalogue
         """Which files there are, and which of them are private."""
         self._workspace: Workspace = kit.board.workspace
+        self._consents = kit.desk.consents
+        self._asking: set[str] = set()
+        """Hard links of which the user is asked whether they are to be written."""
+        self._answers: dict[str, str] = {}
+        """Hard links that are known: why one is not to be written; empty: it may be."""
         self._told: set[int] = set()
         """Hunks of which it was said that what is typed in them is not saved."""
         self.changes = DiskChanges(kit, self._overwrite, can_ask)
@@ -62,7 +70,7 @@ class Saving:
 
     def written_later(self) -> frozenset[str]:
         """Files that are written when the formatter is done, at the latest when duetto ends."""
-        return self.later.paths - self._workspace.conflicts
+        return self.later.paths - self._workspace.conflicts - self._asking
 
     def write(self, *paths: str, force: bool = False) -> None:
         """Bring the disk to what the workspace says: all of these files, or none.
@@ -78,11 +86,11 @@ class Saving:
     def _wait(self, paths: Sequence[str], *, force: bool) -> None:
         if not self.later:
             self._supervisor.start(self._say_it_takes_long(), "waiting for the formatter")
-        self.later.add(paths, force=force)
+        self.later.add(dict.fromkeys(paths, force))
 
     async def _say_it_takes_long(self) -> None:
         await self._sleep(LONG_S)
-        if paths := sorted(self.later.paths):
+        if paths := sorted(self.written_later()):
             what = f"{paths[0]} is" if not paths[1:] else f"{len(paths)} files are"
             why, step = (
                 "the formatter is at work on it",
@@ -92,9 +100,9 @@ class Saving:
             self._board.trouble(trouble)
 
     def _write_waiting(self) -> None:
-        """The formatter is done with some files, or it is decided which text of one stays."""
+        """The formatter is done with some files, or a question about one is answered."""
         asked = self._workspace.conflicts if self._can_ask else ()
-        for plans in self.later.take({*self.changes.held, *asked}):
+        for plans in self.later.take({*self.changes.held, *asked, *self._asking}):
             self._write(plans)
 
     def _write(self, forced: dict[str, bool]) -> None:
@@ -109,8 +117,12 @@ class Saving:
         except EditRefused as error:
             self._board.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
             return
-        if refusals := bring(self._files, plans, self._journal):
-            self._refused(paths, refusals)
+        if refusals := bring(self._files, plans, self._journal, self._why_linked):
+            linked = [path for path, why in refusals.items() if why == _LINKED]
+            if len(linked) == len(refusals):
+                self._ask_about(linked, forced)
+            else:
+                self._refused(paths, {p: why for p, why in refusals.items() if why != _LINKED})
             return
         for path, plan in plans.items():
             if plan.data is None or plan.expected is None or is_ignore_file(path):
@@ -120,6 +132,31 @@ class Saving:
         changed = [path for path, plan in plans.items() if plan.data not in (None, plan.expected)]
         if changed:
             self.on_written(changed)
+
+    def _why_linked(self, path: str) -> str:
+        """Why a file is not written because of its other names; empty if it may be."""
+        return self._answers.get(path, _LINKED) if path in self._files.linked else ""
+
+    def _ask_about(self, linked: Sequence[str], forced: dict[str, bool]) -> None:
+        """Write these when it is known what their hard links lead to, and the user allows it."""
+        self.later.add(forced)
+        self._asking.update(linked)
+        self._supervisor.start(self._settle_links(linked), "asking about hard links")
+
+    async def _settle_links(self, linked: Sequence[str]) -> None:
+        try:
+            reasons = await to_thread(self._files.links_of, linked)
+            for path, reason in reasons.items():
+                allowed = not reason or await self._consents.ask(SAVE, path, reason)
+                self._answers[path] = "" if allowed else f"{reason}; you have to allow it"
+            self._asking.difference_update(linked)
+            self._write_waiting()
+        finally:
+            self._asking.difference_update(linked)
+            for path in linked:
+                self._answers.pop(path, None)
+        self._board.hunks_changed()
+        self._board.retabbed()
 
     def _overwrite(self, path: str) -> None:
         self.handle(intents.SaveFile(path, force=True))

@@ -11,6 +11,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from tui.core.edits.workspace import Workspace
@@ -22,10 +23,10 @@ from tui.core.wire.traffic import SocketView
 from tui.engine import intents
 from tui.engine.backlog import Backlog
 from tui.engine.board import Board
-from tui.engine.catalogue import Catalogue
 from tui.engine.deciding import Deciding
 from tui.engine.desk import Desk, Selection
 from tui.engine.diffs import Diffs
+from tui.engine.file_consent import SAVE, SEND
 from tui.engine.folders import Folders
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
@@ -64,6 +65,8 @@ class Options:
     """Somebody is there to choose where an ambiguous section goes; else it is refused."""
     ambiguous: Literal["ask", "first", "reject"] = "ask"
     """Of a section that fits in several places: ask (if somebody is there), the first, none."""
+    linked: bool = False
+    """Hard links with names outside the workspace are sent and written without asking."""
     auto_accept: bool = False
     """Accept a patch's hunks at its end, but for those that a person must look at."""
     chaining: bool = True
@@ -86,7 +89,9 @@ class Session:
         self.status.same_tiers = {role: spec.same_tiers for role, spec in roles.items()}
         self.status.prompts = list(self.options.prompts)
         self.status.role = self.options.first_role
-        self._desk = Desk(self._board, Catalogue(ports.files))
+        if self.options.linked:
+            ports.consents.update((SEND.consent, SAVE.consent))
+        self._desk = Desk(self._board, ports)
         kit = self._kit()
         self._supervisor = kit.supervisor
         self._pair = Pair(
@@ -97,6 +102,8 @@ class Session:
         """Runs after a save; who ends right after one waits for it."""
         self._saving.on_written = self.formatting.written
         self.written_later = self._saving.written_later
+        self.writes_wait = self._saving.later.__bool__
+        """True while the formatter or a question holds writes up."""
         self._deciding = Deciding(
             self._board, self._saving, self.options.save, can_ask=self.options.ask
         )
@@ -251,7 +258,8 @@ class Session:
         ports, board, desk = self._ports, self._board, self._desk
         conversation = self.options.conversation or uuid.uuid4().hex
         requests = Requests(ports, desk, conversation, chaining=self.options.chaining)
-        bench = Tools(board.workspace, desk.catalogue, ports, desk.consent)
+        consent = partial(desk.consents.ask, SEND)
+        bench = Tools(board.workspace, desk.catalogue, ports, desk.privacy, consent)
         return Kit(ports, board, desk, requests, bench, Supervisor(board), Backlog(board))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from tui.core.edits.workspace import Workspace
@@ -46,10 +46,17 @@ class Tools:
     """Runs calls against the open buffers first, the disk second."""
 
     def __init__(
-        self, workspace: Workspace, catalogue: Catalogue, ports: Ports, consent: Consent
+        self,
+        workspace: Workspace,
+        catalogue: Catalogue,
+        ports: Ports,
+        privacy: Callable[[str], str],
+        consent: Consent,
     ) -> None:
+        """``privacy`` says why a file is not sent, after all that the user has allowed."""
         self._workspace = workspace
         self._catalogue = catalogue
+        self._privacy = privacy
         self._files = ports.files
         self._clock = ports.clock
         self._consent = consent
@@ -66,11 +73,10 @@ class Tools:
 
     async def _read_file(self, arguments: Arguments) -> ToolResult:
         path = workspace_path(arguments.text("path"))
-        await self._catalogue.prepare([path])
-        reason = self._catalogue.privacy(path)
-        if reason and not await self._consent(path, reason):
-            raise CallError(f"the user declined to send {path} ({reason}); go on without it")
+        await self._allow(path)
         text = self._text(path)
+        if path in self._files.linked:  # which is seen when it is read
+            await self._allow(path)
         lines = text.split("\n")
         if len(lines) > 1 and not lines[-1]:
             lines.pop()
@@ -81,6 +87,13 @@ class Tools:
         if first > len(lines):
             raise CallError(f"{path} has only {len(lines)} lines")
         return _quoted(path, lines, first, last)
+
+    async def _allow(self, path: str) -> None:
+        """Ask if the file is private. Raises CallError: it may not be sent."""
+        await self._catalogue.prepare([path])
+        reason = self._privacy(path)
+        if reason and not await self._consent(path, reason):
+            raise CallError(f"the user declined to send {path} ({reason}); go on without it")
 
     def _text(self, path: str) -> str:
         buffer = self._workspace.ledger.quotable(path)
@@ -118,18 +131,44 @@ class Tools:
         def expired() -> bool:
             return self._clock.now() > end_s
 
-        found: list[str] = []
-        for path in [p for p in await self._paths() if matches(p)]:
+        found, withheld = list[str](), list[str]()
+        paths = [path for path in await self._paths() if matches(path)]
+        async for path, lines in self._texts(paths, withheld):
             if expired():
                 found.append("(stopped after 5 s: give a path to search in)")
                 break
-            found += await searched(path, self._lines(path), find, expired)
+            found += await searched(path, lines, find, expired)
             if len(found) >= MATCH_LIMIT:
                 more = f"(the first {MATCH_LIMIT} matches: give a narrower pattern or path)"
                 found[MATCH_LIMIT:] = [more]
                 break
-        output = "\n".join(found) or "no line matches"
+        notes = [_withheld(withheld)] if withheld else []
+        output = "\n".join([*(found or ["no line matches"]), *notes])
         return ToolResult(output, _count(len(found), "match", "matches"))
+
+    async def _texts(
+        self, paths: list[str], withheld: list[str]
+    ) -> AsyncIterator[tuple[str, list[str]]]:
+        """Each of these files and its lines; those that may not be sent go to ``withheld``.
+
+        That a file is a hard link is seen when it is read. What its other names are is looked up
+        for all of them together, at the end.
+        """
+        later = []
+        for path in paths:
+            lines = self._lines(path)
+            if path in self._files.linked and (
+                not self._catalogue.ready([path]) or self._privacy(path)
+            ):
+                later.append(path)
+            else:
+                yield path, lines
+        await self._catalogue.prepare(later)
+        for path in later:
+            if self._privacy(path):
+                withheld.append(path)
+            else:
+                yield path, self._lines(path)
 
     def _lines(self, path: str) -> list[str]:
         """The lines of a file as they are now."""
@@ -262,6 +301,12 @@ def _quoted(path: str, lines: list[str], first: int, last: int) -> ToolResult:
     if fitting < len(lines):
         rest = f"\n(the file has {len(lines)} lines; go on with start={fitting + 1})"
     return ToolResult(block + rest, brief)
+
+
+def _withheld(paths: list[str]) -> str:
+    what = "1 file was" if not paths[1:] else f"{len(paths)} files were"
+    why = "a hard link to what is private or outside the workspace"
+    return f"({what} not searched: {paths[0]} is {why}; read_file asks the user for it)"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -8,7 +8,7 @@ taken back; if duetto is killed, the next one finds the journal (`tui.engine.unf
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -20,18 +20,25 @@ from tui.errors import FileRefused
 
 
 def bring(
-    files: Files, plans: Mapping[str, DiskPlan], journal: WriteJournal | None = None
+    files: Files,
+    plans: Mapping[str, DiskPlan],
+    journal: WriteJournal | None = None,
+    why_not: Callable[[str], str] = lambda path: "",
 ) -> dict[str, str]:
     """Make the disk what the plans say; returns path -> why it was refused, empty: all is done.
 
     Every file is looked at before the first one is written. If a write fails all the same,
-    those before it are taken back.
+    those before it are taken back. ``why_not`` is asked of files that were read just now.
     """
     changing = {path: plan for path, plan in plans.items() if plan.data != plan.expected}
     reads = {path: files.read(path) for path in changing}
     obstacles = {path: _obstacle(path, plan, reads[path]) for path, plan in changing.items()}
     again = _once_more(changing, reads)
-    whys = {path: why or again.get(path, "") for path, why in obstacles.items()}
+    written = {path for path, plan in changing.items() if None not in (plan.data, plan.expected)}
+    whys = {
+        path: why or again.get(path, "") or (why_not(path) if path in written else "")
+        for path, why in obstacles.items()
+    }
     if refusals := {path: why for path, why in whys.items() if why}:
         return refusals
     changing = {path: plan for path, plan in changing.items() if path not in again}

@@ -7,8 +7,9 @@ again folder by folder without following links (so a link swapped in between is 
 from __future__ import annotations
 
 import os
+import stat
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +17,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from tui.core.file_read import FileRead, Prepared, checked_path
-from tui.core.privacy import why_private
+from tui.core.privacy import why_linked, why_private
 from tui.effects.files.target import (
     NOFOLLOW,
     TEMPORARY_END,
@@ -27,6 +28,8 @@ from tui.effects.files.target import (
 )
 from tui.errors import EditRefused, FileRefused
 
+Place = tuple[int, int]
+"""A file by its device and number."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NOFOLLOW
 SYNCS = 16
 """Files that are brought to the disk at a time: it writes them down together."""
@@ -44,6 +47,9 @@ class PathList(Protocol):
     def ignored(self, paths: Collection[str]) -> set[str]:
         """Those of the paths that an ignore file names."""
 
+    def names(self, places: Mapping[Place, int]) -> Mapping[Place, Sequence[str]]:
+        """The names in the workspace of files that have so many of them."""
+
 
 class Files:
     """The files of one workspace."""
@@ -54,6 +60,8 @@ class Files:
         self.named_root = os.path.abspath(root)
         self.mark = os.urandom(8).hex()
         """In the names of the temporary files of this process."""
+        self.linked: set[str] = set()
+        """Files that had other names (hard links) when they were read last."""
         self.modes: dict[str, int] = {}
         """Path -> permissions that it gets when it is made (again)."""
         self._listing = listing
@@ -157,6 +165,8 @@ class Files:
     def _as_named(self, read: FileRead, path: str, parts: list[str]) -> FileRead:
         """What was read, with the name that the file has without links."""
         real, named = "/".join(parts), self.relative(path)
+        note = self.linked.update if read.linked else self.linked.difference_update
+        note((named, real))
         link = real != named and os.path.islink(os.path.join(self.root, named))
         return replace(read, real=real, link=link)
 
@@ -229,7 +239,34 @@ class Files:
             except (FileRefused, OSError) as error:
                 reasons[path] = str(error)
         ignored = self._listing.ignored({real for path, real in meant.items() if not reasons[path]})
-        return reasons | {path: _IGNORED for path, real in meant.items() if real in ignored}
+        reasons |= {path: _IGNORED for path, real in meant.items() if real in ignored}
+        return reasons | self.links_of(path for path, why in reasons.items() if not why)
+
+    def links_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """Why other names (hard links) of each call for a question, in words; empty: none does.
+
+        Only where a file has other names the workspace is walked for them, for a bounded time;
+        what is not found then counts as outside.
+        """
+        found: dict[str, tuple[str, os.stat_result]] = {}
+        for path in (reasons := dict.fromkeys(paths, "")):
+            with suppress(FileRefused, OSError):
+                real = "/".join(self._resolve(path))
+                there = os.lstat(os.path.join(self.root, real))
+                if there.st_nlink > 1 and stat.S_ISREG(there.st_mode):
+                    found[path] = real, there
+                    self.linked |= {path, real}
+        if not found:
+            return reasons
+        counts = {(there.st_dev, there.st_ino): there.st_nlink for _, there in found.values()}
+        names = self._listing.names(counts)
+        ignored = self._listing.ignored({name for some in names.values() for name in some})
+        for path, (real, there) in found.items():
+            place = there.st_dev, there.st_ino
+            missing = len(names[place]) < there.st_nlink
+            others = set(names[place]) - {real}
+            reasons[path] = why_linked(others, missing, others & ignored)
+        return reasons
 
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""

@@ -220,10 +220,10 @@ def read_at(folder: int, name: str, path: str) -> FileRead:
             kind = _kind(there)
             if kind == "file":
                 data = file.read(MAX_BYTES + 1)
-                why = _unwritable(folder, name, there)
+                why, linked = _unwritable(folder, name, there), there.st_nlink > 1
                 if len(data) <= MAX_BYTES:
                     place, mode = (there.st_dev, there.st_ino), there.st_mode & 0o777
-                    return FileRead(data, unwritable=why, place=place, mode=mode)
+                    return FileRead(data, unwritable=why, place=place, linked=linked, mode=mode)
                 size = max(there.st_size, len(data))
                 words = f"'{path}' is too large: {size / (1 << 20):.0f} MB, over 8 MB"
                 head = data[:MAX_BYTES]
