@@ -10,7 +10,7 @@ from tui.core.wire.server.run import Run
 from tui.core.wire.usage import Usage
 
 
-def create(text: str = "hi", **fields: Any) -> str:
+def create(text: Any = "hi", **fields: Any) -> str:
     """A request's frame."""
     return json.dumps({"type": "response.create", "model": "m", "input": text, **fields})
 

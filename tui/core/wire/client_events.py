@@ -32,6 +32,8 @@ class Create(msgspec.Struct, frozen=True):
     stream_id: str | None = None
     generate: bool = True
     """False: a prewarm, to be answered without any model output."""
+    stream: bool = False
+    """Of a POST: its answer is to come as events, not as one body."""
 
 
 class Interrupt(msgspec.Struct, frozen=True):
@@ -98,14 +100,9 @@ ClientEvent = Create | Interrupt | Steer | Inject | Throttle | UnknownClient | I
 
 def decode_client(text: str) -> ClientEvent:
     """Decode one text frame of a client. Never raises."""
-    if words := too_heavy(text):
-        return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
-    try:
-        raw = _decoded(text)
-    except (ValueError, RecursionError) as error:
-        return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
-    if not isinstance(raw, dict):
-        return Invalid("The message must be a JSON object.", code="invalid_json")
+    raw = _object(text)
+    if isinstance(raw, Invalid):
+        return raw
     kind = raw.get("type")
     if kind == "response.create":
         return _create(raw)
@@ -120,6 +117,33 @@ def decode_client(text: str) -> ClientEvent:
     if kind == "duetto.throttle":
         return _throttle(raw)
     return UnknownClient(kind if isinstance(kind, str) else "", raw)
+
+
+def decode_posted(text: str) -> Create | Invalid:
+    """Decode the body of a POST: a request without an envelope. Never raises."""
+    raw = _object(text)
+    if isinstance(raw, Invalid):
+        return raw
+    stream = raw.get("stream")
+    if stream is not None and not isinstance(stream, bool):
+        return Invalid("Invalid 'stream': true or false is expected.", param="stream")
+    created = _create({key: value for key, value in raw.items() if key != "stream_id"})
+    if isinstance(created, Create) and stream:
+        return msgspec.structs.replace(created, stream=True)
+    return created
+
+
+def _object(text: str) -> dict[str, Any] | Invalid:
+    """What a client says, as a JSON object."""
+    if words := too_heavy(text):
+        return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
+    try:
+        raw = _decoded(text)
+    except (ValueError, RecursionError) as error:
+        return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
+    if not isinstance(raw, dict):
+        return Invalid("The message must be a JSON object.", code="invalid_json")
+    return raw
 
 
 def _decoded(text: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tui.core.wire.server.chain import Chains, UnknownItemError, resolved, unanswered_call
+from tui.core.wire.server.chain import Chains, Link, UnknownItemError, resolved, unanswered_call
 
 CALL = {"type": "function_call", "call_id": "c1"}
 CUSTOM = {"type": "custom_tool_call", "call_id": "c2"}
@@ -16,17 +16,17 @@ CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "c2"}
 
 def test_only_the_newest_response_of_a_lane_is_known() -> None:
     chains = Chains()
-    chains.remember(None, "r1", [{"a": 1}])
-    chains.remember("x", "r2", [{"b": 1}])
+    chains.remember(None, Link("r1", ({"a": 1},)))
+    chains.remember("x", Link("r2", ({"b": 1},)))
     assert chains.items_before("r1") == [{"a": 1}]
-    chains.remember(None, "r3", [])
+    chains.remember(None, Link("r3", ()))
     assert chains.items_before("r1") is None
     assert chains.items_before("r2") == [{"b": 1}]
 
 
 def test_forgetting_is_for_the_parent_s_own_lane() -> None:
     chains = Chains()
-    chains.remember("x", "r1", [])
+    chains.remember("x", Link("r1", ()))
     chains.forget("y", "r1")
     chains.forget("x", "other")
     assert chains.items_before("r1") == []
@@ -36,7 +36,7 @@ def test_forgetting_is_for_the_parent_s_own_lane() -> None:
 
 def test_what_is_given_out_can_be_changed_without_harm() -> None:
     chains = Chains()
-    chains.remember(None, "r1", [{"a": 1}])
+    chains.remember(None, Link("r1", ({"a": 1},)))
     items = chains.items_before("r1")
     assert items is not None
     items.append({"b": 1})
@@ -61,8 +61,8 @@ def test_a_call_without_an_output_is_found(items: list[dict[str, Any]], call_id:
 
 def test_what_a_lane_loses_is_told() -> None:
     chains = Chains()
-    assert chains.remember("x", "r1", []) == ""
-    assert chains.remember("x", "r2", []) == "r1"
+    assert chains.remember("x", Link("r1", ())) == ""
+    assert chains.remember("x", Link("r2", ())) == "r1"
     assert not chains.forget("x", "r1")
     assert not chains.forget("y", "r2")
     assert chains.forget("x", "r2")
@@ -71,8 +71,8 @@ def test_what_a_lane_loses_is_told() -> None:
 def test_references_become_what_they_name() -> None:
     chains = Chains()
     one, two = {"type": "message", "id": "m1"}, {"type": "reasoning", "id": "r1"}
-    chains.remember("x", "resp_1", [one])
-    chains.remember("y", "resp_2", [two])
+    chains.remember("x", Link("resp_1", (one,)))
+    chains.remember("y", Link("resp_2", (two,)))
     references = [{"type": "item_reference", "id": "m1"}, {"type": "item_reference", "id": "r1"}]
     assert resolved(references, [], chains) == [one, two]
     assert resolved(references, [one], chains) == [two]

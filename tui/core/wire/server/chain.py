@@ -1,14 +1,15 @@
 """What a server remembers of its conversations: the newest response of each lane, in memory.
 
 `previous_response_id` is resolved over all lanes of the connection (a fork names a parent on
-another lane); a response that is no longer the newest of its lane is forgotten.
+another lane); a response that is no longer the newest of its lane is forgotten here, and found
+among the stored ones (`shelf`) unless its request said `"store": false`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tui.core.wire.calls import unanswered
 from tui.core.wire.frames import frame
@@ -26,10 +27,21 @@ class Link:
     """Of all the frames that its items came and went in."""
 
 
+class Stored(Protocol):
+    """Responses that other connections of the same user have stored (`shelf.Shelf`)."""
+
+    def link(self, response_id: str) -> Link | None:
+        """That response with what led to it; None: not stored."""
+
+    def item(self, item_id: str) -> dict[str, Any] | None:
+        """An item of a stored conversation, by its id."""
+
+
 class Chains:
     """Lane -> its newest response with everything that led to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, stored: Stored | None = None) -> None:
+        self._stored = stored
         self._newest: dict[str | None, Link] = {}
         """The least lately used lane first."""
         self.held_bytes = 0
@@ -37,7 +49,10 @@ class Chains:
     def link(self, response_id: str) -> Link | None:
         """That response with what led to it; None: not remembered."""
         links = self._newest.values()
-        return next((link for link in links if link.response_id == response_id), None)
+        found = next((link for link in links if link.response_id == response_id), None)
+        if found is None and self._stored is not None:
+            found = self._stored.link(response_id)
+        return found
 
     def items_before(self, response_id: str) -> list[dict[str, Any]] | None:
         """Input and output items up to and with that response; None: not remembered."""
@@ -50,22 +65,16 @@ class Chains:
             for item in link.items:
                 if item.get("id") == item_id:
                     return item
-        return None
+        return self._stored.item(item_id) if self._stored is not None else None
 
-    def remember(
-        self,
-        lane: str | None,
-        response_id: str,
-        items: Iterable[dict[str, Any]],
-        size_bytes: int = 0,
-    ) -> str:
+    def remember(self, lane: str | None, link: Link) -> str:
         """A response of this lane ended well: it is the newest now.
 
         Returns the id of the one that it takes the place of; empty if there was none.
         """
         before = self._drop(lane)
-        self._newest[lane] = Link(response_id, tuple(items), size_bytes)
-        self.held_bytes += size_bytes
+        self._newest[lane] = link
+        self.held_bytes += link.size_bytes
         return before.response_id if before is not None else ""
 
     def forget(self, lane: str | None, response_id: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tui.core.wire.client_events import (
+    ClientEvent,
     Create,
     Inject,
     Interrupt,
@@ -29,6 +30,7 @@ from tui.core.wire.server.chain import (
 from tui.core.wire.server.controls import Controls
 from tui.core.wire.server.register import Register
 from tui.core.wire.server.run import Run, Task, error_fields
+from tui.core.wire.server.shelf import Shelf
 from tui.core.wire.server.steering import (
     Steering,
     behind_outputs,
@@ -53,8 +55,12 @@ _NOTHING = Link("", ())
 class ServerProtocol:
     """One connection, seen from the server."""
 
-    def __init__(self, prefix: str = "", *, steering: bool = False) -> None:
+    def __init__(
+        self, prefix: str = "", *, steering: bool = False, shelf: Shelf | None = None
+    ) -> None:
         """``prefix`` makes the response ids unique over connections.
+
+        ``shelf`` keeps what is stored for the user's other connections; None: nothing is.
 
         With ``steering`` the owner ends a run whose `Run.steered` is set at the next item
         boundary, as ``incomplete`` with the reason ``steered``.
@@ -64,7 +70,8 @@ class ServerProtocol:
         self._unix_s = 0
         self._waiting = Waiting()
         self._register = Register()
-        self._chains = Chains()
+        self._shelf = shelf
+        self._chains = Chains(shelf)
         self._steering = Steering(prefix) if steering else None
         self._controls = Controls(self._register, self._steering, self._say)
         self._outbox: list[str] = []
@@ -73,10 +80,14 @@ class ServerProtocol:
 
     def receive_text(self, text: str, unix_s: int = 0) -> None:
         """Take one text frame of the client; ``unix_s`` dates the responses."""
+        if not self._over:
+            self.receive(decode_client(text), text, unix_s)
+
+    def receive(self, event: ClientEvent, text: str, unix_s: int = 0) -> None:
+        """Take what a client says, and the text that it said it with."""
         if self._over:
             return
         self._unix_s = unix_s
-        event = decode_client(text)
         match event:
             case Create():
                 self._queue(Wanted(event, read_bytes(text, event.request)))
@@ -206,7 +217,9 @@ class ServerProtocol:
         try:
             items = resolved(request["input"], before, self._chains)
         except UnknownItemError as error:
-            message = f"Item with id '{_cut(str(error))}' not found: items are not stored here."
+            message = (
+                f"Item with id '{_cut(str(error))}' not found: it is not kept here (any more)."
+            )
             self._refuse(Invalid(message, "item_not_found", "input", lane, True, parent))
             return None
         call_id = unanswered_call(before + items)
@@ -231,7 +244,10 @@ class ServerProtocol:
         self._counter += 1
         response_id = f"resp_{self._prefix}{self._counter:06d}"
         full_input = known + request["input"]
-        task = Task(response_id, lane, request, full_input, create.generate, unix_s, size_bytes)
+        stored = self._shelf is not None and request.get("store") is not False
+        task = Task(
+            response_id, lane, request, full_input, create.generate, unix_s, size_bytes, stored
+        )
         run = Run(task, self._outbox.append, self._ended)
         self._register.running[lane] = run
         run.start()
@@ -245,9 +261,11 @@ class ServerProtocol:
         lane, parent = run.lane, run.request.get("previous_response_id")
         self._register.ended(run)
         if remembered:
-            items = [*run.full_input, *run.output]
-            size_bytes = run.task.size_bytes + run.end_bytes
-            before = self._chains.remember(lane, run.response_id, items, size_bytes)
+            items = (*run.full_input, *run.output)
+            link = Link(run.response_id, items, run.task.size_bytes + run.end_bytes)
+            before = self._chains.remember(lane, link)
+            if self._shelf is not None and run.task.stored:
+                self._shelf.put(link, str(parent or ""))
             self._return_texts(lane, before)
             for other, forgotten in self._chains.shrink(MAX_HELD_BYTES):
                 self._return_texts(other, forgotten)

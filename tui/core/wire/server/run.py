@@ -53,6 +53,8 @@ class Task:
     """Unix seconds."""
     size_bytes: int = 0
     """Of the frames that the whole conversation came and went in."""
+    stored: bool = False
+    """It is kept for the user's other connections."""
 
 
 class Run:
@@ -293,7 +295,7 @@ class Run:
             "tool_choice": "auto",
             "parallel_tool_calls": True,
             "previous_response_id": request.get("previous_response_id"),
-            "store": False,
+            "store": self.task.stored,
             **self.served,
             **fields,
         }

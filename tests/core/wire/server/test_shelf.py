@@ -1,0 +1,133 @@
+"""Stored responses: what any connection of a user continues, and how much is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.server_side import answer, create, one_run, sent
+from tui.core.wire.client_events import Create, Invalid, decode_posted
+from tui.core.wire.server import shelf as shelves
+from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.run import Run
+from tui.core.wire.server.shelf import Shelf
+
+
+def said(run: Run) -> list[str]:
+    """The texts of a conversation, in order."""
+    return [part["text"] for item in run.full_input for part in item["content"]]
+
+
+@pytest.mark.parametrize("store", [True, None])
+def test_another_connection_continues_what_is_stored(store: bool | None) -> None:
+    shelf = Shelf()
+    first = one_run(ServerProtocol("a", shelf=shelf), create("one", store=store))
+    answer(first, "two")
+    again = ServerProtocol("b", shelf=shelf)
+    run = one_run(again, create("three", previous_response_id=first.response_id))
+    assert said(run) == ["one", "two", "three"]
+    answer(run, "four")
+    # an older one can be continued, too
+    fork = one_run(again, create("other", previous_response_id=first.response_id))
+    assert said(fork) == ["one", "two", "other"]
+
+
+def test_what_is_not_to_be_stored_stays_on_its_connection() -> None:
+    shelf = Shelf()
+    server = ServerProtocol("a", shelf=shelf)
+    first = one_run(server, create("one", store=False))
+    assert not first.task.stored
+    answer(first)
+    assert shelf.held_bytes == 0
+    other = ServerProtocol("b", shelf=shelf)
+    other.receive_text(create(previous_response_id=first.response_id))
+    assert other.accept() == []
+    assert sent(other)[-1]["error"]["code"] == "previous_response_not_found"
+    assert said(one_run(server, create("x", previous_response_id=first.response_id)))[0] == "one"
+
+
+@pytest.mark.parametrize("another", [ServerProtocol("b"), ServerProtocol("b", shelf=Shelf())])
+def test_another_user_does_not_continue_it(another: ServerProtocol) -> None:
+    first = one_run(ServerProtocol("a", shelf=Shelf()), create("one"))
+    answer(first)
+    another.receive_text(create(previous_response_id=first.response_id))
+    assert another.accept() == []
+    assert sent(another)[-1]["error"]["code"] == "previous_response_not_found"
+
+
+def test_stored_items_can_be_referred_to() -> None:
+    shelf = Shelf()
+    first = one_run(ServerProtocol("a", shelf=shelf), create("one"))
+    answer(first, "two")
+    reference = {"type": "item_reference", "id": first.output[0]["id"]}
+    run = one_run(
+        ServerProtocol("b", shelf=shelf), create([{"role": "user", "content": "1"}, reference])
+    )
+    assert said(run) == ["1", "two"]
+
+
+@pytest.mark.parametrize("ends", ["failed", "abandoned"])
+def test_what_did_not_end_well_is_not_stored(ends: str) -> None:
+    shelf = Shelf()
+    server = ServerProtocol("a", shelf=shelf)
+    run = one_run(server, create("one"))
+    if ends == "failed":
+        run.fail("server_error", "no")
+    else:
+        server.connection_lost()
+    assert shelf.link(run.response_id) is None
+
+
+def test_the_conversation_used_least_lately_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelves, "MOST_BYTES", 8000)
+    shelf = Shelf()
+    server = ServerProtocol("a", shelf=shelf)
+    tips = []
+    for number in range(3):
+        run = one_run(server, create("x" * 1000))
+        answer(run)
+        tips.append(run)
+        if number:  # the first one is in use
+            assert shelf.link(tips[0].response_id) is not None
+    for _ in range(2):
+        answer(one_run(server, create("y" * 1000, previous_response_id=tips[0].response_id)))
+    assert shelf.link(tips[0].response_id) is not None
+    assert shelf.link(tips[1].response_id) is None
+    assert 0 < shelf.held_bytes <= 8000
+    held_bytes = shelf.held_bytes
+    answer(one_run(server, create("z" * 9000)))  # larger than all that may be held
+    assert shelf.held_bytes == held_bytes
+    assert shelf.item(tips[0].output[0]["id"]) is not None
+    assert shelf.item(tips[1].output[0]["id"]) is None
+
+
+def posted(**fields: Any) -> Create | Invalid:
+    return decode_posted(json.dumps({"model": "m", "input": "hi", **fields}))
+
+
+def test_a_body_is_a_request_without_an_envelope() -> None:
+    got = posted(stream=True, type="response.interrupt", stream_id="a", background=True)
+    assert isinstance(got, Create)
+    assert got.stream
+    assert got.stream_id is None
+    assert set(got.request) == {"model", "input"}
+    for stream in (False, None):
+        got = posted(stream=stream)
+        assert isinstance(got, Create)
+        assert not got.stream
+
+
+@pytest.mark.parametrize("fields", [{"stream": "yes"}, {"stream": 1}, {"input": 5}, {"model": 1}])
+def test_a_body_with_a_wrong_field_is_refused_by_its_name(fields: dict[str, Any]) -> None:
+    got = posted(**fields)
+    assert isinstance(got, Invalid)
+    assert [got.param] == list(fields)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", "[" * 100_000])
+def test_a_body_that_is_no_object_is_refused(text: str) -> None:
+    got = decode_posted(text)
+    assert isinstance(got, Invalid)
+    assert got.code == "invalid_json"
