@@ -16,7 +16,7 @@ from tests.bridge.test_main import first_line, start
 from tests.support.bridge_client import QUICK, create, dial, until
 from tests.support.raw_client import RawClient
 from tests.support.rehearsed import user
-from tui.bridge import outlet, sockets, stage
+from tui.bridge import connection, sockets, stage
 from tui.bridge.server import Bridge
 from tui.core.wire.server import protocol
 
@@ -138,18 +138,6 @@ async def test_garbage_instead_of_a_handshake_says_nothing_in_the_log(
     assert "Traceback" not in caplog.text
 
 
-async def test_a_plain_request_is_told_to_upgrade(bridge: Bridge) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
-    writer.write(b"POST /v1/responses HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
-    async with asyncio.timeout(5):
-        answer = await reader.read()
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 426 ")
-    assert b"Upgrade: websocket" in head
-    assert "WebSocket" in json.loads(body)["error"]["message"]
-    writer.close()
-
-
 async def test_requests_that_wait_are_held_up_to_a_size(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +160,7 @@ async def test_conversations_make_room_for_newer_ones(
     async with dial(bridge) as socket:
         parents = []
         for lane in "abcdef":
-            await create(socket, "x" * MIB, stream_id=lane, generate=False)
+            await create(socket, "x" * MIB, stream_id=lane, generate=False, store=False)
             parents.append((await until(socket))[-1]["response"]["id"])
         await create(socket, "hello", stream_id="a", previous_response_id=parents[0])
         lost = (await until(socket))[-1]
@@ -209,9 +197,9 @@ async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Br
             )
         created = await client.event()
         assert bridge._server is not None
-        (connection,) = bridge._server.connections
+        (served,) = bridge._server.connections
         async with asyncio.timeout(10):
-            while not connection.paused:
+            while not served.paused:
                 await asyncio.sleep(0.01)
         response_id = created["response"]["id"]
         client.say(type="response.interrupt", response_id=response_id)
@@ -223,7 +211,7 @@ async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Br
 async def test_a_client_that_takes_nothing_for_long_is_cut_off(
     bridge: Bridge, bystander: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outlet, "STALLED_S", 0.3)
+    monkeypatch.setattr(connection, "STALLED_S", 0.3)
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:
         for lane in range(12):

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from tests.support.bridge_client import QUICK, create, dial, event
 from tui.bridge.admission import OneToken
+from tui.bridge.connection import Connection
 from tui.bridge.server import Bridge
 from tui.bridge.stage import Part, Performer, Stage
+from tui.core.wire.server.shelf import Shelf
 
 
 class Watched(OneToken):
@@ -25,6 +26,7 @@ class Watched(OneToken):
     def __init__(self) -> None:
         super().__init__("the-token")
         self.stage: Stage | None = None
+        self.shelf = Shelf()
 
     def attended(self, performer: Performer) -> Performer:
         return performer
@@ -33,7 +35,7 @@ class Watched(OneToken):
         self.stage = stage
 
     @contextmanager
-    def visit(self, socket: ServerConnection) -> Iterator[Watched]:
+    def visit(self, connection: Connection) -> Iterator[Watched]:
         yield self
 
     def leave(self) -> None:

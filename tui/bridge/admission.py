@@ -1,4 +1,4 @@
-"""Who may use the bridge: asked before each upgrade, and about each connection that is let in.
+"""Who may use the bridge: asked before each upgrade and POST, and about each that is let in.
 
 The app's own bridge has one token (`OneToken`); a team's has users (`bridge.team.gate`).
 """
@@ -12,15 +12,20 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
-from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from tui.bridge.connection import Connection
 from tui.bridge.stage import Performer, Stage
+from tui.core.wire.server.shelf import Shelf
 
 
 class Visit(Protocol):
     """One connection that was let in."""
+
+    @property
+    def shelf(self) -> Shelf:
+        """What its user has stored."""
 
     def attended(self, performer: Performer) -> Performer:
         """Who answers, with whatever is to be asked and noted around each response."""
@@ -32,13 +37,16 @@ class Visit(Protocol):
 class Admission(Protocol):
     """Who may come in."""
 
-    async def page(self, connection: ServerConnection, request: Request) -> Response | None:
-        """A page of the admission's own, which is no endpoint; None: there is none there."""
+    async def page(self, peer: str, request: Request) -> Response | None:
+        """A page of the admission's own, which is no endpoint; None: there is none there.
 
-    def refusal(self, connection: ServerConnection, request: Request) -> Response | None:
+        ``peer`` is the address that the request comes from.
+        """
+
+    def refusal(self, peer: str, request: Request) -> Response | None:
         """Why a request may not come in; None lets it in."""
 
-    def visit(self, socket: ServerConnection) -> AbstractContextManager[Visit]:
+    def visit(self, connection: Connection) -> AbstractContextManager[Visit]:
         """A connection that was let in; left when it has ended."""
 
 
@@ -47,24 +55,28 @@ class OneToken:
 
     def __init__(self, token: str) -> None:
         self._token = token
+        self._shelf = Shelf()
 
-    async def page(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def page(self, peer: str, request: Request) -> Response | None:
         """See `Admission`: none."""
         return None
 
-    def refusal(self, connection: ServerConnection, request: Request) -> Response | None:
+    def refusal(self, peer: str, request: Request) -> Response | None:
         """See `Admission`."""
         if hmac.compare_digest(as_bytes(bearer(request)), self._token.encode()):
             return None
         return unauthorized("A bearer token is required.")
 
-    def visit(self, socket: ServerConnection) -> AbstractContextManager[Visit]:
+    def visit(self, connection: Connection) -> AbstractContextManager[Visit]:
         """See `Admission`."""
-        return nullcontext(_Unwatched())
+        return nullcontext(_Unwatched(self._shelf))
 
 
 class _Unwatched:
     """A visit about which nothing is noted."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
 
     def attended(self, performer: Performer) -> Performer:
         return performer
@@ -87,14 +99,15 @@ def as_bytes(text: str) -> bytes:
 
 def unauthorized(message: str) -> Response:
     """A 401, in the form that SDKs read."""
-    error = {"message": message, "type": "invalid_request_error", "code": "invalid_api_key"}
-    headers = {"WWW-Authenticate": "Bearer"}
-    return respond(http.HTTPStatus.UNAUTHORIZED, {"error": error}, headers)
+    answer = refused(http.HTTPStatus.UNAUTHORIZED, message, code="invalid_api_key")
+    answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
 
 
 def refused(status: http.HTTPStatus, message: str, **more: str) -> Response:
-    """A refusal before the upgrade; ``more``: its ``code``."""
-    return respond(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+    """A refusal before the upgrade; ``more``: its ``code`` and ``param``."""
+    told = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
+    return respond(status, {"error": {**told, **more}})
 
 
 def respond(

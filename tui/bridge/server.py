@@ -1,4 +1,4 @@
-"""The WebSocket server: who is let in, and the server's protocol around who answers."""
+"""The server: who is let in, and the server's protocol around who answers."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ import asyncio
 import contextlib
 import dataclasses
 import http
+import importlib
 import secrets
 from ssl import SSLContext
-from typing import Any
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from tui.bridge import sockets
-from tui.bridge.admission import Admission, OneToken, refused, respond
-from tui.bridge.endpoints.base import ModelFacts
+from tui.bridge.admission import Admission, OneToken, refused
+from tui.bridge.connection import Connection, SocketConnection, peer_of
+from tui.bridge.pages import Pages, not_so, nothing_at
 from tui.bridge.performer import EndpointPerformer
-from tui.bridge.rehearsal.casting import DEEP, FAST, Rehearsal
+from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.rehearsal.endpoint import RehearsalRoute
 from tui.bridge.routes import AnyEndpoint, Endpoints, OneEndpoint, Route
 from tui.bridge.stage import Stage, log_without_words
-from tui.bridge.told_endpoints import named_in, path_of
+from tui.bridge.told_endpoints import MODELS, RESPONSES, path_of, place_at
+
+if TYPE_CHECKING:
+    from tui.bridge.http_front import HttpFront
 
 PATH = "/v1/responses"
-MODELS_PATH = "/v1/models"
 CLOSE_S = 3.0
 """At the end; half a TLS handshake, or a client that says no goodbye, holds up nobody longer."""
 
@@ -52,6 +57,7 @@ class Bridge:
         self._server: Server | None = None
         self._connections = 0
         self._opening: set[sockets.Guest] = set()
+        self._front: HttpFront | None = None
 
     @property
     def url(self) -> str:
@@ -83,7 +89,7 @@ class Bridge:
             ping_timeout=sockets.PONG_S,
             close_timeout=1,
             server_header=None,
-            create_connection=sockets.guests(self._opening),
+            create_connection=sockets.guests(self._opening, self._plain),
             logger=sockets.quiet,
         )
         self.port = int(self._server.sockets[0].getsockname()[1])
@@ -95,54 +101,64 @@ class Bridge:
             for guest in list(self._opening):
                 guest.transport.abort()
             self._server.close()
+            if self._front is not None:
+                await self._front.close()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_S):
                     await self._server.wait_closed()
         await self.endpoints.close()
 
-    async def _check(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _check(self, socket: ServerConnection, request: Request) -> Response | None:
         """What answers a request that is not let in; None lets it in."""
-        answer = await self._answer(connection, request)
+        answer = await self.answer(peer_of(socket), request)
         if answer is not None and request.method == "HEAD":
             return dataclasses.replace(answer, body=b"")  # RFC 9110, section 9.3.2
         return answer
 
-    async def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Refuse what has no business here before the upgrade; None lets it in."""
-        path = request.path.partition("?")[0]
+    async def answer(self, peer: str, request: Request) -> Response | None:
+        """A page, or why a request has no business here; None lets it in.
+
+        What is let in is an upgrade, or a POST to where the socket is served.
+        """
         if request.headers.get_all("Origin"):
             return refused(http.HTTPStatus.FORBIDDEN, "Web pages may not use this bridge.")
-        if own := await self.admission.page(connection, request):
+        if own := await self.admission.page(peer, request):
             return own
         # a stranger does not hear either which paths, so which endpoints, there are
-        if refusal := self.admission.refusal(connection, request):
+        if refusal := self.admission.refusal(peer, request):
             return refusal
-        if path not in (PATH, MODELS_PATH) and named_in(path) not in self.endpoints.targets:
-            return refused(http.HTTPStatus.NOT_FOUND, f"There is only {PATH} here.")
-        if path == MODELS_PATH:
-            return respond(http.HTTPStatus.OK, await self._models())
-        return None
-
-    async def _models(self) -> dict[str, Any]:
-        """The rehearsal's models, then those of all endpoints as far as these list them in time."""
-        from tui.bridge.providers.catalogue import Catalogue, listed
-
-        own = [listed(name, "duetto", ModelFacts(images=False)) for name in (FAST, DEEP)]
-        return {"object": "list", "data": own + await Catalogue(self.endpoints).listing()}
+        place = place_at(request.path)
+        if place is None or place.endpoint not in (None, *self.endpoints.targets):
+            return nothing_at(request.path)
+        if place.wanted == RESPONSES:
+            upgrades = request.method == "GET" and request.headers.get_all("Upgrade")
+            asks = upgrades or request.method == "POST"
+            return None if asks else not_so(request, "GET", "POST")
+        kind, _, model = place.wanted.partition("/")
+        if kind != MODELS:
+            return nothing_at(request.path)
+        if request.method not in ("GET", "HEAD"):
+            return not_so(request, "GET", "HEAD")
+        return await Pages(self.endpoints).models(place.endpoint, unquote(model))
 
     async def _serve(self, socket: ServerConnection) -> None:
-        self._connections += 1
         self._opening.discard(socket)
-        prefix = f"{secrets.token_hex(4)}{self._connections:x}_"
-        route = self._route_at(socket.request.path if socket.request else PATH)
-        with self.admission.visit(socket) as visit:
-            stage = Stage(socket, visit.attended(EndpointPerformer(route)), prefix)
-            visit.staged(stage)
-            await self._play(stage, socket)
+        await self.attend(SocketConnection(socket), self._max_age_s)
 
-    async def _play(self, stage: Stage, socket: ServerConnection) -> None:
+    async def attend(self, connection: Connection, max_age_s: float | None = None) -> None:
+        """Serve a client that was let in, to its end."""
+        self._connections += 1
+        prefix = f"{secrets.token_hex(4)}{self._connections:x}_"
+        route = self._route_at(connection.request.path)
+        with self.admission.visit(connection) as visit:
+            performer = visit.attended(EndpointPerformer(route))
+            stage = Stage(connection, performer, prefix, visit.shelf)
+            visit.staged(stage)
+            await self._play(stage, connection, max_age_s)
+
+    async def _play(self, stage: Stage, connection: Connection, max_age_s: float | None) -> None:
         """Serve a connection to its end; a fault of ours ends it alone."""
-        playing = asyncio.create_task(stage.run(self._max_age_s))
+        playing = asyncio.create_task(stage.run(max_age_s))
         try:
             await asyncio.wait({playing})
         finally:
@@ -151,11 +167,19 @@ class Bridge:
         error = None if playing.cancelled() else playing.exception()
         if error is not None:
             log_without_words("a connection of the bridge broke", error)
-            await socket.close(1011, "The bridge broke; see its log.")
+            await connection.close(1011, "The bridge broke; see its log.")
 
     def _route_at(self, path: str) -> Route:
-        """Where the requests of a path go that `_check` has let in."""
-        name = named_in(path.partition("?")[0])
-        if name is not None:
-            return OneEndpoint(self.endpoints, name)
+        """Where the requests of a path go that `answer` has let in."""
+        place = place_at(path)
+        if place is not None and place.endpoint is not None:
+            return OneEndpoint(self.endpoints, place.endpoint)
         return AnyEndpoint(self.endpoints, RehearsalRoute(self.rehearsal))
+
+    async def _plain(self) -> asyncio.Protocol:
+        """What answers plain HTTP on a connection."""
+        if self._front is None:
+            # a quarter of a second to load: the rehearsal on a socket needs none of it
+            module = await asyncio.to_thread(importlib.import_module, "tui.bridge.http_front")
+            self._front = self._front or module.HttpFront(self)
+        return self._front.protocol()

@@ -1,10 +1,11 @@
-"""A client's socket: the library's, with an answer also for who does not ask for an upgrade."""
+"""A client's socket: the library's, and what speaks plain HTTP on it is handed on."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+from collections.abc import Awaitable, Callable
+from typing import cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
@@ -22,7 +23,8 @@ MOST_PONG_BYTES = 256 * 1024
 """So many answers to pings may wait for who does not read; then nothing of his is read either."""
 OPEN_S = 10.0
 """For a TLS handshake; as long as the library gives to the upgrade."""
-_PLAIN = (b"POST ", b"PUT ", b"PATCH ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"TRACE ")
+_UPGRADES = (b"GET ", b"HEAD ")
+"""How a request may begin that the WebSockets' library answers, with an upgrade or a page."""
 
 quiet = logging.getLogger("tui.bridge.sockets.library")
 """The library's own words: tracebacks of other people's broken handshakes. Nobody wants them."""
@@ -30,34 +32,64 @@ quiet.setLevel(logging.CRITICAL + 1)
 
 
 class Guest(ServerConnection):
-    """One client's connection."""
+    """One client's connection, until its first bytes tell what it speaks."""
 
     opening: set[Guest]
     """Those who have a connection and were not let in (yet); set by whoever makes it."""
-    _greeted = False
-    _dismissed = False
+    plain: Callable[[], Awaitable[asyncio.Protocol]]
+    """Makes what answers plain HTTP; set by whoever makes it."""
+    _greeting: bytes | None = b""
+    """What came while it is not known who answers; None: the library does."""
+    _handing: asyncio.Task[None] | None = None
     _unread_pong_bytes = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
+        """See `asyncio.Protocol`; the library begins when its client has."""
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self.opening.add(self)
-        super().connection_made(transport)
+        self._patience = self.loop.call_later(OPEN_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
         self.opening.discard(self)
-        super().connection_lost(exc)
+        self._patience.cancel()
+        if self._greeting is None:
+            super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """The library answers GET and HEAD only; of a POST it just drops the connection."""
-        if not self._greeted:
-            self._greeted = True
-            self._dismissed = data.startswith(_PLAIN)
-            if self._dismissed:
-                self.transport.write(_upgrade_required())
-                self.transport.close()
-        if not self._dismissed:
+        """The library answers GET and HEAD only."""
+        if self._greeting is None:
             super().data_received(data)
+            return
+        self._greeting += data
+        if self._handing is not None or any(
+            known.startswith(self._greeting) and known != self._greeting for known in _UPGRADES
+        ):
+            return  # not enough to tell, or it waits
+        if self._greeting.startswith(_UPGRADES):
+            self._patience.cancel()
+            greeting, self._greeting = self._greeting, None
+            super().connection_made(self.transport)
+            super().data_received(greeting)
+        else:
+            self.transport.pause_reading()
+            self._handing = self.loop.create_task(self._hand_on())
+
+    async def _hand_on(self) -> None:
+        """Give the connection to who answers plain HTTP."""
+        protocol = await self.plain()
+        self._patience.cancel()
+        self.opening.discard(self)
+        if not self.transport.is_closing():
+            self.transport.set_protocol(protocol)
+            protocol.connection_made(self.transport)
+            protocol.data_received(self._greeting or b"")
+            self.transport.resume_reading()
+
+    def eof_received(self) -> None:
+        """See `asyncio.Protocol`."""
+        if self._greeting is None:
+            super().eof_received()
 
     def process_event(self, event: Event) -> None:
         """The library has answered a ping before this, into our memory if nobody reads."""
@@ -75,23 +107,14 @@ class Guest(ServerConnection):
             self.transport.resume_reading()
 
 
-def guests(opening: set[Guest]) -> type[Guest]:
-    """What the library makes of connections; in ``opening`` are those not let in (yet)."""
+def guests(opening: set[Guest], plain: Callable[[], Awaitable[asyncio.Protocol]]) -> type[Guest]:
+    """What the library makes of connections; in ``opening`` are those not let in (yet).
+
+    ``plain`` makes what answers plain HTTP.
+    """
 
     class Ours(Guest):
         pass
 
-    Ours.opening = opening
+    Ours.opening, Ours.plain = opening, staticmethod(plain)
     return Ours
-
-
-def _upgrade_required() -> bytes:
-    """What a plain HTTP request is told, in the form that SDKs read."""
-    words = "The Responses API is served over WebSocket only here: use the ws:// or wss:// URL."
-    error = {"message": words, "type": "invalid_request_error", "code": "upgrade_required"}
-    body = json.dumps({"error": error}).encode() + b"\n"
-    head = (
-        "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body

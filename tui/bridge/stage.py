@@ -1,4 +1,4 @@
-"""One connection of a client: reads frames, has runs played, writes frames."""
+"""One connection of a client: reads what it says, has runs played, writes events."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from tui.bridge.outlet import Outlet
+from tui.bridge.connection import Connection
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
+from tui.core.wire.server.shelf import Shelf
 
 KEEP_ALIVE_S = 15.0
 """A run that says nothing for so long (at most twice as long) repeats that it is in progress: some
@@ -67,12 +67,16 @@ class Performer(Protocol):
 class Stage:
     """One connection."""
 
-    def __init__(self, socket: ServerConnection, performer: Performer, prefix: str) -> None:
-        """``prefix`` makes the response ids unique over connections."""
-        self._socket = socket
-        self._outlet = Outlet(socket)
+    def __init__(
+        self, connection: Connection, performer: Performer, prefix: str, shelf: Shelf
+    ) -> None:
+        """``prefix`` makes the response ids unique over connections.
+
+        ``shelf`` holds what the user's other connections have stored.
+        """
+        self._connection = connection
         self._performer = performer
-        self._protocol = ServerProtocol(prefix, steering=True)
+        self._protocol = ServerProtocol(prefix, steering=True, shelf=shelf)
         self._parts: dict[str, Part] = {}
         """By response id."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,8 +100,8 @@ class Stage:
                 except TimeoutError:
                     self._protocol.limit_reached()
                     await self._stop_work()
-                    self._outlet.write(self._protocol.data_to_send())
-                    await self._socket.close(1000, "Session duration limit reached")
+                    self._connection.write(self._protocol.data_to_send())
+                    await self._connection.close(1000, "Session duration limit reached")
         finally:
             self._protocol.connection_lost()
             await self._stop_work()
@@ -110,24 +114,28 @@ class Stage:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self) -> None:
-        async for message in self._socket:
+        async for message in self._connection.messages():
             try:
                 if isinstance(message, str):
                     self._protocol.receive_text(message, int(time.time()))
-                else:
+                elif isinstance(message, bytes):
                     self._protocol.receive_binary()
+                else:
+                    self._protocol.receive(*message, int(time.time()))
+                    self._leaving = True  # it is the one request of its connection
                 self._wake()
             except RecursionError:
                 self._protocol.misread()
-            self._outlet.write(self._protocol.data_to_send())
-            if self._outlet.unread_bytes > MOST_UNREAD_BYTES:
-                await self._outlet.drained()
+            self._connection.write(self._protocol.data_to_send())
+            if self._connection.unread_bytes > MOST_UNREAD_BYTES:
+                await self._connection.drained()
             self._leave_if_idle()
 
     def _leave_if_idle(self) -> None:
         # A response that has ended may not have been written yet, and others may wait for its lane.
         if self._leaving and not self._tasks and self._left is None:
-            self._left = asyncio.create_task(self._socket.close(1012, "The bridge is restarting"))
+            leaving = self._connection.close(1012, "The bridge is restarting")
+            self._left = asyncio.create_task(leaving)
 
     def _wake(self) -> None:
         """Start what may start, and tell the runs that were steered or interrupted."""
@@ -163,7 +171,7 @@ class Stage:
         else:
             run.fail("server_error", "The bridge broke while it answered; see the log.")
         self._wake()
-        self._outlet.write(self._protocol.data_to_send())
+        self._connection.write(self._protocol.data_to_send())
 
     async def _play(self, part: Part) -> None:
         """Play one run to its end, then start what waited for it."""
@@ -178,18 +186,18 @@ class Stage:
             await asyncio.sleep(KEEP_ALIVE_S)
             for run in runs:
                 # One that is not read is not silent: it waits.
-                if run.said == said.get(run.response_id) and not self._socket.paused:
+                if run.said == said.get(run.response_id) and not self._connection.needed:
                     run.keep_alive()
-            self._outlet.write(self._protocol.data_to_send())
+            self._connection.write(self._protocol.data_to_send())
             said = {run.response_id: run.said for run in runs}
 
-    def _write(self) -> Outlet:
+    def _write(self) -> Connection:
         """Write what waits, in order; a client that does not read makes its runs wait for it.
 
         Of a client that is gone nobody is told here: the reader ends everything then.
         """
-        self._outlet.write(self._protocol.data_to_send())
-        return self._outlet
+        self._connection.write(self._protocol.data_to_send())
+        return self._connection
 
 
 def _warmed(task: asyncio.Task[None]) -> None:

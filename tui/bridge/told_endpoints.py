@@ -9,6 +9,7 @@ user can read a command line and an environment.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
@@ -17,7 +18,10 @@ from tui.bridge.endpoints.base import EndpointSpec, Target
 from tui.core.wire.address import Address, guarded
 from tui.errors import EndpointError
 
-_BEFORE, _BEHIND = "/v1/endpoints/", "/responses"
+BASE = "/v1/"
+_ENDPOINTS = "endpoints/"
+RESPONSES, MODELS = "responses", "models"
+"""What stands behind a base."""
 KeyOf = Callable[[str, EndpointSpec], str]
 """The key of an endpoint, by its name; empty: it has none."""
 
@@ -63,11 +67,23 @@ def target(name: str, spec: EndpointSpec, key: str) -> Target:
 
 def path_of(name: str) -> str:
     """Where the bridge serves an endpoint."""
-    return f"{_BEFORE}{quote(name, safe='')}{_BEHIND}"
+    return f"{BASE}{_ENDPOINTS}{quote(name, safe='')}/{RESPONSES}"
 
 
-def named_in(path: str) -> str | None:
-    """The endpoint whose path this is; None: it is no endpoint's."""
-    if not (path.startswith(_BEFORE) and path.endswith(_BEHIND)):
+class Place(NamedTuple):
+    """What a path means: an endpoint, or all of them (None), and what is wanted of it."""
+
+    endpoint: str | None
+    wanted: str
+
+
+def place_at(path: str) -> Place | None:
+    """Read a path, with or without a query; None: it is below no base."""
+    path = path.partition("?")[0]
+    if not path.startswith(BASE):
         return None
-    return unquote(path[len(_BEFORE) : -len(_BEHIND)])
+    below = path[len(BASE) :]
+    if not below.startswith(_ENDPOINTS):
+        return Place(None, below)
+    name, _, wanted = below[len(_ENDPOINTS) :].partition("/")
+    return Place(unquote(name), wanted)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
-from tui.bridge.admission import as_bytes, bearer, page, respond, unauthorized
+from tui.bridge.admission import as_bytes, bearer, page, refused, respond, unauthorized
+from tui.bridge.connection import Connection
 from tui.bridge.team.journal import Journal
 from tui.bridge.team.limits import Limits
 from tui.bridge.team.metrics import Account, Metrics
@@ -21,6 +21,7 @@ from tui.bridge.team.roster import Guest, Roster
 from tui.bridge.team.visit import Quota, Visit, account_of
 from tui.core.wire.address import is_loopback
 from tui.core.wire.server.run import Run
+from tui.core.wire.server.shelf import Shelf
 
 if TYPE_CHECKING:
     from tui.bridge.routes import Endpoints
@@ -63,7 +64,7 @@ class Gate:
         """The connections that are open."""
         return [visit for quota in self._quotas.values() for visit in quota.visits]
 
-    async def page(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def page(self, peer: str, request: Request) -> Response | None:
         """See `admission.Admission`: whether it is well, and its figures."""
         path = request.path.partition("?")[0]
         if path == HEALTH_PATH:
@@ -72,21 +73,22 @@ class Gate:
             return respond(status, {"status": "draining" if self.draining else "ok"})
         if path != METRICS_PATH:
             return None
-        if not self._is_near(connection, request) and self._guest(request) is None:
-            return self._stranger(connection, request)
+        if not self._is_near(peer, request) and self._guest(request) is None:
+            return self._stranger(peer, request)
         data, content_type = await asyncio.to_thread(_exposed, self.metrics, self._gauges())
         return page(http.HTTPStatus.OK, data, content_type)
 
-    def refusal(self, connection: ServerConnection, request: Request) -> Response | None:
+    def refusal(self, peer: str, request: Request) -> Response | None:
         """See `admission.Admission`."""
         guest = self._guest(request)
         if guest is None:
-            return self._stranger(connection, request)
+            return self._stranger(peer, request)
         if self.draining:
             words = "This bridge is restarting: dial again."
             return self._busy(http.HTTPStatus.SERVICE_UNAVAILABLE, "draining", words)
         quota = self._quota(guest)
-        most = quota.limits.connections if request.headers.get_all("Upgrade") else None
+        connects = request.method == "POST" or request.headers.get_all("Upgrade")
+        most = quota.limits.connections if connects else None
         if most is not None and len(quota.visits) >= most:
             self.turned_away("connections", user=guest.name, status=429)
             words = f"You have {most} connections open, as many as you may: close one."
@@ -94,19 +96,19 @@ class Gate:
         return None
 
     @contextlib.contextmanager
-    def visit(self, socket: ServerConnection) -> Iterator[Visit]:
+    def visit(self, connection: Connection) -> Iterator[Visit]:
         """See `admission.Admission`."""
-        request = socket.request
-        guest = self._guest(request) if request is not None else None
+        guest = self._guest(connection.request)
         # who was revoked while the upgrade was under way is sent off like all others
         known = guest or Guest("", "", Limits())
         quota = self._quota(known)
-        visit = Visit(self, known, quota, socket)
+        visit = Visit(self, known, quota, connection)
         began_s = asyncio.get_running_loop().time()
         quota.visits.add(visit)
         self._empty.clear()
         self.metrics.connections += 1
-        self._journal.note("connected", user=known.name, peer=self._peer(socket, request))
+        where = self._peer(connection.peer, connection.request)
+        self._journal.note("connected", user=known.name, peer=where)
         if guest is None:
             visit.end(1008, "This token was revoked")
         try:
@@ -144,6 +146,7 @@ class Gate:
         for visit in self.visits:
             if not self._roster.knows(visit.guest):
                 visit.end(1008, "This token was revoked")
+                visit.quota.shelf = Shelf()  # the name may be given to somebody else
         gone = [name for name, quota in self._quotas.items() if not quota.visits]
         names = {guest.name: guest for guest in self._roster.guests()}
         for name in gone:
@@ -188,21 +191,22 @@ class Gate:
         quota.limits = guest.limits.over(self._defaults)
         return quota
 
-    def _peer(self, connection: ServerConnection, request: Request | None) -> str:
+    def _peer(self, peer: str, request: Request) -> str:
         """Where somebody comes from, as the balancer in front says it if there is one."""
-        told = request.headers.get_all("X-Forwarded-For") if request is not None else []
+        told = request.headers.get_all("X-Forwarded-For")
         forwarded = told[-1].rpartition(",")[2].strip() if self._fronted and told else ""
-        return forwarded if _ADDRESS.fullmatch(forwarded) else peer_of(connection)
+        return forwarded if _ADDRESS.fullmatch(forwarded) else peer
 
-    def _stranger(self, connection: ServerConnection, request: Request) -> Response:
-        self.turned_away("token", peer=self._peer(connection, request), status=401)
+    def _stranger(self, peer: str, request: Request) -> Response:
+        self.turned_away("token", peer=self._peer(peer, request), status=401)
         return unauthorized("No user of this bridge has that token.")
 
     def _busy(self, status: http.HTTPStatus, code: str, words: str) -> Response:
-        error = {"message": words, "type": "invalid_request_error", "code": code}
-        return respond(status, {"error": error}, {"Retry-After": "1"})
+        answer = refused(status, words, code=code)
+        answer.headers["Retry-After"] = "1"
+        return answer
 
-    def _is_near(self, connection: ServerConnection, request: Request) -> bool:
+    def _is_near(self, peer: str, request: Request) -> bool:
         """Whether somebody on this machine asks, and nobody through something on this machine.
 
         The name they ask for tells a web page that has made its own name mean this machine.
@@ -213,7 +217,7 @@ class Gate:
             host = urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
         except ValueError:
             return False
-        return is_loopback(peer_of(connection)) and is_loopback(host)
+        return is_loopback(peer) and is_loopback(host)
 
     def _gauges(self) -> dict[str, float]:
         quotas = self._quotas.values()
@@ -227,12 +231,6 @@ class Gate:
             "certificate_ends_seconds": self.certificate_ends(),
             "log_lines_dropped": self._journal.dropped,
         }
-
-
-def peer_of(connection: ServerConnection) -> str:
-    """The address that a connection comes from; empty: it is gone."""
-    peer = connection.remote_address
-    return str(peer[0]) if isinstance(peer, tuple) and peer else ""
 
 
 def _exposed(metrics: Metrics, gauges: dict[str, float]) -> tuple[bytes, str]:

@@ -10,8 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from websockets.asyncio.server import ServerConnection
-
+from tui.bridge.connection import Connection
 from tui.bridge.endpoints.telling import CHARS_PER_TOKEN, estimated_input
 from tui.bridge.stage import Part, Performer, Stage
 from tui.bridge.team.limits import Limits, Window, whole_seconds
@@ -19,6 +18,7 @@ from tui.bridge.team.metrics import Account, tokens_of
 from tui.bridge.team.roster import Guest
 from tui.core.wire.pauses import pause_header
 from tui.core.wire.server.run import Run
+from tui.core.wire.server.shelf import Shelf
 
 if TYPE_CHECKING:
     from tui.bridge.team.gate import Gate
@@ -45,6 +45,7 @@ class Quota:
 
     def __init__(self) -> None:
         self.limits = Limits()
+        self.shelf = Shelf()
         self.visits: set[Visit] = set()
         self.in_flight = 0
         self._requests = Window()
@@ -76,14 +77,19 @@ class Quota:
 class Visit:
     """See `admission.Visit`."""
 
-    def __init__(self, gate: Gate, guest: Guest, quota: Quota, socket: ServerConnection) -> None:
+    def __init__(self, gate: Gate, guest: Guest, quota: Quota, connection: Connection) -> None:
         self.guest = guest
         self.quota = quota
         self.responses = 0
         self._gate = gate
-        self._socket = socket
+        self._connection = connection
         self._stage: Stage | None = None
         self._ending: asyncio.Task[None] | None = None
+
+    @property
+    def shelf(self) -> Shelf:
+        """See `admission.Visit`."""
+        return self.quota.shelf
 
     def attended(self, performer: Performer) -> Performer:
         """See `admission.Visit`."""
@@ -112,8 +118,8 @@ class Visit:
     async def _end(self, code: int, reason: str) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_CLOSE_S):
-                await self._socket.close(code, reason)
-        self._socket.transport.abort()
+                await self._connection.close(code, reason)
+        self._connection.abort()
 
     def begin(self, run: Run) -> Refusal | None:
         """Whether a response may begin; None: it may."""

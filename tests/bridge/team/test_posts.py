@@ -1,0 +1,116 @@
+"""A team's users over plain HTTP: the tokens, limits, figures and ends of the socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.bridge.team.test_gate import Stand
+from tests.support.bridge_client import create, until
+from tests.support.http_client import asking, posted, server_sent, whole
+from tui.bridge.team.users import revoke_user
+
+LONG = asking("rehearse 9000 tokens", model="rehearsal-fast@20", stream=True)
+
+
+@pytest.fixture
+async def stand(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
+    made = Stand(tmp_path, "anna", "bob", **getattr(request, "param", {}))
+    await made.bridge.start()
+    yield made
+    await made.bridge.close()
+    made.journal.close()
+
+
+def key(stand: Stand, user: int = 0) -> dict[str, str]:
+    return {"Authorization": f"Bearer {stand.tokens[user]}"}
+
+
+async def ask(stand: Stand, user: int = 0, **fields: Any) -> Any:
+    return await whole(stand.bridge.port, asking(**fields), **key(stand, user))
+
+
+async def alone(stand: Stand) -> None:
+    async with asyncio.timeout(5):
+        await stand.gate.emptied()
+
+
+async def test_a_user_continues_their_own_responses_only(stand: Stand) -> None:
+    _, first = await ask(stand)
+    assert (await ask(stand, previous_response_id=first["id"]))[0] == 200
+    status, told = await ask(stand, 1, previous_response_id=first["id"])
+    assert (status, told["error"]["code"]) == (400, "previous_response_not_found")
+    async with stand.dial(1) as bob, stand.dial(0) as anna:
+        for socket, ends in ((bob, "error"), (anna, "response.completed")):
+            await create(socket, "hello", previous_response_id=first["id"])
+            assert (await until(socket))[-1]["type"] == ends
+
+
+@pytest.mark.parametrize("stand", [{"connections": 1}, {"in_flight": 1}], indirect=True)
+async def test_who_asks_too_much_at_a_time_is_told_when_to_ask_again(stand: Stand) -> None:
+    for _ in range(5):  # one after the other is not too much
+        assert (await ask(stand))[0] == 200
+    async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
+        await anext(server_sent(answer))
+        async with posted(stand.bridge.port, asking(), **key(stand)) as refused:
+            assert refused.status == 429
+            assert refused.headers["Retry-After"] == "1"
+            assert (await refused.json())["error"]["code"] == "rate_limit_exceeded"
+        assert (await ask(stand, 1))[0] == 200
+    await alone(stand)
+    assert (await ask(stand))[0] == 200
+
+
+@pytest.mark.parametrize("stand", [{"requests_minute": 1}, {"tokens_minute": 1}], indirect=True)
+@pytest.mark.parametrize("stream", [True, False])
+async def test_who_asks_too_much_in_a_minute_is_told_when_to_ask_again(
+    stand: Stand, stream: bool
+) -> None:
+    assert (await ask(stand))[0] == 200
+    async with posted(stand.bridge.port, asking(stream=stream), **key(stand)) as refused:
+        assert refused.status == 429
+        assert 50 <= int(refused.headers["Retry-After"]) <= 60
+
+
+async def test_who_is_revoked_is_out(stand: Stand) -> None:
+    async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
+        await anext(server_sent(answer))
+        revoke_user(stand.file, "anna")
+        await stand.gate.look()
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+    assert (await ask(stand))[0] == 401
+    assert (await ask(stand, 1))[0] == 200
+
+
+async def test_a_bridge_that_drains_answers_what_runs_and_nothing_new(stand: Stand) -> None:
+    running = asking("rehearse 100 tokens", model="rehearsal-fast@400", stream=True)
+    async with posted(stand.bridge.port, running, **key(stand)) as answer:
+        events = server_sent(answer)
+        await anext(events)
+        stand.gate.drain()
+        async with posted(stand.bridge.port, asking(), **key(stand)) as refused:
+            assert refused.status == 503
+            assert refused.headers["Retry-After"] == "1"
+        assert [event async for event in events][-1]["type"] == "response.completed"
+    await alone(stand)
+
+
+async def test_figures_count_what_was_asked_and_what_was_left(stand: Stand) -> None:
+    _, response = await ask(stand)
+    async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
+        async for event in server_sent(answer):
+            if event["type"] == "response.output_text.delta":
+                break
+    await alone(stand)
+    figures = await stand.metrics()
+    at = 'duetto_responses_total{endpoint="",model='
+    assert figures[f'{at}"rehearsal-fast",status="completed"}}'] == 1
+    assert figures[f'{at}"",status="abandoned"}}'] == 1
+    counted = [count for name, count in figures.items() if 'direction="output"' in name]
+    assert sum(counted) > response["usage"]["output_tokens"]

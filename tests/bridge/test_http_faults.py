@@ -1,0 +1,247 @@
+"""Plain HTTP that breaks off, drags, floods or fails: one answer, and nobody else is harmed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.bridge.test_performer import KEY, WORDS, endpoints
+from tests.support.bridge_client import create, dial, prose, until
+from tests.support.http_client import asking, by_hand, head, posted, server_sent, streamed, whole
+from tests.support.sse_upstream import Answer, message, opening, refusing, saying
+from tui.bridge import connection, http_front, sockets
+from tui.bridge.server import Bridge
+
+TYPE = "Content-Type: application/json"
+SLOW = {"model": "rehearsal-fast@20"}
+
+
+@pytest.fixture(autouse=True)
+async def bystander(bridge: Bridge) -> AsyncIterator[None]:
+    """Somebody else on the same bridge: his stream ends as if he were alone."""
+    async with dial(bridge) as socket:
+        await create(socket, "rehearse 300 tokens", model="rehearsal-fast@1500")
+        await until(socket, "response.output_text.delta")
+        yield
+        assert (await until(socket))[-1]["type"] == "response.completed"
+        assert (await whole(bridge.port, asking()))[0] == 200
+
+
+def at_work(bridge: Bridge) -> int:
+    """Requests over HTTP that are worked on."""
+    return len(bridge._front._attended) if bridge._front is not None else 0
+
+
+async def idle(bridge: Bridge) -> None:
+    async with asyncio.timeout(5):
+        while at_work(bridge):
+            await asyncio.sleep(0.005)
+
+
+def error(answer: bytes) -> tuple[int, dict[str, Any]]:
+    """The status and the error of an answer."""
+    top, _, body = answer.partition(b"\r\n\r\n")
+    return int(top.split()[1]), json.loads(body)["error"]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_closing_the_connection_stops_the_work(bridge: Bridge, stream: bool) -> None:
+    body = json.dumps(asking("rehearse 9000 tokens", stream=stream, **SLOW)).encode()
+    _, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
+    writer.write(head(len(body), TYPE) + body)
+    async with asyncio.timeout(5):
+        while not at_work(bridge):
+            await asyncio.sleep(0.005)
+        writer.transport.abort()
+        while at_work(bridge):
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    ("failing", "status", "code"),
+    [
+        (refusing(429, {"error": {"message": "slow", "code": "rate_limit_exceeded"}},
+                  **{"Retry-After": "60"}), 429, "rate_limit_exceeded"),
+        (refusing(401, {"error": {"message": "no", "code": "invalid_api_key"}}), 401, None),
+        (refusing(400, {"error": {"message": "bad", "code": "bad", "param": "x"}}), 400, "bad"),
+        (refusing(503, {"error": {"message": "out of order"}}), 503, None),
+        (saying(b""), 502, "server_error"),
+    ],
+)  # fmt: skip
+async def test_an_error_before_the_answer_is_its_status(
+    bridge: Bridge, failing: Answer, status: int, code: str | None, stream: bool
+) -> None:
+    async with (
+        endpoints(bridge, [], one=failing),
+        posted(bridge.port, {"model": "one/m", "input": "hi", "stream": stream}) as answer,
+    ):
+        told = (await answer.json())["error"]
+        assert answer.status == status
+        assert code in (None, told["code"])
+        assert set(told) == {"message", "type", "param", "code"}
+        assert KEY not in str(told)
+        assert answer.headers.get("Retry-After") == ("60" if status == 429 else None)
+        assert answer.headers["Content-Type"] == "application/json"
+
+
+async def test_an_answer_that_breaks_off_says_so(bridge: Bridge) -> None:
+    broken = saying(opening() + WORDS[: WORDS.index(b"response.completed") - 20])
+    async with endpoints(bridge, [], one=broken):
+        body = {"model": "one/m", "input": "hi"}
+        events = await streamed(bridge.port, body)
+        assert prose(events)
+        assert events[-1]["type"] == "response.failed"
+        assert events[-1]["response"]["error"]["code"] == "server_error"
+        status, told = await whole(bridge.port, body)
+        assert (status, told["error"]["code"]) == (500, "server_error")
+
+
+async def test_a_fallback_answers_here_too(bridge: Bridge) -> None:
+    failing = refusing(500, {"error": {"message": "out of order"}})
+    async with endpoints(bridge, ["two/m"], one=failing, two=saying(WORDS)):
+        status, response = await whole(bridge.port, {"model": "one/m", "input": "hi"})
+        assert status == 200
+        assert response["metadata"]["duetto_endpoint"] == "two"
+
+
+async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_front, "SILENT_S", 0.0)
+    failing = refusing(429, {"error": {"message": "slow", "code": "rate_limit_exceeded"}})
+    held = asyncio.Event()
+
+    async def late(*given: Any) -> web.StreamResponse:
+        await held.wait()
+        return await failing(*given)
+
+    async with (
+        endpoints(bridge, [], one=late),
+        posted(bridge.port, {"model": "one/m", "input": "hi", "stream": True}) as answer,
+    ):
+        assert answer.status == 200
+        events = server_sent(answer)
+        assert (await anext(events))["type"] == "response.created"
+        held.set()
+        last = [event async for event in events][-1]
+        assert last["type"] == "error"
+        assert last["message"] == last["error"]["message"] == "slow"
+        assert last["code"] == last["error"]["code"] == "rate_limit_exceeded"
+
+
+async def test_a_large_body_is_taken_up_to_what_a_socket_takes(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sockets, "MAX_MESSAGE_BYTES", 1_000_000)
+    fitting, large = "x" * 990_000, b"x" * 1_100_000
+    assert (await whole(bridge.port, asking(fitting)))[0] == 200
+    status, told = await whole(bridge.port, large)
+    assert (status, told["error"]["code"]) == (413, "request_too_large")
+    chunk = b"%x\r\n%b\r\n" % (50_000, b"x" * 50_000)
+    told_so = await by_hand(
+        bridge.port, head(None, TYPE, "Transfer-Encoding: chunked") + chunk * 30
+    )
+    assert error(told_so)[0] == 413
+
+
+async def test_a_chunked_body_is_read(bridge: Bridge) -> None:
+    body = json.dumps(asking()).encode()
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:]))
+    request = head(None, TYPE, "Transfer-Encoding: chunked", "Connection: close")
+    answer = await by_hand(bridge.port, request + chunks + b"0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_who_waits_to_be_told_to_go_on_is_told(bridge: Bridge) -> None:
+    body = json.dumps(asking()).encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
+    async with asyncio.timeout(5):
+        writer.write(head(len(body), TYPE, "Expect: 100-continue", "Connection: close"))
+        assert b" 100 " in await reader.readuntil(b"\r\n\r\n")
+        writer.write(body)
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+    # and who may not come in is told so before the body
+    stranger = head(10**9, TYPE, "Expect: 100-continue").replace(b"the-token", b"wrong")
+    assert error(await by_hand(bridge.port, stranger))[0] == 401
+
+
+async def test_many_requests_at_once_on_one_connection_are_answered_in_order(
+    bridge: Bridge,
+) -> None:
+    bodies = [json.dumps(asking(f"rehearse {n} tokens", store=False)).encode() for n in (40, 5)] * 9
+    requests = b"".join(head(len(body), TYPE) + body for body in bodies)
+    last = head(None, "Connection: close", method="GET", path="/v1/models")
+    answers = await by_hand(bridge.port, requests + last)
+    counts = [int(part.split(b",")[0]) for part in answers.split(b'"output_tokens":')[1:]]
+    assert len(counts) == 18
+    assert all(long > short for long, short in zip(counts[::2], counts[1::2], strict=True))
+    assert answers.endswith(b"]}\n")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        head(100, TYPE) + b"{",
+        head(None, TYPE, "Transfer-Encoding: chunked") + b"5\r\n{",
+    ],
+)
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(http_front, "PIECE_S", 0.1)
+    status, told = error(await by_hand(bridge.port, sent))
+    assert (status, told["code"]) == (408, "request_timeout")
+
+
+@pytest.mark.parametrize("sent", [b"", b"P", b"POST /v1/responses HTTP/1.1\r\nHost:"])
+async def test_a_request_that_does_not_come_is_not_waited_for(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(http_front, "IDLE_S", 0.1)
+    monkeypatch.setattr(sockets, "OPEN_S", 0.1)
+    assert await by_hand(bridge.port, sent) == b""
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"POST /v1/responses HTTP/1.1\r\nHost: x\r\na: " + b"b" * 100_000 + b"\r\n\r\n",
+        b"POST /v1/responses HTTP/1.1\r\n" + b"a: b\r\n" * 1000 + b"\r\n",
+        b"POST /v1/responses HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        b"POST /v1/responses HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        head(5, "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+        head(None, TYPE, "Transfer-Encoding: chunked") + b"zz\r\n{}\r\n",
+    ],
+    ids=["verb", "tls", "h2", "line", "lines", "length", "minus", "both", "chunk"],
+)
+async def test_what_is_no_http_is_an_error_and_the_end_of_its_connection(
+    bridge: Bridge, sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    status, told = error(await by_hand(bridge.port, sent))
+    assert 400 <= status < 500
+    assert told["message"]
+    assert "Traceback" not in caplog.text
+
+
+async def test_who_reads_nothing_has_the_model_wait_and_is_cut_off(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "STALLED_S", 0.3)
+    body = json.dumps({"model": "one/m", "input": "hi", "stream": True}).encode()
+    endless = saying(message(*["x" * 40_000] * 400))
+    async with endpoints(bridge, [], one=endless):
+        reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port, limit=1024)
+        writer.write(head(len(body), TYPE) + body)
+        assert await reader.readuntil(b"\r\n\r\n")
+        await idle(bridge)
+        writer.transport.abort()
