@@ -113,7 +113,7 @@ async def test_parents_are_remembered_by_lane_and_only_the_newest(pair: Pair) ->
     ids: dict[str, list[str]] = {"a": [], "b": []}
     for lane in ("a", "b", "a"):
         parent = {"previous_response_id": ids[lane][-1]} if ids[lane] else {}
-        await create(socket, f"to {lane}", stream_id=lane, **parent)
+        await create(socket, f"to {lane}", stream_id=lane, store=False, **parent)
         ids[lane].append((await until(socket))[-1]["response"]["id"])
     assert len({*ids["a"], *ids["b"]}) == 3
     await create(socket, "old", stream_id="a", previous_response_id=ids["a"][0])
