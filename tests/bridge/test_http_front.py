@@ -20,6 +20,7 @@ from tests.support.http_client import (
     whole,
 )
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
+from tui.bridge.admission import OneToken
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
 from tui.bridge.told_endpoints import target
@@ -90,7 +91,8 @@ async def test_an_old_client_gets_the_stream_until_the_connection_ends(bridge: B
 
 
 def texts(bridge: Bridge, response_id: str) -> Any:
-    link = bridge.admission._shelf.link(response_id)  # type: ignore[attr-defined]
+    assert isinstance(bridge.admission, OneToken)
+    link = bridge.admission._shelf.link(response_id)
     return None if link is None else [item["content"][0]["text"] for item in link.items]
 
 

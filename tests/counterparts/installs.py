@@ -61,6 +61,21 @@ def codex(script: str) -> Install:
     return install
 
 
+def program(folder: str, packages: Sequence[str], binary: str, script: str) -> Install:
+    """A script of ours that drives a program of node's."""
+
+    def install() -> Sequence[str]:
+        if shutil.which("node") is None:
+            raise MissingError("node is not installed")
+        return [
+            sys.executable,
+            str(CLIENTS / script),
+            str(_modules(folder, packages) / "node_modules" / ".bin" / binary),
+        ]
+
+    return install
+
+
 def editors(script: str) -> Install:
     """A script of ours that has other programs apply the same edits as duetto."""
 

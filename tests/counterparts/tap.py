@@ -26,7 +26,7 @@ class Note:
     """``client`` or ``server``."""
     connection: int
     kind: str
-    """``open`` (the client's handshake), ``text``, ``binary``, ``close``, ``end`` (of the TCP
+    """``open`` (the client's handshake), ``vain`` (the same, while there was no server), ``text``, ``binary``, ``close``, ``end`` (of the TCP
     stream, in data: ``eof`` or ``reset``)."""
     data: Any
     """The event of a text frame; the code of a close frame; the head of a handshake."""
@@ -182,6 +182,9 @@ class Tap:
         try:
             there, back = await asyncio.open_connection(*self._target)
         except OSError:
+            with contextlib.suppress(TimeoutError, OSError):
+                head = await asyncio.wait_for(reader.read(65536), 1)
+                self._note(Note("client", number, "vain", head.decode("latin-1"), time.monotonic()))
             writer.close()
             return
         self._writers |= {writer, back}
@@ -192,13 +195,16 @@ class Tap:
                 self._pipe("server", number, there, writer),
             )
 
+    def _note(self, note: Note) -> None:
+        with self._changed:
+            self.notes.append(note)
+            self._changed.notify_all()
+
     async def _pipe(
         self, sender: str, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         def note(kind: str, data: Any) -> None:
-            with self._changed:
-                self.notes.append(Note(sender, number, kind, data, time.monotonic()))
-                self._changed.notify_all()
+            self._note(Note(sender, number, kind, data, time.monotonic()))
 
         frames, end = Frames(note), "eof"
         try:

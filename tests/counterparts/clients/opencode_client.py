@@ -12,7 +12,7 @@ from pathlib import Path
 from checks import finish, scenario, want
 
 binary, base, model, key = sys.argv[1:5]
-COMMAND = {"command": "echo hello-from-tool > made.txt; cat made.txt", "description": "make a file"}
+COMMAND = {"command": "echo hello-from-tool", "description": "greet"}
 CALL = f"rehearse call bash {json.dumps(COMMAND)}"
 
 
@@ -59,8 +59,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
     config.write_text(json.dumps(told))
     with scenario("opencode: a turn with a tool"):
         said = run(folder, CALL)
-        want((folder / "work" / "made.txt").is_file(), f"the tool did not run: {said}")
-        want("hello-from-tool" in said, f"its output did not come back: {said}")
+        want("answered: hello-from-tool" in said, f"its output did not come back: {said}")
     with scenario("opencode: the next turn goes on"):
         said = run(folder, "PLAIN hello", "--continue")
         want("rehearsal model" in said, said)
