@@ -27,6 +27,7 @@ async def test_it_is_asked_again_without_and_from_then_on() -> None:
     assert "prompt_cache_key" not in second
     assert second["input"] == first["input"]
     assert notes(world) == []
+    assert world.session.status.left_out == "prompt_cache_key"
     model = SteppedRehearsal(world.wire)
     model.begin()
     model.text("Hi.")

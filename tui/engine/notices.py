@@ -107,6 +107,8 @@ class Status(Struct):
     """Who answered in the endpoint's stead; empty: nobody did."""
     fallback_reason: str = ""
     """Why, in the bridge's words."""
+    left_out: str = ""
+    """Fields that the server refused, and that it is not sent any more."""
     endpoint: str = ""
     rehearsal: bool = False
     connection: Connection = "offline"

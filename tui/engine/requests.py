@@ -124,7 +124,10 @@ class Requests:
         param = refusal.param if isinstance(refusal, ErrorEvent) else ""
         fields = fields_refused(refusal.message, param, head)
         untaken = self._untaken.setdefault(spec.endpoint, Untaken())
-        return untaken.learn(spec.model, fields)
+        learnt = untaken.learn(spec.model, fields)
+        if learnt:
+            self._desk.status.left_out = ", ".join(untaken.of(spec.model))
+        return learnt
 
     def _taken(self, spec: RoleSpec, head: Request) -> Request:
         untaken = self._untaken.get(spec.endpoint)

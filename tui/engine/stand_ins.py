@@ -41,6 +41,7 @@ class Served:
             self._tell(status)
         elif place:
             status.served_endpoint = status.fallback_reason = ""
+        status.left_out = _text(said.get("duetto_left_out")) or status.left_out
         limits = limits_in(_text(said.get("duetto_rate_limits")), now)
         if limits or any(one.name == PAUSE for one in status.limits):
             self._limit(limits)
@@ -83,7 +84,7 @@ class Served:
 def forget_served(status: Status) -> None:
     """Somebody else is asked from now on."""
     status.served_model = status.served_tier = ""
-    status.served_endpoint = status.fallback_reason = ""
+    status.served_endpoint = status.fallback_reason = status.left_out = ""
     status.limits = ()
 
 

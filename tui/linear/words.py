@@ -245,6 +245,8 @@ def status_lines(status: Status, can: Abilities, sockets: Sequence[SocketView]) 
         where = f" on {inert(status.served_endpoint)}" if status.served_endpoint else ""
         tier = f", tier {inert(status.served_tier)}" if status.served_tier else ""
         lines.append(f"Served by {inert(status.served_model)}{where}{tier}.")
+    if status.left_out:
+        lines.append(f"Not sent, for the server refuses it: {inert(status.left_out)}.")
     if status.fallback_reason:
         lines.append(f"That is a fallback: {inert(status.fallback_reason)}.")
     if status.rehearsal:

@@ -143,6 +143,12 @@ def _served(status: Status, asked: str, width: int) -> Parts:
     parts: Parts = [
         (f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")
     ]
+    if status.left_out:
+        words = f"not sent, for the server refuses it: {one_line(status.left_out)}"
+        parts += [
+            (f"{indent}{words[start:end]}\n", "$muted")
+            for start, end in breaks(words, width - len(indent))
+        ]
     if status.fallback_reason:
         words = f"a fallback: {one_line(status.fallback_reason)}"
         parts += [

@@ -49,6 +49,7 @@ async def test_it_is_left_out_and_that_is_kept_in_mind(kind: str, words: str, st
             await stand.ask("more", previous_response_id=parent, **fields)
             events = await stand.until()
             assert text_of(events) == "all is well"
+            assert events[-1]["response"]["metadata"]["duetto_left_out"] == "prompt_cache_key"
             parent = events[-1]["response"]["id"]
         told = sent(stand)[1:]
     assert ["prompt_cache_key" in body for body in told] == [True, False, False]
@@ -92,14 +93,19 @@ async def test_what_is_known_beforehand_is_not_sent(kind: str) -> None:
         assert "prompt_cache_key" not in sent(stand)[0]
 
 
-async def test_messages_learn_of_any_field() -> None:
+@pytest.mark.parametrize(("words", "status"), [
+    ("metadata.user_id: Extra inputs are not permitted", 400),
+    ("create() got an unexpected keyword argument 'metadata'", 500),
+])  # fmt: skip
+async def test_messages_learn_it_too(words: str, status: int) -> None:
     fine = Events(start(), text("ok"), stop())
-    words = "metadata.user_id: Extra inputs are not permitted"
-    refusal = Events(instead=Status(400, "invalid_request_error", words))
+    refusal = Events(instead=Status(status, "invalid_request_error", words))
     async with messages() as claude:
         claude.answers(refusal, fine, fine)
         for _ in range(2):
             await claude.ask(user="u", stop=["END"])
-            assert text_of(await claude.until()) == "ok"
+            events = await claude.until()
+            assert text_of(events) == "ok"
+            assert events[-1]["response"]["metadata"]["duetto_left_out"] == "metadata"
         assert ["metadata" in body for body in bodies(claude)] == [True, False, False]
         assert all("stop_sequences" in body for body in bodies(claude))

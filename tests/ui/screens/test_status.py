@@ -178,6 +178,12 @@ def test_what_it_cost(cost: Cost, words: str) -> None:
     assert "session" not in status_report(Status(), Abilities(), [], 70, Cost()).plain
 
 
+def test_what_the_server_refuses_is_said() -> None:
+    status = Status(models={"fast": "m"}, served_model="m", left_out="prompt_cache_key")
+    told = status_report(status, Abilities(), [], 70).plain
+    assert "not sent, for the server refuses it: prompt_cache_key" in told
+
+
 def test_what_was_served_is_not_what_was_asked() -> None:
     status = Status(
         models={"fast": "astra"}, endpoint="e", served_model="other", served_tier="flex"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -87,6 +87,11 @@ class Telling:
     @tier.setter
     def tier(self, name: str) -> None:
         self._run.served["service_tier"] = self._mask.text(name)
+
+    def left_out(self, fields: Iterable[str]) -> None:
+        """Fields that the server does not take, and that it was not sent."""
+        if names := ", ".join(fields):
+            self.note(duetto_left_out=names[:200])
 
     def note(self, **words: str) -> None:
         """More of who answers, for the response's ``metadata``; each name begins ``duetto_``."""

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from tui.bridge.endpoints.anthropic.asking import asking, toolbox
+from tui.bridge.endpoints.anthropic.asking import Turn, asking, toolbox
+from tui.bridge.endpoints.anthropic.lessons import fields_in
 from tui.bridge.endpoints.anthropic.options import options_of
 from tui.bridge.endpoints.anthropic.reading import Reading
 from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target
@@ -41,6 +42,8 @@ class AnthropicLanguage:
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
         """See `Language`."""
+        if isinstance(asked, Turn):
+            telling.left_out(fields_in(asked.lessons))
         return Reading(asked, target, telling, toolbox(asked))
 
 

@@ -101,6 +101,12 @@ def other_lesson(error: Refused, body: Mapping[str, Any]) -> str:
     return f"{FIELD}{refused[0]}" if refused else ""
 
 
+def fields_in(lessons: frozenset[str]) -> list[str]:
+    """The names of what is not sent; lessons of numbers and of thoughts are not about fields."""
+    fields = (one.removeprefix(FIELD) for one in lessons)
+    return sorted(one for one in fields if " " not in one and one != THOUGHTS)
+
+
 def taught(known: Ways, lessons: frozenset[str]) -> Ways:
     """How the model wants to be asked, by what was learnt."""
     if _BUDGET in lessons:

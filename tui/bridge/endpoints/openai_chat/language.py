@@ -49,6 +49,8 @@ class ChatLanguage:
         habits = self.dialect(asked)
         sent = asked.sent.toolbox if isinstance(asked, Turn) else None
         box = sent or toolbox(asked, habits)
+        if asked.model in self._learnt:
+            telling.left_out(habits.omit)
         if box.left_out:
             telling.note(duetto_tools_left_out=", ".join(box.left_out)[:200])
         return ChatReader(telling, asked.model, box, habits, Mask(secrets_in(target.address)))

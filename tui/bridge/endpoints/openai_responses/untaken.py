@@ -48,6 +48,7 @@ class Taught:
         Raises what ``ask`` raises.
         """
         for tries_left in reversed(range(MOST_TRIES)):
+            telling.left_out(self._untaken.of(asked.model))
             try:
                 await ask(asked, telling)
                 return
