@@ -64,6 +64,22 @@ def test_whether_something_can_be_decided_is_known_without_a_walk_over_all() -> 
     assert found.has_decidable()
 
 
+def test_numbers_are_kept_with_each_change_and_none_is_counted_again() -> None:
+    found = roster(*[Stage.LANDED] * 6)
+    ours, others = found.files_of("call 1")["a.txt"], found.files_of("call 0")["a.txt"]
+    assert (ours.total, ours.waiting, found.tally.waiting) == (3, 3, 6)
+    first, second, third = ours.hunks
+    first.added += 4
+    first.decision, second.stage, third.removed = Decision.ACCEPTED, Stage.CONFLICT, 2
+    assert (ours.waiting, ours.added, ours.removed, others.added) == (2, 4, 2, 0)
+    found.moved([first, second], "b.txt")
+    assert list(found.files_of("call 1")) == ["a.txt", "b.txt"]
+    assert (ours.total, ours.added, found.files_of("call 1")["b.txt"].added) == (1, 4 - 4, 4)
+    found.forget(third)
+    assert list(found.files_of("call 1")) == ["b.txt"]
+    assert (found.tally.total, found.tally.waiting, found.tally.removed) == (5, 4, 0)
+
+
 @pytest.mark.parametrize(
     ("stage", "decision", "candidates", "reason", "waits"),
     [

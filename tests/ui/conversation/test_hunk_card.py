@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from tui.core.edits.hunk import UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.roster import Roster
 from tui.core.text.buffer import Mark
-from tui.ui.conversation.hunk_card import Card, Focus, card_lines, look
+from tui.ui.conversation.hunk_card import Focus, Part, card_lines, empty_lines, look
 
 
 def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/cache.py") -> Hunk:
@@ -12,8 +13,16 @@ def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/ca
     return made
 
 
+def parts(hunks: list[Hunk], skip: int = 0) -> list[Part]:
+    roster = Roster()
+    for one in hunks:
+        roster.add(one)
+    files = roster.files_of("c").items()
+    return [Part(path, file, skip, file.total, earlier=skip > 0) for path, file in files]
+
+
 def shown(hunks: list[Hunk], focus: Focus | None = None, *, cut: bool = False) -> list[str]:
-    lines = card_lines(hunks, 60, focus or Focus(), Card(cut=cut))
+    lines = card_lines(parts(hunks), 60, focus or Focus()) if hunks else empty_lines(cut)
     return ["".join(text for text, _ in line.pieces).rstrip() for line in lines]
 
 
@@ -106,9 +115,8 @@ def test_an_undone_hunk_says_so_in_its_row() -> None:
 
 def test_while_a_long_patch_comes_its_first_hunks_are_one_row() -> None:
     hunks = [Hunk(n, 1, "c", "a.py", stage=Stage.LANDED, added=1) for n in range(1, 301)]
-    rows = ["".join(text for text, _ in line.pieces) for line in card_lines(hunks, 60, Focus())]
-    assert len(rows) == 301
-    lines = card_lines(hunks, 60, Focus(), Card(skip=297))
+    assert len(shown(hunks)) == 301
+    lines = card_lines(parts(hunks, 297), 60, Focus())
     rows = ["".join(text for text, _ in line.pieces) for line in lines]
     assert len(rows) == 5
     assert "300 hunks  +300" in rows[0]

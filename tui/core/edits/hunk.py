@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from operator import attrgetter
 
 from tui.core.text.buffer import Mark
 
@@ -57,6 +58,62 @@ EDITED = "you changed what this hunk wrote, so it was not taken back"
 """The reason of a conflict in which the text of a hunk stands, as the user edited it."""
 
 
+class Need(IntEnum):
+    """What a hunk still needs."""
+
+    NOTHING = 0
+    """It is decided, or nothing of it is to be decided."""
+    END = 1
+    """It still comes in, or is accepted and in conflict."""
+    LOOK = 2
+    """The user's choice of a place, or what is to stay of a conflict."""
+    DECISION = 3
+    """To be accepted or rejected."""
+
+
+class Tally:
+    """How many hunks need what, and their lines: told of each change, so that nobody recounts."""
+
+    __slots__ = ("added", "needs", "removed", "whole")
+
+    def __init__(self, whole: Tally | None = None) -> None:
+        """``whole``: the tally of which this one is a part."""
+        self.whole = whole
+        self.needs = [0, 0, 0, 0]
+        """By `Need`."""
+        self.added = 0
+        self.removed = 0
+
+    @property
+    def total(self) -> int:
+        """How many hunks."""
+        return sum(self.needs)
+
+    @property
+    def waiting(self) -> int:
+        """How many still come in, or wait for the user."""
+        return sum(self.needs[Need.END :])
+
+    def count(self, hunk: Hunk, by: int) -> None:
+        """Take a hunk in (``by`` 1) or out (-1), as it was noted last."""
+        tally: Tally | None = self
+        while tally is not None:
+            tally.needs[hunk.need] += by
+            tally.added += by * hunk.added
+            tally.removed += by * hunk.removed
+            tally = tally.whole
+
+    def changed(self, before: Need, now: Need, added: int, removed: int) -> None:
+        """A hunk needs something else now, or has so many more lines."""
+        tally: Tally | None = self
+        while tally is not None:
+            tally.needs[before] -= 1
+            tally.needs[now] += 1
+            tally.added += added
+            tally.removed += removed
+            tally = tally.whole
+
+
 @dataclass(eq=False)
 class Hunk:
     """One contiguous change: the unit that lands, is reviewed and is cut."""
@@ -94,6 +151,10 @@ class Hunk:
     """What the user said when rejecting it."""
     added: int = 0
     removed: int = 0
+    need: Need = field(default=Need.END, init=False, repr=False)
+    """Kept with each change of what it follows from."""
+    tally: Tally | None = field(default=None, init=False, repr=False)
+    """Who counts it."""
 
     @property
     def decidable(self) -> bool:
@@ -126,3 +187,41 @@ class Hunk:
         out = self.stage in (Stage.REFUSED, Stage.DROPPED, Stage.CONFLICT)
         out = out or (self.decision is Decision.REJECTED and self.kind in (Kind.EDIT, Kind.ADD))
         return (out or self.placeable) and bool(self.agent or self.base)
+
+
+def need_of(hunk: Hunk) -> Need:
+    """What a hunk needs, from its stage and decision."""
+    if hunk.decision is Decision.REJECTED:
+        return Need.NOTHING
+    if hunk.stage in PLACED:
+        return Need.DECISION if hunk.decision is Decision.PENDING else Need.NOTHING
+    if hunk.stage is Stage.CONFLICT:
+        return Need.LOOK if hunk.decision is Decision.PENDING else Need.END
+    if hunk.stage in OPEN:
+        return Need.LOOK if hunk.placeable else Need.END
+    return Need.NOTHING
+
+
+def _noted(name: str) -> property:
+    """An attribute whose changes the tally hears of."""
+    kept = f"_{name}"
+    lines = name in ("added", "removed")
+
+    def change(hunk: Hunk, value: object) -> None:
+        tally = hunk.tally
+        if tally is None:
+            setattr(hunk, kept, value)
+            return
+        before = hunk.need, hunk.added, hunk.removed
+        setattr(hunk, kept, value)
+        if not lines:
+            hunk.need = need_of(hunk)
+        now = hunk.need, hunk.added, hunk.removed
+        if now != before:
+            tally.changed(before[0], now[0], now[1] - before[1], now[2] - before[2])
+
+    return property(attrgetter(kept), change)
+
+
+for _name in ("stage", "decision", "candidates", "reason", "added", "removed"):
+    setattr(Hunk, _name, _noted(_name))

@@ -2,44 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
-from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Stage
+from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Need, Stage, Tally, need_of
 
 _UNSETTLED = OPEN | PLACED | {Stage.CONFLICT}
 
 
+class FileTally(Tally):
+    """The hunks of one patch in one file, and what they need."""
+
+    __slots__ = ("hunks",)
+
+    def __init__(self, whole: Tally) -> None:
+        super().__init__(whole)
+        self.hunks: list[Hunk] = []
+
+
 class Roster:
-    """The hunks in the order in which they came, by id, by call, and those not settled."""
+    """The hunks in the order in which they came, by id, by call and file, and their numbers."""
 
     def __init__(self) -> None:
         self.hunks: list[Hunk] = []
         self.reviews = 0
         """Grows when the user decides, places or takes back: older hunks may have changed."""
-        self._by_id: dict[int, Hunk] = {}
+        self.tally = Tally()
+        """Of all hunks."""
         self._by_call: dict[str, list[Hunk]] = {}
+        self._files: dict[str, dict[str, FileTally]] = {}
+        """By call and path; both in the order in which they came."""
         self._unsettled: dict[int, Hunk] = {}
 
     def __contains__(self, hunk_id: int) -> bool:
-        return hunk_id in self._by_id
+        return self._at(hunk_id) is not None
 
     def add(self, hunk: Hunk) -> None:
         """Take a new hunk in; it has the highest id so far."""
         self.hunks.append(hunk)
-        self._by_id[hunk.id] = hunk
         self._by_call.setdefault(hunk.call_id, []).append(hunk)
         self._unsettled[hunk.id] = hunk
+        hunk.need = need_of(hunk)
+        self._count(hunk)
 
     def forget(self, hunk: Hunk) -> None:
         """Take a hunk out that came to nothing."""
-        if self._by_id.pop(hunk.id, None) is None:
+        if self._at(hunk.id) is None:
             return
         self._unsettled.pop(hunk.id, None)
+        self._discount(hunk)
         for hunks in (self.hunks, self._by_call[hunk.call_id]):
-            at = len(hunks) - 1  # it is nearly always among the last
-            while hunks[at] is not hunk:
-                at -= 1
-            del hunks[at]
+            _take_out(hunks, hunk)
+
+    def files_of(self, call_id: str) -> dict[str, FileTally]:
+        """The hunks of one tool call by path, with their numbers."""
+        return self._files.get(call_id, {})
+
+    def in_file(self, path: str | None) -> Iterator[FileTally]:
+        """What the calls did to one file (None: to each of all), oldest first."""
+        for files in self._files.values():
+            if path is None:
+                yield from files.values()
+            elif path in files:
+                yield files[path]
+
+    def calls_waiting(self) -> set[str]:
+        """Calls of which a hunk still comes in, or waits for the user."""
+        return {
+            call_id
+            for call_id, files in self._files.items()
+            if any(tally.waiting for tally in files.values())
+        }
+
+    def moved(self, hunks: Iterable[Hunk], path: str) -> None:
+        """These hunks stand in a file of another path from now on."""
+        moving = [hunk for hunk in dict.fromkeys(hunks) if hunk.path != path]
+        for hunk in reversed(moving):
+            self._discount(hunk)
+        for hunk in moving:
+            hunk.path = path
+            if hunk.id in self:
+                self._count(hunk)
 
     def reviewed(self, *reopened: Hunk) -> None:
         """The user decided; ``reopened`` hunks are to be decided again."""
@@ -50,7 +94,10 @@ class Roster:
 
     def by_id(self, hunk_id: int) -> Hunk:
         """The hunk of that id. Raises KeyError."""
-        return self._by_id[hunk_id]
+        at = self._at(hunk_id)
+        if at is None:
+            raise KeyError(hunk_id)
+        return self.hunks[at]
 
     def of_call(self, call_id: str) -> Sequence[Hunk]:
         """The hunks of one tool call, in order."""
@@ -64,24 +111,43 @@ class Roster:
         return list(self._unsettled.values())
 
     def has_decidable(self) -> bool:
-        """True if a hunk can be accepted or rejected now; what is over is not looked at again."""
-        over: list[int] = []
-        found, landing = False, Stage.LANDING
-        for number, hunk in self._unsettled.items():
-            if hunk.stage is landing and hunk.decision is Decision.PENDING:
-                continue  # as do thousands at once, each frame: a whole file's end together
-            if found := hunk.decidable:
-                break
-            if not _is_unsettled(hunk):
-                over.append(number)
-        for number in over:
-            del self._unsettled[number]
-        return found
+        """True if a hunk can be accepted or rejected now."""
+        return self.tally.needs[Need.DECISION] > 0
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user: to be decided on, to be placed, or in conflict."""
-        landing = Stage.LANDING
-        return any(hunk.stage is not landing and waits(hunk) for hunk in self._unsettled.values())
+        return self.has_decidable() or self.tally.needs[Need.LOOK] > 0
+
+    def _at(self, hunk_id: int) -> int | None:
+        """Where a hunk stands in the list, which is in the order of the ids."""
+        at = bisect_left(self.hunks, hunk_id, key=_ID)
+        return at if at < len(self.hunks) and self.hunks[at].id == hunk_id else None
+
+    def _count(self, hunk: Hunk) -> None:
+        files = self._files.setdefault(hunk.call_id, {})
+        if (tally := files.get(hunk.path)) is None:
+            tally = files[hunk.path] = FileTally(self.tally)
+        hunk.tally = tally
+        tally.hunks.append(hunk)
+        tally.count(hunk, 1)
+
+    def _discount(self, hunk: Hunk) -> None:
+        tally, hunk.tally = hunk.tally, None
+        if isinstance(tally, FileTally):
+            tally.count(hunk, -1)
+            _take_out(tally.hunks, hunk)
+            if not tally.hunks:
+                del self._files[hunk.call_id][hunk.path]
+
+
+_ID = attrgetter("id")
+
+
+def _take_out(hunks: list[Hunk], hunk: Hunk) -> None:
+    at = len(hunks) - 1  # it is nearly always among the last
+    while hunks[at] is not hunk:
+        at -= 1
+    del hunks[at]
 
 
 def waits(hunk: Hunk) -> bool:

@@ -25,7 +25,8 @@ def counted(view: BlockView, needle: Needle) -> Iterator[int]:
     """How often the words are in each part of a block; each part takes a few milliseconds."""
     block = view.block
     if isinstance(view, PatchView):
-        yield _count(view.lines(), needle)
+        for number in range(len(view.pages)):
+            yield _count(view.lines(number), needle)
     elif block.kind is BlockKind.TEXT and block.state != "failed":
         yield from _in_markdown(view, needle)
     else:

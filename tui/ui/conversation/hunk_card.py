@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.hunk import PLACED, UNDONE, Decision, Hunk, Kind, Stage, need_of
+from tui.core.edits.roster import FileTally
 from tui.ui import theme
 from tui.ui.rows import Line, Piece, Target, breaks, clip, clip_left, flat, inert, one_line, spread
 
@@ -64,63 +65,60 @@ class Focus(NamedTuple):
     """The keyboard is here: what the keys do is said."""
 
 
-class Card(NamedTuple):
-    """What a card shows besides its hunks."""
+class Part(NamedTuple):
+    """Hunks of one file that have rows of their own."""
 
-    block: int = 0
-    """The index of its block."""
-    cut: bool = False
-    """Its stream was stopped."""
-    skip: int = 0
-    """The first hunks have no rows of their own: what is made each frame stays small."""
-    shut: frozenset[str] = frozenset()
-    """Files whose hunks are folded away."""
+    path: str
+    tally: FileTally
+    first: int
+    last: int
+    """Of the tally's hunks, without the last."""
+    headed: bool = True
+    """The file's own row is above them."""
+    shut: bool = False
+    """The file's hunks are folded away."""
+    earlier: bool = False
+    """Those before the first have one row together."""
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        """Those that have rows."""
+        return [] if self.shut else self.tally.hunks[self.first : self.last]
 
 
-def card_lines(
-    hunks: Sequence[Hunk], width: int, focus: Focus, card: Card | None = None
-) -> list[Line]:
-    """The card of one patch."""
-    card = card or Card()
-    if not hunks:
-        words = "patch stopped before it named a file" if card.cut else "reading the patch…"
-        return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
-    files = _by_file(hunks)
-    earlier = _by_file(hunks[: card.skip])
+def empty_lines(cut: bool) -> list[Line]:
+    """A card without hunks."""
+    words = "patch stopped before it named a file" if cut else "reading the patch…"
+    return [Line([(f" ✎ {words}", theme.active().style("muted"))], "panel")]
+
+
+def card_lines(parts: Iterable[Part], width: int, focus: Focus, block: int = 0) -> list[Line]:
+    """The rows of these hunks on the card of a patch; ``block``: the index of its block."""
     lines: list[Line] = []
-    for path, ours in files.items():
-        shut = path in card.shut
-        lines.append(
-            _header(path, ours, width, shut)._replace(target=Target("file", card.block, path))
-        )
-        if shut:
-            continue
-        more = len(earlier.get(path, ()))
-        if more:
-            words = f"     ⋯ {more} earlier hunk{'s' if more > 1 else ''}"
+    for part in parts:
+        if part.headed:
+            target = Target("file", block, part.path)
+            header = _header(part.path, part.tally, width, part.shut)
+            lines.append(header._replace(target=target))
+        if part.earlier and not part.shut:
+            words = f"     ⋯ {part.first} earlier hunk{'s' if part.first > 1 else ''}"
             lines.append(Line([(words, theme.active().style("faint"))], "panel"))
-        for hunk in ours[more:]:
+        for hunk in part.hunks:
             lines += _hunk_lines(hunk, width, focus)
     return lines
 
 
-def _by_file(hunks: Sequence[Hunk]) -> dict[str, list[Hunk]]:
-    files: dict[str, list[Hunk]] = {}
-    for hunk in hunks:
-        files.setdefault(hunk.path, []).append(hunk)
-    return files
-
-
-def _header(path: str, hunks: list[Hunk], width: int, shut: bool) -> Line:
+def _header(path: str, tally: FileTally, width: int, shut: bool) -> Line:
     palette = theme.active()
-    total, decided = len(hunks), sum(not _waits(hunk) for hunk in hunks)
+    total = tally.total
+    decided = total - tally.waiting
     verb = {Kind.ADD: "new file", Kind.DELETE: "deleted", Kind.MOVE: "moved"}.get(
-        hunks[0].kind, f"{total} hunk{'s' if total > 1 else ''}"
+        tally.hunks[0].kind, f"{total} hunk{'s' if total > 1 else ''}"
     )
     right: list[Piece] = [
         (f" {verb}  ", palette.style("muted")),
-        (f"+{sum([hunk.added for hunk in hunks])} ", palette.style("hunk-accepted")),
-        (f"{MINUS}{sum([hunk.removed for hunk in hunks])}", palette.style("hunk-struck")),
+        (f"+{tally.added} ", palette.style("hunk-accepted")),
+        (f"{MINUS}{tally.removed}", palette.style("hunk-struck")),
         (f"  {decided}/{total} ", palette.style("faint" if decided < total else "success")),
     ]
     room = width - sum(cell_len(text) for text, _ in right) - 3
@@ -129,18 +127,6 @@ def _header(path: str, hunks: list[Hunk], width: int, shut: bool) -> Line:
         (clip_left(one_line(path), max(room, 6)), palette.style("foreground", more="bold")),
     ]
     return Line(spread(left, right, width), "panel")
-
-
-def _waits(hunk: Hunk) -> bool:
-    """True if a hunk is still open, or waits for the user."""
-    if hunk.decision is Decision.REJECTED:
-        return False
-    return (
-        hunk.stage is Stage.LANDING
-        or hunk.stage in OPEN
-        or hunk.stage is Stage.CONFLICT
-        or hunk.decidable
-    )
 
 
 def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
@@ -166,7 +152,7 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus) -> list[Line]:
         reasons.append(f"you said: {hunk.words}")
     if hunk.kind is Kind.MOVE:
         reasons.append(f"→ {hunk.target}")
-    style = palette.style("warning" if _waits(hunk) else "muted")
+    style = palette.style("warning" if need_of(hunk) else "muted")
     for reason in reasons:
         text = one_line(reason)
         lines += [
@@ -213,7 +199,7 @@ def _keys(hunk: Hunk, width: int) -> list[Piece]:
         keys = [("← →", "choose"), ("Enter", "places"), ("r", "reject")]
     elif hunk.is_out:
         keys = [("Enter", "text"), ("e", "copy")]
-        if _waits(hunk):
+        if need_of(hunk):
             keys.append(("r", "reject"))
     pieces: list[Piece] = []
     for key, word in keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.engine.intents import (
@@ -32,17 +32,14 @@ class HunkPane(TranscriptPane):
 
     def select_pending(self) -> bool:
         """Select the next hunk that waits for a decision; False if there is none."""
-        waiting = _waiting(self._session)
-        stops = self.rows.stops_of_hunks(waiting, waiting.values())
-        if not stops:
-            return False
         here = self.rows.chosen if self.marked is not None else -1
-        self._select(next((stop for stop in stops if stop.row > here), stops[0]))
-        return True
+        stop = next(self._waiting(here), None) or next(self._waiting(-1), None)
+        self._select(stop)
+        return stop is not None
 
     def has_waiting(self) -> bool:
         """True if a hunk waits for the user."""
-        return bool(_waiting(self._session))
+        return self._session.workspace.roster.has_waiting()
 
     def return_to(self, path: str, line: int) -> bool:
         """Select the hunk that wrote a line (0-based), else stay at what was selected last.
@@ -50,14 +47,15 @@ class HunkPane(TranscriptPane):
         False if no card wrote it.
         """
         hunk = newest_at(self._session.workspace.roster.hunks, path, line)
-        stops = self.rows.stops_of_hunks({hunk.id}, [hunk.call_id]) if hunk is not None else []
-        if stops:
-            self._select(stops[0])
+        calls = () if hunk is None else (hunk.call_id,)
+        stop = next(self.rows.stops_of_hunks(lambda one: one is hunk, calls), None)
+        if stop is not None:
+            self._select(stop)
         elif self.marked is not None:
             self.show_row(self.rows.chosen)
-        if not stops:
+        if stop is None:
             self.notify("No card wrote this line; this is where you were.", markup=False)
-        return bool(stops)
+        return stop is not None
 
     def selected_hunk(self) -> Hunk | None:
         """The hunk that the review keys act on."""
@@ -114,14 +112,9 @@ class HunkPane(TranscriptPane):
 
     def action_next_hunk(self, waiting: bool = False) -> None:
         """Select the hunk below; ``waiting``: the next one that waits for a decision."""
-        if waiting:
-            wanted = _waiting(self._session)
-            stops = iter(self.rows.stops_of_hunks(wanted, wanted.values()))
-        else:
-            stops = self.rows.stops(self.rows.chosen + 1)
         here = self.rows.chosen
-        below = (stop for stop in stops if stop.row > here and stop.target.kind == "hunk")
-        self._select(next(below, None))
+        stops = self._waiting(here) if waiting else self.rows.stops(here + 1)
+        self._select(next((stop for stop in stops if stop.target.kind == "hunk"), None))
 
     def action_previous_hunk(self) -> None:
         """Select the hunk above."""
@@ -144,6 +137,12 @@ class HunkPane(TranscriptPane):
             self._candidate = (self._candidate + step) % len(hunk.candidates)
             self._refocus(hunk.id)
             self.post_message(_selected(hunk, self._candidate))
+
+    def _waiting(self, here: int) -> Iterator[Stop]:
+        """The rows of hunks that wait for the user, below a row."""
+        calls = self._session.workspace.roster.calls_waiting()
+        stops = self.rows.stops_of_hunks(_is_waiting, calls, here + 1)
+        return (stop for stop in stops if stop.row > here)
 
     def _place(self, hunk: Hunk) -> bool:
         """Put an ambiguous hunk at the chosen place; False if it is none."""
@@ -196,12 +195,6 @@ def newest_at(hunks: Sequence[Hunk], path: str, line: int) -> Hunk | None:
 def _hunk(session: Session, hunk_id: int) -> Hunk | None:
     roster = session.workspace.roster
     return roster.by_id(hunk_id) if hunk_id in roster else None
-
-
-def _waiting(session: Session) -> dict[int, str]:
-    """The hunks that wait for the user: id -> call id."""
-    unsettled = session.workspace.roster.unsettled()
-    return {hunk.id: hunk.call_id for hunk in unsettled if _is_waiting(hunk)}
 
 
 def _is_waiting(hunk: Hunk) -> bool:

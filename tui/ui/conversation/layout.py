@@ -7,9 +7,10 @@ however long the conversation is.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
+from tui.core.edits.hunk import Hunk
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -78,7 +79,7 @@ class Layout:
         self._welcome: list[Row] = []
         self._welcome_key: object = None
         roster = session.workspace.roster
-        scene.hunks = roster.of_call
+        scene.hunks, scene.files = roster.of_call, roster.files_of
         scene.reviews = lambda: roster.reviews
         scene.now = session.now
 
@@ -220,17 +221,27 @@ class Layout:
         if view.has_stops and self._stopping[at : at + 1] != [view.index]:
             self._stopping.insert(at, view.index)
 
-    def stops_of_hunks(self, ids: Container[int], calls: Iterable[str]) -> list[Stop]:
-        """The rows of these hunks, which are on the cards of these calls."""
-        found: list[Stop] = []
-        for index in sorted({self._cards_of[call] for call in calls if call in self._cards_of}):
+    def stops_of_hunks(
+        self, wanted: Callable[[Hunk], bool], calls: Container[str], start: int = 0
+    ) -> Iterator[Stop]:
+        """The rows of these hunks, which are on the cards of these calls, from a row on."""
+        for index in self._patches:
             view = self.views[index]
-            if isinstance(view, PatchView) and view.open_up(ids):
+            if not isinstance(view, PatchView) or view.block.call_id not in calls:
+                continue
+            if view.open_up(wanted):
                 self._sync_view(index)
-            self.pages.settle(self.pages.start(view.first), 1)
-            stops = self._stops_of(view.first)
-            found += [s for s in stops if s.target.kind == "hunk" and s.target.key in ids]
-        return found
+            for number in range(len(view.pages)):
+                at = view.first + number
+                page = self.pages[at]
+                if self.pages.start(at) + page.height <= start:
+                    continue
+                found = {hunk.id for hunk in view.hunks_on(number) if wanted(hunk)}
+                if found:
+                    self.pages.settle(self.pages.start(at), 1)
+                for stop in self._stops_of(at) if found else ():
+                    if stop.target.kind == "hunk" and stop.target.key in found:
+                        yield stop
 
     def _stops_of(self, at: int) -> list[Stop]:
         """The stops of one page: the first row of each target."""
@@ -245,14 +256,18 @@ class Layout:
 
     def _sync_view(self, index: int) -> int | None:
         view = self.views[index]
-        pages, last = len(view.pages), len(view.pages) - 1
-        before = view.pages[last].height
+        pages, last = view.pages, len(view.pages) - 1
+        before, count = pages[last].height, last + 1
+        behind = self.pages.start(view.first + last) + before
         changed = view.sync()
         if changed is None:
             return None
         self._note_stops(view)
-        if len(view.pages) < pages:
+        if view.pages is not pages or len(pages) < count:
             self._recount()
+            end = view.first + len(view.pages)
+            now = self.pages.start(end) if end < len(self.pages) else self.pages.total
+            self.pages.shift(behind, now - behind)
         else:
             self.pages.resized(view.first + last, before)
             self.pages.take_in(view.first + last)

@@ -82,6 +82,10 @@ class Pages:
         for later in range(number + 1, len(self._starts)):
             self._starts[later] += grown
         self.total += grown
+        self.shift(behind, grown)
+
+    def shift(self, behind: int, grown: int) -> None:
+        """What is at this row or below it moved."""
         for name, row in self.anchors.items():
             if row >= behind:
                 self.anchors[name] = row + grown
@@ -139,9 +143,7 @@ class Pages:
         for view in {later.view for later in self._pages[behind:]}:
             view.first += len(new)
         first, rows = self._starts[behind], sum(one.height for one in new)
-        for name, row in self.anchors.items():
-            if row >= first:
-                self.anchors[name] = row + rows
+        self.shift(first, rows)
         self.replace([*self._pages[:behind], *new, *self._pages[behind:]])
 
     def _forget(self, but: list[Page]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tui.core.edits.hunk import Hunk
+from tui.core.edits.roster import FileTally
 from tui.core.turn import Block, BlockKind
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import Focus
@@ -47,6 +48,8 @@ class Scene:
     version: int = 0
     """Counts changes of the width or the colours: all rows must be made again."""
     hunks: Callable[[str], Sequence[Hunk]] = lambda call_id: ()
+    files: Callable[[str], dict[str, FileTally]] = lambda call_id: {}
+    """The same by path, with their numbers."""
     now: Callable[[], float] = lambda: 0.0
     """Seconds of the session's clock."""
     reviews: Callable[[], int] = lambda: 0
@@ -71,7 +74,7 @@ class Page:
     A page that is out of sight keeps its height only; it is made again when it is looked at.
     """
 
-    __slots__ = ("height", "number", "rows", "version", "view")
+    __slots__ = ("height", "number", "rows", "seen", "version", "view")
 
     def __init__(self, view: BlockView, number: int) -> None:
         self.view = view
@@ -82,6 +85,8 @@ class Page:
         self.rows: list[Row] | None = None
         self.version: object = None
         """`BlockView.version` when it was made."""
+        self.seen: object = None
+        """Of a card, all that it showed then."""
 
     @property
     def fresh(self) -> bool:

@@ -31,7 +31,7 @@ _IDLE_BUDGET_S = 0.004
 _COLOURS_S = 0.015
 _BUSY_BUDGET_S = 0.002
 """For colours while an answer comes; else `_IDLE_BUDGET_S`, every `_COLOURS_S`."""
-_LANDMARKS_S = 0.3
+_LANDMARKS_S = 0.1
 """How soon very many hunks are looked through again, if no frame comes."""
 _BUSY_EVERY = 8
 """Once in so many times, then: what is in sight is coloured by its repaint anyway."""
@@ -134,12 +134,17 @@ class EditorCanvas(Painted, can_focus=True):
         if view.brackets.pending:
             self.every("brackets", _IDLE_S, self._match_on)
         if self.landmarks.late:
-            self.every("landmarks", _LANDMARKS_S, self.repaint)
+            self.every("landmarks", _LANDMARKS_S, self._look_on)
         elif "landmarks" in self._repeats:
             self.stop("landmarks")
             self.post_message(self.Moved())
         if measure_on(view.layout, view.shown(self.size.height), 0.0):
             self.every("measures", _IDLE_S, self._measure_on)
+
+    def _look_on(self) -> None:
+        """Look through hunks, and paint where that is done."""
+        if self.view is None or self.landmarks.look(self.session.workspace, self.view):
+            self.repaint()
 
     def _colour_on(self) -> None:
         view = self.view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from time import monotonic
 
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
@@ -16,7 +16,9 @@ from tui.ui.editor.view import View
 SHOWN_CANDIDATES = 5
 """With more of them no place is marked (EDITS.md section 4)."""
 _MANY = 300
-"""Hunks from which they are not looked through each frame."""
+"""Hunks that are looked through at once; of more of them a part each frame."""
+_SLICE_S = 0.003
+"""For so long."""
 _SHARE = 20
 """Then the time between two looks is so many times as long as a look."""
 _GRAIN = 1000
@@ -35,6 +37,9 @@ class Landmarks:
         """First rows of what waits or comes in, in order."""
         self._lasts: list[int] = []
         self._due_s = 0.0
+        self._took_s = 0.0
+        self._scan: Iterator[None] | None = None
+        """A look that goes on in the next frame."""
         self.late = False
         """Of very many hunks the last ones came after they were looked through."""
 
@@ -49,22 +54,46 @@ class Landmarks:
             fate = _TORN
         return Said(words, above, below, workspace.ghost(path), fate)
 
-    def look(self, workspace: Workspace, view: View) -> None:
-        """Look through the hunks; of very many not each frame."""
+    def look(self, workspace: Workspace, view: View) -> bool:
+        """Look through the hunks; of very many at a part in each frame; True: it is done."""
         start_s = monotonic()
-        self.late = view.path == self._path and start_s < self._due_s
+        if view.path != self._path:
+            self._path, self._scan, self._due_s = view.path, None, 0.0
+            self._hunks, self._firsts, self._lasts = [], [], []
+        self.late = start_s < self._due_s
         if self.late:
-            return
-        self._path = view.path
-        shown = [hunk for hunk in shown_hunks(workspace) if hunk.path == view.path]
-        waiting = [rows for hunk in shown if _waits(hunk) for rows in _rows(hunk)]
-        self._firsts = sorted(first for first, _ in waiting)
-        self._lasts = sorted(max(last - 1, first) for first, last in waiting)
-        self._hunks = [mark for hunk in shown for mark in marks_of_hunk(hunk)]
-        self._due_s = 0.0
-        if len(shown) > _MANY:
-            self._hunks = _coarser(self._hunks, view.buffer.line_count)
-            self._due_s = monotonic() + _SHARE * (monotonic() - start_s)
+            return False
+        if self._scan is None:
+            self._scan, self._took_s = self._through(workspace, view), 0.0
+        for _ in self._scan:
+            self.late = monotonic() - start_s > _SLICE_S
+            if self.late:
+                break
+        self._took_s += monotonic() - start_s
+        if not self.late:
+            self._scan = None
+            self._due_s = monotonic() + _SHARE * self._took_s if self._took_s > _SLICE_S else 0.0
+        return not self.late
+
+    def _through(self, workspace: Workspace, view: View) -> Iterator[None]:
+        """Look through all hunks, with pauses."""
+        firsts: list[int] = []
+        lasts: list[int] = []
+        marks: dict[Mark, None] = {}
+        grain = 1
+        for number, hunk in enumerate(shown_hunks(workspace, view.path)):
+            if _waits(hunk):
+                for first, last in _rows(hunk):
+                    firsts.append(first)
+                    lasts.append(max(last - 1, first))
+            for mark in marks_of_hunk(hunk):
+                marks[_coarser(mark, grain)] = None
+            if number and not number % _MANY:
+                if grain == 1 and (grain := max(view.buffer.line_count // _GRAIN, 1)) > 1:
+                    marks = {_coarser(mark, grain): None for mark in marks}
+                yield
+        self._firsts, self._lasts = sorted(firsts), sorted(lasts)
+        self._hunks = list(marks)
 
     def marks(self, view: View) -> list[Mark]:
         """The coloured cells of the file's overview, as it was looked through last."""
@@ -76,21 +105,17 @@ class Landmarks:
         return above, len(self._firsts) - bisect_right(self._firsts, last)
 
 
-def marks_of(workspace: Workspace, view: View) -> list[Mark]:
-    """The coloured cells of a file's overview."""
-    landmarks = Landmarks()
-    landmarks.look(workspace, view)
-    return landmarks.marks(view)
+def shown_hunks(workspace: Workspace, path: str | None = None) -> Iterator[Hunk]:
+    """What waits or comes in in a file, and what the last turn did; the rest is its text.
 
-
-def shown_hunks(workspace: Workspace) -> Iterable[Hunk]:
-    """What waits or comes in, and what the last turn did; the rest is the file's text."""
-    found = {hunk.id: hunk for hunk in workspace.roster.unsettled()}
-    for hunk in reversed(workspace.hunks):
-        if hunk.turn != workspace.hunks[-1].turn:
-            break
-        found[hunk.id] = hunk
-    return found.values()
+    ``path``: None for all files.
+    """
+    latest = workspace.hunks[-1].turn if workspace.hunks else 0
+    for tally in list(workspace.roster.in_file(path)):
+        hunks = tally.hunks
+        of_latest = bool(hunks) and hunks[0].turn == latest
+        if of_latest or tally.waiting:
+            yield from (hunk for hunk in hunks if of_latest or hunk.need)
 
 
 def _waits(hunk: Hunk) -> bool:
@@ -117,11 +142,12 @@ def marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
         yield Mark(hunk.start.line, hunk.end.line, kind)
 
 
-def _coarser(marks: Iterable[Mark], lines: int) -> list[Mark]:
-    """No more marks than a strip has use for."""
-    grain = max(lines // _GRAIN, 1)
-    cells = {(mark.first // grain, (mark.last - 1) // grain, mark.kind) for mark in marks}
-    return [Mark(first * grain, (last + 1) * grain, kind) for first, last, kind in cells]
+def _coarser(mark: Mark, grain: int) -> Mark:
+    """A mark of whole parts of the file: a strip has no use for more."""
+    if grain == 1:
+        return mark
+    first, last = mark.first // grain, (mark.last - 1) // grain
+    return Mark(first * grain, (last + 1) * grain, mark.kind)
 
 
 def kind_of_hunk(hunk: Hunk) -> str:

@@ -89,5 +89,4 @@ def _put_at(ledger: Ledger, record: FileRecord, path: str, disk: bytes | None) -
     ledger.buffers[path] = record.buffer
     waiting = [hunk for section in record.waiting for hunk in section.hunks]
     alone = [record.deletion] if record.deletion is not None else []
-    for hunk in [*record.live, *waiting, *alone]:
-        hunk.path = path
+    ledger.roster.moved([*record.live, *waiting, *alone], path)

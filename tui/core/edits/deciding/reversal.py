@@ -254,7 +254,7 @@ def _put_on(ledger: Ledger, record: FileRecord, step: Step) -> list[str]:
         _check_free(ledger, record, step)
     first, last = hunk.start.line, hunk.end.line
     if off is None:
-        _stand_again(record, hunk, (first, last), step.rank)
+        _stand_again(ledger, record, hunk, (first, last), step.rank)
         return []
     now = rows_text(record.buffer, first, last)
     known = {one.hunk for one in off.beside}
@@ -271,7 +271,7 @@ def _put_on(ledger: Ledger, record: FileRecord, step: Step) -> list[str]:
         assert one.start is not None
         assert one.end is not None
         one.start.line = one.end.line = first
-    _stand_again(record, hunk, (first, first + row_count(text)), off.rank)
+    _stand_again(ledger, record, hunk, (first, first + row_count(text)), off.rank)
     for beside in still:
         _set_beside(ledger, beside, first)
     if was_gone and step.disk is not None and record.disk is None:
@@ -291,12 +291,14 @@ def _with_what_came(record: FileRecord, rows: tuple[int, int], now: str, off: Ta
     return text
 
 
-def _stand_again(record: FileRecord, hunk: Hunk, rows: tuple[int, int], rank: int | None) -> None:
+def _stand_again(
+    ledger: Ledger, record: FileRecord, hunk: Hunk, rows: tuple[int, int], rank: int | None
+) -> None:
     """A hunk stands in its text again, at its place in the order of landing."""
     record.off.remove(hunk)
     hunk.start, hunk.end = Mark(rows[0]), Mark(rows[1], right=True)
     record.live.append(hunk, rank)
-    hunk.path = record.path
+    ledger.roster.moved([hunk], record.path)
 
 
 def _overlap(hunk: Hunk, first: int, last: int) -> bool:

@@ -227,8 +227,7 @@ def follow(ledger: Ledger, path: str, read: FileRead, target: str) -> None:
     ledger.records[target], ledger.buffers[target] = record, record.buffer
     waiting = [hunk for section in record.waiting for hunk in section.hunks]
     alone = [hunk for hunk in (record.deletion, record.moving) if hunk is not None]
-    for hunk in [*record.live, *record.made, *record.undecided, *waiting, *alone]:
-        hunk.path = target
+    ledger.roster.moved([*record.live, *record.made, *record.undecided, *waiting, *alone], target)
     ledger.conflicts.discard(path)
     ledger.touched |= {path, target}
     ledger.bump()

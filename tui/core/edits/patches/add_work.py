@@ -115,7 +115,8 @@ class AddWork(Painted, FileWork):
             raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
         self.record = record or self.ledger.create(path)
         self._sent = self.record.since.before(self.record.buffer)
-        self.path = self._hunk.path = self.record.path
+        self.path = self.record.path
+        self.ledger.roster.moved([self._hunk], self.path)
         self._hunk.stage = Stage.READING
         self.record.sections.append(self)
         if blank:

@@ -148,7 +148,7 @@ class UpdateWork(FileWork):
             return
         self.ledger.arriving.pop(earlier.target, None)
         record.moving = None
-        hunk.path = earlier.path
+        self.ledger.roster.moved([hunk], earlier.path)
         self._move(record, hunk)
         if hunk.stage is Stage.LANDED:
             self.ledger.forget_hunk(earlier)
@@ -237,7 +237,7 @@ class DeleteWork(FileWork):
         except EditRefused as error:
             self.ended(hunk, Stage.REFUSED, str(error))
             return
-        hunk.path = record.path
+        self.ledger.roster.moved([hunk], record.path)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
         hunk.flags.append("deletes the file")
