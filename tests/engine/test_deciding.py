@@ -340,3 +340,22 @@ async def test_what_is_typed_inside_a_pending_hunk_is_not_saved_with_it_and_that
     assert session.workspace.buffers["a.py"].encode() == world.files.data["a.py"]
     assert not session.workspace.is_dirty("a.py")
     await session.close()
+
+
+async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    text = "".join(f"{number}\n" for number in range(500))
+    world = World({"a.txt": text}, options=Options(in_slices=True))
+    sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
+    land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
+    world.session.submit(intents.Accept())
+    assert decisions(world).count("accepted") == 100
+    assert not world.session.at_rest
+    world.session.submit(intents.UndoDecision())
+    assert decisions(world).count("accepted") == 100, "it waits for the one before"
+    while not world.session.at_rest:
+        await settle()
+    assert decisions(world).count("pending") == 250
+    assert world.files.data["a.txt"] == text.encode(), "both are written"

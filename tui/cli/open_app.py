@@ -123,7 +123,7 @@ def open_app(
     from tui.cli.workplace import Workplace
 
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
-    options = options_for(workplace)
+    options = dataclasses.replace(options_for(workplace), in_slices=True)
     if beginning is not None:
         options = beginning.options(options)
     composition = Composition(workplace, options, record=record)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import Future
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from tui.core.edits.decisions import Entry
+from tui.core.edits.decisions import Entry, Work
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
 from tui.core.edits.workspace import Workspace
 from tui.engine import intents
@@ -18,6 +20,11 @@ from tui.engine.saving import Saving
 from tui.errors import EditRefused
 
 SaveMode = Literal["on-accept", "manual"]
+SLICE_S = 0.004
+"""For so long decisions are made before keys have their turn."""
+_LEAST = 100
+"""Hunks that are decided on at once, however long that takes."""
+_DONE = object()
 KEEP_LINES = "Keep what I typed only"
 REMOVE_FILE = "Remove the file: undoing the decision brings it back"
 LEAVE_FILE = "Leave it as it is: the hunk stays pending"
@@ -30,12 +37,23 @@ class Deciding:
     """What the user says of hunks, done in the workspace, and written by `Saving`."""
 
     def __init__(
-        self, board: Board, saving: Saving, mode: SaveMode, *, can_ask: bool = False
+        self,
+        board: Board,
+        saving: Saving,
+        mode: SaveMode,
+        *,
+        can_ask: bool = False,
+        in_slices: bool = False,
     ) -> None:
         """``mode``: whether a decision is written at once, or when the user saves.
 
-        ``can_ask``: somebody is there to answer.
+        ``can_ask``: somebody is there to answer. ``in_slices``: keys are to be answered while very
+        many hunks are decided on; else each decision is made when `handle` returns.
         """
+        self._in_slices = in_slices
+        self._works: deque[Work[None]] = deque()
+        """Decisions that are being made, in order."""
+        self._clock = saving.clock
         self._board = board
         self._saving = saving
         self._catalogue = saving.catalogue
@@ -50,34 +68,64 @@ class Deciding:
         """Do it, if it is about hunks."""
         match intent:
             case intents.Accept(hunk_ids):
-                self._accept(hunk_ids)
+                self._do(self._accept(hunk_ids))
             case intents.Reject(hunk_ids, words):
-                self._reject(hunk_ids, words)
+                self._do(self._reject(hunk_ids, words))
             case intents.Place(hunk_id, line):
-                self._place(hunk_id, line)
+                self._do(self._place(hunk_id, line))
             case intents.UndoTurn():
-                self._undo_turn()
+                self._do(self._undo_turn())
             case intents.UndoDecision():
-                self._undo_decision()
+                self._do(self._undo_decision())
             case intents.RedoDecision():
-                self._redo_decision()
+                self._do(self._redo_decision())
             case intents.SetAutoAccept(on):
                 self._board.status.auto_accept = on
                 self._board.restated()
+                self._decided()
             case intents.ShowDiff(path, against):
                 self._board.show_diff(path, against)
+                self._decided()
             case _:
                 return False
-        self._decided()
         return True
+
+    @property
+    def at_work(self) -> bool:
+        """True while a decision on very many hunks is being made."""
+        return bool(self._works)
+
+    def _do(self, work: Work[None]) -> None:
+        """Make a decision, after those that are being made."""
+        self._works.append(work)
+        if len(self._works) == 1:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Make decisions; of those on very many hunks a part in each turn of the event loop."""
+        until = self._clock.now() + SLICE_S
+        while self._works:
+            work, left = self._works[0], _LEAST
+            try:
+                while next(work, _DONE) is not _DONE:
+                    left -= 1
+                    if left <= 0 and self._in_slices and self._clock.now() > until:
+                        asyncio.get_running_loop().call_soon(self._go_on)
+                        self._decided()
+                        return
+            except BaseException:
+                self._works.popleft()
+                raise
+            self._works.popleft()
+        self._decided()
 
     def _decided(self) -> None:
         self._board.hunks_changed()
         self._board.retabbed()
 
-    def _accept(self, hunk_ids: tuple[int, ...] | None) -> None:
+    def _accept(self, hunk_ids: tuple[int, ...] | None) -> Work[None]:
         try:
-            paths = self._workspace.accept(hunk_ids)
+            paths = yield from self._workspace.accepting(hunk_ids)
         except (EditRefused, KeyError) as error:
             self._board.trouble(Trouble("That hunk was not accepted", str(error)))
             return
@@ -85,15 +133,15 @@ class Deciding:
             self._saving.write(*paths)
         self._tell_of_open(hunk_ids)
 
-    def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> None:
+    def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
         chosen = self._chosen(hunk_ids)
-        typed = self._workspace.typed_in(hunk_ids) if self._can_ask else []
-        for hunk in typed:
+        typed = set(self._workspace.typed_in(hunk_ids)) if self._can_ask else set[Hunk]()
+        for hunk in sorted(typed, key=lambda one: one.id):
             self._ask_of_file(hunk, words)
         able = [hunk for hunk in chosen if hunk.decidable and hunk not in typed]
         ids = [hunk.id for hunk in chosen if hunk not in typed]
-        self._saving.write(*self._workspace.reject(ids, words))
+        self._saving.write(*(yield from self._workspace.rejecting(ids, words)))
         stuck = [hunk for hunk in able if _is_stuck(hunk)]
         if stuck:
             self._ask_of_edited(stuck, words)
@@ -166,45 +214,50 @@ class Deciding:
             self._saving.write(*self._workspace.reject(ids, words, whole=True))
         self._decided()
 
-    def _place(self, hunk_id: int, line: int) -> None:
+    def _place(self, hunk_id: int, line: int) -> Work[None]:
+        yield
         try:
             self._workspace.place(hunk_id, line)
         except (EditRefused, KeyError) as error:
             self._board.trouble(Trouble("That hunk was not placed", str(error)))
 
-    def _undo_turn(self) -> None:
-        if not self._workspace.model_turns:
+    def _undo_turn(self) -> Work[None]:
+        turn = self._workspace.last_turn
+        if not turn:
             self._board.trouble(
                 Trouble("Nothing to take back", "the model has changed nothing", severity="warning")
             )
             return
-        turn = self._workspace.model_turns[-1]
         unsaved = self._unsaved()
         try:
-            paths = self._workspace.undo_turn()
+            paths = yield from self._workspace.undoing_turn(turn)
         except EditRefused as error:
             self._board.trouble(Trouble("The turn was not taken back", str(error)))
             return
         self._write_turn(paths, unsaved)
         self._board.note(turn, "the model's last turn was taken back")
 
-    def _undo_decision(self) -> None:
+    def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
         summary = entry.summary if entry else ""
-        self._again("Taken back", summary, self._workspace.undo_decision, _is_turn(entry))
+        yield from self._again(
+            "Taken back", summary, self._workspace.undoing_decision, _is_turn(entry)
+        )
 
-    def _redo_decision(self) -> None:
+    def _redo_decision(self) -> Work[None]:
         again = self._workspace.ledger.decisions.undone
         entry = self._workspace.last_decision(again=True)
         what = "Decided again" if again else "Brought back"
         summary = entry.summary if again and entry else f"turn {entry.turn}" if entry else ""
-        self._again(what, summary, self._workspace.redo_decision, _is_turn(entry))
+        yield from self._again(what, summary, self._workspace.redoing_decision, _is_turn(entry))
 
-    def _again(self, what: str, summary: str, step: Callable[[], list[str]], of_turn: bool) -> None:
+    def _again(
+        self, what: str, summary: str, step: Callable[[], Work[list[str]]], of_turn: bool
+    ) -> Work[None]:
         """Undo or redo one decision, write what it changes, and say so."""
         unsaved = self._unsaved()
         try:
-            paths = step()
+            paths = yield from step()
         except EditRefused as error:
             nothing = f"Not {what[0].lower()}{what[1:]}"
             self._board.trouble(Trouble(nothing, str(error), severity="warning"))
@@ -225,6 +278,9 @@ class Deciding:
             self._catalogue.moved(hunk.path, hunk.target)
         if not self._board.status.auto_accept or not whole:
             return
+        self._do(self._take_as_read(hunks, moves))
+
+    def _take_as_read(self, hunks: list[Hunk], moves: list[Hunk]) -> Work[None]:
         private = [hunk for hunk in moves if self._catalogue.privacy(hunk.path)]
         able = [
             hunk
@@ -232,8 +288,7 @@ class Deciding:
             if hunk not in private and self._workspace.may_be_taken_as_read(hunk)
         ]
         if able:
-            self._accept(tuple(hunk.id for hunk in able))
-            self._decided()
+            yield from self._accept(tuple(hunk.id for hunk in able))
         waiting = [hunk for hunk in hunks if hunk.decidable or hunk.placeable]
         if waiting:
             count = f"{len(waiting)} hunks wait" if len(waiting) > 1 else "1 hunk waits"
@@ -251,7 +306,8 @@ class Deciding:
 
     def _unsaved(self) -> set[str]:
         """Of the files that a model worked on, those that are not on the disk as they are."""
-        paths = {path for hunk in self._workspace.hunks for path in (hunk.path, hunk.target)}
+        ledger = self._workspace.ledger
+        paths = {*ledger.roster.paths(), *(hunk.target for hunk in ledger.removals)}
         return {path for path in paths if self._workspace.is_dirty(path)}
 
 

@@ -31,6 +31,7 @@ class Saving:
         self._board = kit.board
         self._can_ask = can_ask
         self._files = kit.ports.files
+        self.clock = kit.ports.clock
         self._journal = kit.ports.journal
         self.catalogue = kit.desk.catalogue
         """Which files there are, and which of them are private."""

@@ -67,6 +67,8 @@ class Options:
     """Of a section that fits in several places: ask (if somebody is there), the first, none."""
     linked: bool = False
     """Hard links with names outside the workspace are sent and written without asking."""
+    in_slices: bool = False
+    """Keys are to be answered while very many hunks are decided on."""
     auto_accept: bool = False
     """Accept a patch's hunks at its end, but for those that a person must look at."""
     chaining: bool = True
@@ -105,7 +107,11 @@ class Session:
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
         self._deciding = Deciding(
-            self._board, self._saving, self.options.save, can_ask=self.options.ask
+            self._board,
+            self._saving,
+            self.options.save,
+            can_ask=self.options.ask,
+            in_slices=self.options.in_slices,
         )
         self.status.auto_accept = self.options.auto_accept
         self._verification = Verification(kit, self._send)
@@ -186,6 +192,7 @@ class Session:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
         looking = not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
+        running = running or self._deciding.at_work
         return not (running or self.status.busy or self.status.retry_s is not None)
 
     def prompt_label(self) -> PromptLabel:

@@ -7,10 +7,10 @@ in `FileRecord.off`, whose marks move with every change as those of the others d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
 
@@ -28,6 +28,21 @@ _WORDS = {
     "turn": "taking back",
     "place": "choosing a place for",
 }
+
+
+T = TypeVar("T")
+Work = Generator[None, None, T]
+"""A decision on any number of hunks: it pauses after each, and returns what came of it."""
+
+
+def finished(work: Work[T]) -> T:
+    """Do it all at once."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            found: T = end.value
+            return found
 
 
 class Stood(NamedTuple):

@@ -67,6 +67,10 @@ class Roster:
             elif path in files:
                 yield files[path]
 
+    def paths(self) -> set[str]:
+        """All files of which there are hunks."""
+        return {path for files in self._files.values() for path in files}
+
     def calls_waiting(self) -> set[str]:
         """Calls of which a hunk still comes in, or waits for the user."""
         return {

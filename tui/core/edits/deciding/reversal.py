@@ -12,7 +12,7 @@ from dataclasses import replace
 from tui.core.edits.deciding.file_moves import is_taken, move, move_back
 from tui.core.edits.deciding.placing import place, wait_again
 from tui.core.edits.deciding.review import above, accept, reject, undo_turn
-from tui.core.edits.decisions import Beside, Entry, Step, TakenOff
+from tui.core.edits.decisions import Beside, Entry, Step, TakenOff, Work
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import ahead_of
 from tui.core.edits.ledger import Author, FileRecord, Ledger
@@ -21,6 +21,8 @@ from tui.core.text.patch import merge3
 from tui.core.text.rows import file_rows, row_count, rows_text
 from tui.errors import EditRefused
 
+Undone = tuple[list[str], list[str]]
+"""The paths to write, and why hunks stay as they are, if any do."""
 _OTHERWISE = "it was decided otherwise since"
 _TAKEN = "another file is at its path now"
 _GONE = "its file is gone"
@@ -31,7 +33,7 @@ _ABOVE = "an accepted hunk stands on it"
 _LANDING = "another edit is landing in its file: try again then"
 
 
-def undo_decision(ledger: Ledger) -> tuple[list[str], list[str]]:
+def undo_decision(ledger: Ledger) -> Work[Undone]:
     """Undo the last decision; the paths to write, and why hunks stay as they are, if any do.
 
     Raises:
@@ -41,7 +43,7 @@ def undo_decision(ledger: Ledger) -> tuple[list[str], list[str]]:
     while done:
         entry, tried = done[-1], done[-1].tried
         try:
-            found = _undo(ledger, entry)
+            found = yield from _undo(ledger, entry)
         except EditRefused:
             if not tried:
                 raise
@@ -53,7 +55,7 @@ def undo_decision(ledger: Ledger) -> tuple[list[str], list[str]]:
     raise EditRefused("there is no decision to take back")
 
 
-def redo_decision(ledger: Ledger) -> tuple[list[str], list[str]]:
+def redo_decision(ledger: Ledger) -> Work[Undone]:
     """Decide again what was undone last; what was taken back with its turn comes back.
 
     Returns:
@@ -67,19 +69,21 @@ def redo_decision(ledger: Ledger) -> tuple[list[str], list[str]]:
     if entry is None:
         raise EditRefused("no decision was taken back")
     if not decisions.undone:  # a turn that was taken back, and nothing decided since
-        found = _undo(ledger, entry)
+        found = yield from _undo(ledger, entry)
         decisions.done.pop()
         return found
     decisions.undone.pop()
     with decisions.entry(replace(entry, steps=[]), again=True) as redone:
         if entry.verb == "accept":
-            paths = accept(ledger, entry.hunks)
+            paths = yield from accept(ledger, entry.hunks)
         elif entry.verb == "reject":
-            paths = reject(ledger, entry.hunks, entry.words, whole=entry.whole and _agreed(entry))
+            paths = yield from reject(
+                ledger, entry.hunks, entry.words, whole=entry.whole and _agreed(entry)
+            )
         elif entry.verb == "place":
             paths = _place_again(ledger, entry.steps[0])
         else:
-            paths = undo_turn(ledger, entry.turn)
+            paths = yield from undo_turn(ledger, entry.turn)
     again = set(redone.hunks)
     refusals = [f"hunk {hunk.id}: {_OTHERWISE}" for hunk in entry.hunks if hunk not in again]
     if not again:
@@ -107,7 +111,7 @@ def _is_unchanged(hunk: Hunk, record: FileRecord | None, off: TakenOff | None) -
     return rows_text(record.buffer, hunk.start.line, hunk.end.line) == off.text
 
 
-def _undo(ledger: Ledger, entry: Entry) -> tuple[list[str], list[str]]:
+def _undo(ledger: Ledger, entry: Entry) -> Work[Undone]:
     """Undo the steps of a decision, the last one first; all that can be.
 
     Raises:
@@ -125,6 +129,7 @@ def _undo(ledger: Ledger, entry: Entry) -> tuple[list[str], list[str]]:
             stays[hunk] = f"hunk {hunk.id} of {hunk.path}: {refused}"
             continue
         ledger.decided.append(hunk)
+        yield
     if len(stays) == len(entry.steps):
         entry.tried = True
         raise EditRefused(next(iter(stays.values())))

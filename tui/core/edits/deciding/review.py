@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tui.core.edits.deciding.file_moves import MOVES_OVER, is_taken, move, move_back, taker_of
-from tui.core.edits.decisions import Beside, Step, Stood, TakenOff
+from tui.core.edits.decisions import Beside, Step, Stood, TakenOff, Work
 from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
@@ -17,19 +17,22 @@ from tui.core.edits.open_section import WaitingSection
 from tui.core.text.rows import rows_text, whole_text
 
 
-def accept(ledger: Ledger, hunks: Iterable[Hunk]) -> list[str]:
+def accept(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[str]]:
     """Accept hunks, and with each the hunks that it lies on."""
     paths: dict[str, None] = {}
     for hunk in sorted(hunks, key=lambda h: h.id):
         for one in [*below(ledger, hunk), hunk]:
             if one.decidable or (one.undecided and _is_live(ledger, one)):
                 paths.update(dict.fromkeys(_accept_one(ledger, one)))
+        yield
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
 
 
-def reject(ledger: Ledger, hunks: Iterable[Hunk], words: str, *, whole: bool = False) -> list[str]:
+def reject(
+    ledger: Ledger, hunks: Iterable[Hunk], words: str, *, whole: bool = False
+) -> Work[list[str]]:
     """Reject hunks, and with each the hunks that lie on it, newest first.
 
     ``whole``: what the user changed in these goes with them, and comes back when the decision
@@ -37,7 +40,7 @@ def reject(ledger: Ledger, hunks: Iterable[Hunk], words: str, *, whole: bool = F
     """
     paths: dict[str, None] = {}
     asked = set(hunks)
-    for one in _newest_first(ledger, asked):
+    for one in (yield from _newest_first(ledger, asked)):
         edited = one.stage is Stage.CONFLICT and _is_live(ledger, one)
         if whole and one in asked and (one.decidable or edited):
             paths.update(dict.fromkeys(_reject_one(ledger, one, words, whole=True)))
@@ -45,28 +48,33 @@ def reject(ledger: Ledger, hunks: Iterable[Hunk], words: str, *, whole: bool = F
             _reject_one(ledger, one, words)
         elif one in asked and one.decision is Decision.PENDING:
             _dismiss(ledger, one, words)
+        yield
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
 
 
-def undo_turn(ledger: Ledger, turn: int) -> list[str]:
+def undo_turn(ledger: Ledger, turn: int) -> Work[list[str]]:
     """Take a turn back, whatever was decided, and what later turns built on it."""
     paths: dict[str, None] = {}
     of_turn = {hunk for hunk in ledger.hunks if hunk.turn == turn}
-    for one in _newest_first(ledger, of_turn):
+    for one in (yield from _newest_first(ledger, of_turn)):
         if is_undoable(ledger, one):
             paths.update(dict.fromkeys(_undo_one(ledger, one)))
         if one in of_turn and _waiting(ledger.records.get(one.path), one) is not None:
             _dismiss(ledger, one, UNDONE)
+        yield
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
 
 
-def _newest_first(ledger: Ledger, hunks: set[Hunk]) -> list[Hunk]:
+def _newest_first(ledger: Ledger, hunks: set[Hunk]) -> Work[list[Hunk]]:
     """Hunks and what lies on them, as they are to be taken out: last landed first."""
-    found = dict.fromkeys(one for hunk in hunks for one in [*above(ledger, hunk), hunk])
+    found: dict[Hunk, None] = {}
+    for hunk in hunks:
+        found.update(dict.fromkeys([*above(ledger, hunk), hunk]))
+        yield
 
     def landed(hunk: Hunk) -> tuple[bool, int, int]:
         record = ledger.records.get(hunk.path)
@@ -96,8 +104,10 @@ def may_be_taken_as_read(ledger: Ledger, hunk: Hunk) -> bool:
 
 def is_typed_in(ledger: Ledger, hunk: Hunk) -> bool:
     """True for a pending file of a model's making that holds text of somebody else."""
+    if hunk.kind is not Kind.ADD or not hunk.decidable or not ledger.layers[hunk.id].made_file:
+        return False
     record = ledger.records.get(hunk.path)
-    if record is None or record.gone or not hunk.decidable or not ledger.layers[hunk.id].made_file:
+    if record is None or record.gone:
         return False
     return bool(record.history.state) and whole_text(record.buffer) != hunk.agent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tui.core.edits.deciding import placing, reversal, review
-from tui.core.edits.decisions import Entry
+from tui.core.edits.decisions import Entry, Work, finished
 from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.roster import Roster
@@ -29,10 +29,21 @@ class Reviewing:
         ledger = self.ledger
         return sorted({hunk.turn for hunk in ledger.hunks if review.is_undoable(ledger, hunk)})
 
+    @property
+    def last_turn(self) -> int:
+        """The last turn of which something can be taken back; 0: there is none."""
+        ledger = self.ledger
+        able = (hunk.turn for hunk in reversed(ledger.hunks) if review.is_undoable(ledger, hunk))
+        return next(able, 0)
+
     def accept(self, hunk_ids: Iterable[int] | None = None) -> list[str]:
         """Accept hunks (None: all decidable); returns the paths to write, in order."""
+        return finished(self.accepting(hunk_ids))
+
+    def accepting(self, hunk_ids: Iterable[int] | None = None) -> Work[list[str]]:
+        """The same, with a pause after each hunk."""
         with self.ledger.decisions.entry(Entry("accept")):
-            return review.accept(self.ledger, _chosen(self.roster, hunk_ids))
+            return (yield from review.accept(self.ledger, _chosen(self.roster, hunk_ids)))
 
     def reject(
         self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
@@ -43,8 +54,15 @@ class Reviewing:
         pending. ``whole``: it goes with the hunk, a new file with all that is in it;
         `undo_decision` brings it back.
         """
+        return finished(self.rejecting(hunk_ids, words, whole=whole))
+
+    def rejecting(
+        self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
+    ) -> Work[list[str]]:
+        """The same, with a pause after each hunk."""
+        chosen = _chosen(self.roster, hunk_ids)
         with self.ledger.decisions.entry(Entry("reject", words, whole=whole)):
-            return review.reject(self.ledger, _chosen(self.roster, hunk_ids), words, whole=whole)
+            return (yield from review.reject(self.ledger, chosen, words, whole=whole))
 
     def place(self, hunk_id: int, line: int) -> None:
         """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
@@ -58,12 +76,15 @@ class Reviewing:
 
     def undo_turn(self, turn: int | None = None) -> list[str]:
         """Take a model's turn back (None: the last); returns the paths to write."""
-        turns = self.model_turns
-        if turn is None and not turns:
+        return finished(self.undoing_turn(turn))
+
+    def undoing_turn(self, turn: int | None = None) -> Work[list[str]]:
+        """The same, with a pause after each hunk."""
+        turn = self.last_turn if turn is None else turn
+        if not turn:
             return []
-        turn = turns[-1] if turn is None else turn
         with self.ledger.decisions.entry(Entry("turn", turn=turn)):
-            return review.undo_turn(self.ledger, turn)
+            return (yield from review.undo_turn(self.ledger, turn))
 
     def undo_decision(self) -> list[str]:
         """Undo the last decision; returns the paths to write.
@@ -74,7 +95,11 @@ class Reviewing:
             EditRefused: there is none, or nothing of it can be undone; the next try passes over
                 it.
         """
-        paths, self.ledger.decisions.stays = reversal.undo_decision(self.ledger)
+        return finished(self.undoing_decision())
+
+    def undoing_decision(self) -> Work[list[str]]:
+        """The same, with a pause after each hunk."""
+        paths, self.ledger.decisions.stays = yield from reversal.undo_decision(self.ledger)
         return paths
 
     def redo_decision(self) -> list[str]:
@@ -86,7 +111,11 @@ class Reviewing:
         Raises:
             EditRefused: there is nothing, or nothing of it can be done again.
         """
-        paths, self.ledger.decisions.stays = reversal.redo_decision(self.ledger)
+        return finished(self.redoing_decision())
+
+    def redoing_decision(self) -> Work[list[str]]:
+        """The same, with a pause after each hunk."""
+        paths, self.ledger.decisions.stays = yield from reversal.redo_decision(self.ledger)
         return paths
 
     def last_decision(self, *, again: bool = False) -> Entry | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tui.core.edits.deciding.review import reject
 from tui.core.edits.deciding.same_change import count_as_accepted, deleted_as_proposed, same_hunks
+from tui.core.edits.decisions import finished
 from tui.core.edits.disk.disk_plan import backed_out, count_as_saved, is_on_disk
 from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.journal import History
@@ -257,7 +258,7 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
     if text is not None:
         replace_as_user(ledger, record, text, group)
     if text is None or whole_text(backed_out(ledger, record)) != theirs:
-        reject(ledger, record.live, _REPLACED, whole=True)
+        finished(reject(ledger, record.live, _REPLACED, whole=True))
         if record.path not in ledger.buffers:  # the hunks had made it; somebody else did too
             ledger.restore(record)
         replace_as_user(ledger, record, theirs, group)
