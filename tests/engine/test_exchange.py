@@ -11,7 +11,7 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, begun, notes, outputs, texts
 from tui.core.turn import BlockKind
 from tui.core.wire import events
-from tui.engine import exchange, intents
+from tui.engine import exchange, intents, reply
 from tui.engine.session import Options
 
 
@@ -142,6 +142,40 @@ async def test_rounds_are_limited() -> None:
     assert any("2 rounds" in note for note in notes(world))
     world.session.submit(intents.Prompt("go on"))
     assert "call_2" in outputs(await world.wire.request(3))
+
+
+PIECE = "x" * 30_000
+MESSAGE = {"type": "message", "role": "assistant"}
+ENDLESS = {
+    "text": lambda n: events.TextDelta("m", PIECE),
+    "thoughts": lambda n: events.ReasoningDelta("r", PIECE),
+    "arguments": lambda n: events.ArgumentsDelta("c", PIECE),
+    "input": lambda n: events.InputDelta("p", PIECE),
+    "messages": lambda n: events.TextDelta(f"m{n}", "", output_index=n),
+    "items": lambda n: events.ItemAdded(n, {**MESSAGE, "id": f"m{n}", "content": []}),
+    "finished items": lambda n: events.ItemDone(
+        n, {**MESSAGE, "id": f"m{n}", "content": [{"type": "output_text", "text": PIECE}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+async def test_an_answer_without_end_is_stopped_with_a_sentence(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply, "MOST_CHARS", 2**20)
+    world = World()
+    await begun(world)
+    came = 0
+    while world.session.status.busy and came < 5000:
+        world.wire.on_event(ENDLESS[kind](came), world.clock.now())
+        came += 1
+    assert 30 < came < 5000
+    (trouble,) = world.session.drain().troubles
+    assert f"{trouble.what}: {trouble.why}" == "The answer was stopped: it is longer than 16 MB"
+    assert world.wire.state == "closed"
+    world.session.submit(intents.Prompt("and now"))
+    await world.wire.request(2)
 
 
 async def test_lost_before_the_first_event_is_silent() -> None:

@@ -22,7 +22,7 @@ from tui.engine.notices import Trouble
 from tui.engine.pacer import Pacer
 from tui.engine.record import SOFTLY, Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
-from tui.engine.reply import Reply
+from tui.engine.reply import MOST_CHARS, Reply
 from tui.engine.requests import Request
 from tui.engine.stand_ins import Served
 from tui.engine.steering import Steering
@@ -98,6 +98,8 @@ class Exchange:
             handler(event, now)
         elif self._reply is not None and not self.pacer.unheard:
             self._reply.event(event, now)
+            if self._reply.room < 0:
+                self._overlong(self._reply)
 
     def lost(self, why: str) -> None:
         """The socket is gone: what was finished stays, and all is said again."""
@@ -278,6 +280,15 @@ class Exchange:
         self.steering.give_back()
         self._rest()
         return None
+
+    def _overlong(self, reply: Reply) -> None:
+        """More came than is kept: the socket goes, for the server has no end."""
+        self._reply = None
+        self._record.gather(reply, cut=True)
+        self._kit.requests.history.break_chain()
+        what, most = "The answer was stopped", f"it is longer than {MOST_CHARS >> 20} MB"
+        self._fail(Trouble(what, most, "begin a new conversation with /clear", severity="warning"))
+        self.wire.drop()
 
     def _rest(self) -> None:
         """Nothing is in flight: wait for a successor if one is owed, else go on.

@@ -92,3 +92,11 @@ def closed_json(text: str) -> str:
             continue
         return text + ending
     return ""
+
+
+def characters_in(value: object) -> int:
+    """Characters of all texts in an item."""
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(characters_in, parts))

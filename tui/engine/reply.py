@@ -25,7 +25,7 @@ from tui.core.wire.events import (
 )
 from tui.engine.board import Board
 from tui.engine.calls import Calls, Earlier, Landings, doubt
-from tui.engine.items import message_item, message_text
+from tui.engine.items import characters_in, message_item, message_text
 from tui.engine.open_items import Call as Call
 from tui.engine.open_items import Page, Prose
 from tui.engine.slots import Slots
@@ -39,6 +39,10 @@ _KINDS: dict[type, str] = {
     InputDelta: "custom_tool_call",
     PatchDelta: "apply_patch_call",
 }
+MOST_CHARS = 16 * 2**20
+"""What streams of one response, and again what its finished items hold; no model says as much."""
+_ITEM_CHARS = 256
+"""For which an item counts by itself."""
 
 
 class Reply:
@@ -47,6 +51,9 @@ class Reply:
     def __init__(self, page: Page, landings: Landings, earlier: Earlier | None = None) -> None:
         self.chars = 0
         """Characters of output that came, reasoning left out."""
+        self.room = MOST_CHARS
+        """Characters that may still come, reasoning too; less than none: it is to be stopped."""
+        self._room_in_items = MOST_CHARS
         self.items: list[Item] = []
         """Finished items, in order: what goes into the history."""
         self.response_id = ""
@@ -93,6 +100,7 @@ class Reply:
 
     def added(self, event: ItemAdded, now: float) -> None:
         """An item begins."""
+        self.room -= _ITEM_CHARS
         begun = self.slots.added(event.item, event.output_index)
         if begun and event.item.get("type") in CALL_OUTPUTS:
             self.calls.begin(*begun)
@@ -110,6 +118,7 @@ class Reply:
         key = self.slots.of("reasoning", event.item_id, event.output_index)
         block = self._reasoning.get(key)
         if block is None:
+            self.room -= _ITEM_CHARS
             block = self._reasoning[key] = self._page.block(BlockKind.REASONING)
         self._board.append(block, event.delta)
 
@@ -125,6 +134,10 @@ class Reply:
         if ended is None:
             return
         key, item = ended
+        self._room_in_items -= _ITEM_CHARS + characters_in(item)
+        if self._room_in_items < 0:
+            self.room = -1
+            return
         kind = str(item.get("type"))
         if kind in CALL_OUTPUTS:
             whole = self.calls.finish(key, item)
@@ -179,10 +192,12 @@ class Reply:
         return [*calls, *(prose.landing for prose in self._prose.values())]
 
     def _count(self, now: float, delta: str, *, reasoning: bool = False) -> None:
+        self.room -= len(delta)
         self._meter.delta(now, len(delta), reasoning)
         self._board.metered()
 
     def _begin_prose(self, key: str) -> Prose:
+        self.room -= _ITEM_CHARS
         prose = Prose(self._landings(self._page.unused(key), "text"))
         self._prose[key] = prose
         return prose
