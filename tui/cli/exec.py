@@ -36,6 +36,8 @@ from tui.errors import (
 from tui.settings import Paths
 
 FRAME_S = 0.01
+STOPPED_S = 0.2
+"""Behind SIGINT, a server has so long to say how much it has counted."""
 
 
 class Choices(TypedDict):
@@ -138,6 +140,7 @@ class Turn:
         self._woken = asyncio.Event()
         self._unreachable = False
         self._failed = False
+        self._leaves = False
 
     async def play(self, text: str, *, apply: bool) -> int:
         """Send, follow to the end, decide; returns the exit code."""
@@ -148,7 +151,7 @@ class Turn:
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
         session.submit(Prompt(text))
         self._report.started(session)
-        while session.status.busy:
+        while session.status.busy and not self._leaves:
             await self._woken.wait()
             self._woken.clear()
             self._take()
@@ -179,6 +182,11 @@ class Turn:
 
     def _interrupt(self) -> None:
         self._session.submit(Interrupt())
+        asyncio.get_running_loop().call_later(STOPPED_S, self._leave)
+
+    def _leave(self) -> None:
+        self._leaves = True
+        self._woken.set()
 
     def _take(self) -> None:
         """Report what changed; questions get the safe answer: nobody is there to ask."""
@@ -202,7 +210,7 @@ class Turn:
 
     def _code(self, left_out: bool) -> int:
         outcome = self._session.status.outcome
-        if outcome == "interrupted":
+        if outcome == "interrupted" or self._leaves:
             return EXIT_INTERRUPTED
         if self._unreachable:
             return EXIT_UNREACHABLE

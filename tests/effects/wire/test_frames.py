@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import struct
+import time
 from typing import Any
 
 import pytest
@@ -188,7 +189,6 @@ async def test_a_byte_at_a_time(last: str) -> None:
 
 
 async def test_a_long_message_that_dribbles_costs_no_more_than_its_length() -> None:
-    loop = asyncio.get_running_loop()
     costs = []
     for size in (500_000, 4_000_000):
         protocol: Any = ClientProtocol(parse_uri("ws://localhost/"), max_size=2**26)
@@ -198,10 +198,12 @@ async def test_a_long_message_that_dribbles_costs_no_more_than_its_length() -> N
         ear = Ear()
         socket.attach(ear, lambda: 0.0)
         data = framed(b"m" * size)
-        began = loop.time()
+        began = time.process_time()
         for at in range(0, len(data), 50):
             socket.data_received(data[at : at + 50])
-        costs.append((loop.time() - began) / size)
+            while socket._resuming is not None:
+                await asyncio.sleep(0.001)
+        costs.append((time.process_time() - began) / size)
         assert [len(one) for one in ear.heard] == [size]
     assert costs[1] < 4 * costs[0]
 
@@ -302,6 +304,7 @@ async def test_frames_that_say_nothing_end_the_connection_with_a_sentence(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(frames, "BUDGET_S", 1000.0)
+    monkeypatch.setattr(frames, "BURST_S", 1000.0)
     socket, ear = opened()
     before, again = ODD[name]
     socket.data_received(before + again * 400)
@@ -318,6 +321,7 @@ async def test_pings_over_a_long_time_or_between_messages_are_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(frames, "BUDGET_S", 1e9)
+    monkeypatch.setattr(frames, "BURST_S", 1e9)
     socket, ear = opened()
     before = len(socket.transport.written)
     for _ in range(5):

@@ -17,6 +17,7 @@ import asyncio
 import codecs
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection
@@ -27,6 +28,9 @@ from tui.core.wire.weight import PIECE_BYTES, UNWEIGHED_BYTES, Scale
 
 BUDGET_S = 0.004
 """After so long in one burst the rest of the loop (keys, the screen) has its turn."""
+BURST_S = 0.012
+"""A socket that has kept the loop for so long, less what it has left to others since, rests for
+`BUDGET_S`: a key needs several turns of the loop until it is painted."""
 _GLANCE = 8
 """Frames between two looks at the loop's clock."""
 _WHOLE_TEXT = 0x81
@@ -105,6 +109,8 @@ class FrameSocket(ClientConnection):
         """Answers to pings since the last time that nothing was waiting to go out."""
         self._failed = False
         self._told = False
+        self._spent_s, self._left_at = 0.0, 0.0
+        """How long the loop was kept, and until when."""
         self._deaf = False
         """Nothing more is read."""
         self._eof = self._gone = False
@@ -130,12 +136,6 @@ class FrameSocket(ClientConnection):
         if self._sink is None or self._backlog is not None:
             self._wait_with(data)
             return
-        if self._partial:
-            self._partial += data
-            if len(self._partial) < self._need:
-                return
-            data = bytes(self._partial)
-            self._partial.clear()
         self._take(data, 0)
 
     def eof_received(self) -> None:
@@ -211,9 +211,16 @@ class FrameSocket(ClientConnection):
 
     def _take(self, data: bytes, at: int) -> None:
         """Split ``data`` from ``at`` on; what breaks in the sink ends the connection."""
-        done = False
+        if self._partial:
+            self._partial += data[at:]
+            if len(self._partial) < self._need:
+                return
+            data, at = bytes(self._partial), 0
+            self._partial.clear()
+        done, began = False, self.loop.time()
         try:
-            self._split(data, at, self.loop.time() + BUDGET_S)
+            at = self._split(data, at, began + BUDGET_S)
+            self._wait_if_due(data, at, began)
             done = True
         finally:
             if not done:
@@ -221,8 +228,24 @@ class FrameSocket(ClientConnection):
                 self.stop()
                 self.transport.abort()
 
-    def _split(self, data: bytes, at: int, until: float) -> None:
-        """The hot loop: a frame's header, a slice, a call."""
+    def _wait_if_due(self, data: bytes, at: int, began: float) -> None:
+        """Let others have their turn before the rest, and also where this had more than its share.
+
+        ``at`` is how far it came in ``data`` since ``began``.
+        """
+        now = self.loop.time()
+        spent_s = max(0.0, self._spent_s - began + self._left_at) + now - began
+        self._spent_s = min(spent_s, 2 * BURST_S)
+        self._left_at = now
+        rests = self._spent_s > BURST_S
+        if (rests or at < len(data)) and not self._deaf:
+            self._backlog = data, at
+            self.transport.pause_reading()
+            later = partial(self.loop.call_later, BUDGET_S) if rests else self.loop.call_soon
+            self._resuming = later(self._resume)
+
+    def _split(self, data: bytes, at: int, until: float) -> int:
+        """The hot loop: a frame's header, a slice, a call; how far it came."""
         sink, clock, end = self._sink, self.loop.time, len(data)
         assert sink is not None
         received, now, glance = sink.received, self._now(), _GLANCE
@@ -241,16 +264,16 @@ class FrameSocket(ClientConnection):
                 payload = data[body:stop]
                 at = stop
                 if not payload.isascii() and not self._is_text(payload):
-                    return
+                    return end
                 self.frames_in += 1
                 self.bytes_in += size
                 received(payload, now)
             glance -= 1
             if not glance:
                 if clock() > until:
-                    self._yield_with(data, at)
-                    return
+                    break
                 glance = _GLANCE
+        return at
 
     def _oddity(self, data: bytes, at: int) -> int:
         """Take what is no short whole text frame, or a piece of it; where to go on."""
@@ -307,9 +330,12 @@ class FrameSocket(ClientConnection):
 
     def _collect(self, data: bytes, at: int) -> int:
         """Take a piece of the text that is collected; where to go on."""
-        text, cut = self._text, min(len(data), at + min(self._text_bytes, PIECE_BYTES))
+        text, size = self._text, min(self._text_bytes, PIECE_BYTES)
         assert text is not None
-        self._text_bytes -= cut - at
+        if len(data) - at < size:
+            return self._keep(data, at, size)
+        cut = at + size
+        self._text_bytes -= size
         ends = self._text_ends and not self._text_bytes
         if not self.stopped and not self._takes(text, data[at:cut], ends=ends):
             return len(data)
@@ -422,13 +448,6 @@ class FrameSocket(ClientConnection):
         self.protocol.fail(CloseCode.INVALID_DATA, f"{error.reason} at position {error.start}")
         self.send_data()
         self._end(None)
-
-    def _yield_with(self, data: bytes, at: int) -> None:
-        """Let the rest of the loop have its turn before the rest of ``data``."""
-        if at < len(data):
-            self._backlog = data, at
-            self.transport.pause_reading()
-            self._resuming = self.loop.call_soon(self._resume)
 
     def _end(self, error: Exception | None) -> None:
         """Tell the sink once; a frame after a close frame is none."""

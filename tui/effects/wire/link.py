@@ -288,8 +288,13 @@ class Link:
             self._lost(reason, self._socket.wait_closed())
 
     def close(self, reason: str) -> asyncio.Task[None] | None:
-        """Close with a close frame; the task ends when TCP does."""
-        if self.state != "closed":
+        """Close with a close frame; the task ends when TCP does.
+
+        A server that still works for us would answer it behind all that it has to say.
+        """
+        if self.state != "closed" and self.protocol.working:
+            self.drop(reason)
+        elif self.state != "closed":
             self._lost(reason, self._socket.close())
         return self._closing
 

@@ -87,6 +87,11 @@ class ClientProtocol:
         return any(lane.busy for lane in self._book)
 
     @property
+    def working(self) -> bool:
+        """The server works for some lane, abandoned ones too."""
+        return any(lane.working for lane in self._book)
+
+    @property
     def lanes_used(self) -> tuple[str, ...]:
         """Names used on this socket; the default lane has none."""
         return self._book.names
