@@ -122,7 +122,7 @@ class Requests:
         They are left out from now on.
         """
         param = refusal.param if isinstance(refusal, ErrorEvent) else ""
-        fields = fields_refused(refusal.message, param, head)
+        fields = fields_refused(f"{refusal.code} {refusal.message}", param, head)
         untaken = self._untaken.setdefault(spec.endpoint, Untaken())
         learnt = untaken.learn(spec.model, fields)
         if learnt:

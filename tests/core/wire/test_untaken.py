@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tui.core.wire.untaken import Untaken, fields_refused, without
 
@@ -27,6 +30,11 @@ LITELLM = (
     "To drop these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:\n "
     "drop_params: true`\n. If you want to use these params dynamically send "
     "allowed_openai_params={} in your request."
+)
+VERTEX = (
+    'litellm.BadRequestError: VertexAIException BadRequestError - b\'{"type":"error","error":'
+    '{"type":"invalid_request_error","message":"prompt_cache_key: Extra inputs are not permitted"},'
+    '"request_id":"req_1"}\'. Received Model Group=claude'
 )
 
 
@@ -53,6 +61,15 @@ LITELLM = (
         ("property 'parallel_tool_calls' is unsupported", "", "parallel_tool_calls"),
         ('json: unknown field "user"', "", "user"),
         ("unknown field `user`, expected one of `model`, `store`", "", "user"),
+        ("unsupported_parameter No.", "store", "store"),
+        ("'store' is not a valid parameter for this endpoint.", "", "store"),
+        ("Property 'store' is not expected to be here.", "", "store"),
+        ("The field 'user' is no longer supported.", "", "user"),
+        ("Unrecognized key(s) in object: 'user', 'store'", "", "user store"),
+        ("extra_forbidden body.store", "", "store"),
+        ("The request does not match its schema: additional property store is not allowed", "",
+         "store"),
+        (VERTEX, "", "prompt_cache_key"),
         ("Encrypted content is not supported with this model.", "include", "include"),
         ("Unknown parameter: 'input[0].phase'.", "input[0].phase", "input.*.phase"),
         # what a request means nothing without, whatever the server says
@@ -64,6 +81,7 @@ LITELLM = (
         ("The user is not allowed to do this.", "", ""),
         ("Missing required parameter: 'store'.", "store", ""),
         ("Unsupported value: 'reasoning.effort' does not support 'high'.", "reasoning.effort", ""),
+        ("unsupported_value No.", "service_tier", ""),
         ("Invalid value: 'fast'. Supported values are: 'auto'.", "service_tier", ""),
         ("Unknown parameter: 'seed'.", "seed", ""),
         ("", "", ""),
@@ -71,6 +89,34 @@ LITELLM = (
 )  # fmt: skip
 def test_the_fields_that_a_refusal_names(words: str, param: str, fields: str) -> None:
     assert fields_refused(words, param, BODY) == tuple(fields.split())
+
+
+@given(
+    st.lists(st.sampled_from([*BODY, *"'\"`:,.[]{}()=", "Unknown", "parameter", "is not supported",
+                              "input[0].content", "tools.0.name", "and", " ", "\n"])),
+    st.sampled_from(["", *BODY, "input[0].type", "tools", "a.b.c", "[", "..."]),
+    st.booleans(),
+)  # fmt: skip
+def test_whatever_a_server_says_the_request_stays_one(
+    words: list[str], param: str, values: bool
+) -> None:
+    fields = fields_refused(" ".join(words), param, BODY, values=values)
+    left = without(BODY, fields)
+    for name in ("model", "stream"):
+        assert left[name] == BODY[name]
+    assert left["input"][0]["content"] == BODY["input"][0]["content"]
+    assert left["tools"][0]["name"] == "r"
+
+
+def test_long_words_are_read_in_no_time() -> None:
+    words = "Unknown parameter: " + "user store text include " * 5_000
+    begun = time.process_time()
+    fields_refused(words, "", BODY)
+    long_s = time.process_time() - begun
+    begun = time.process_time()
+    for _ in range(50):
+        fields_refused(words[:400], "", BODY)
+    assert long_s < 3 * (time.process_time() - begun) + 0.01
 
 
 def test_a_refused_value_counts_where_the_server_may_choose() -> None:

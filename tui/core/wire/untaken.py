@@ -30,7 +30,9 @@ _ESSENTIAL = frozenset({
 """Without these a request means nothing, or something else."""
 _UNKNOWN = re.compile(
     r"un(?:supported|known|recogni[sz]ed|expected)"
-    r"|not (?:\w+ )?(?:supported|permitted|allowed|accepted|available|recogni[sz]ed|known)"
+    r"|not (?:\w+ )?(?:supported|permitted|allowed|accepted|available|recogni[sz]ed|known|expected)"
+    r"|not an? (?:valid|known|recogni[sz]ed) (?:param|field|arg|key|option|propert)"
+    r"|no longer (?:supported|accepted)|extra_forbidden"
     r"|(?:does|do|did|is)(?:n[o']t| not|n't) (?:support|know|allow|accept|permit|recogni[sz]e|take)"
     r"|(?:extra|additional) (?:\w+ )?(?:inputs?|fields?|propert|param|arg|key)|were unexpected"
     r"|invalid (?:param|arg|field|key|name)|no such (?:param|arg|field|key|name)"
@@ -39,8 +41,8 @@ _UNKNOWN = re.compile(
 )
 """How a server says that it does not take something."""
 _VALUE = re.compile(
-    r"unsupported value|invalid (?:value|type)|supported values|(?:must|should) be"
-    r"|expected (?:a|one)|is required|missing|valid (?:values|options)|schema\b",
+    r"unsupported[ _]value|invalid (?:value|type)|supported values|(?:must|should) be"
+    r"|expected (?:a|one)|is required|missing|valid (?:values|options)|invalid schema",
     re.I,
 )
 """It takes the field, but not what it says; or it lacks one."""
@@ -56,6 +58,7 @@ _CUE = re.compile(
     re.I,
 )
 """What stands before the name of a field; a plain word needs that to be one."""
+_CUE_CHARS = 24
 _BEHIND = re.compile(
     r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown))"
 )
@@ -73,7 +76,7 @@ def fields_refused(
     """The fields of ``body`` that a refusal names as not taken; empty: it says something else.
 
     Args:
-        words: the refusal's sentence.
+        words: the refusal's code and sentence.
         param: the field that it is about, where the server says so; or empty.
         body: what was sent.
         values: a refused value counts, too: the server may choose one by itself.
@@ -131,7 +134,8 @@ def _is_name(match: re.Match[str], words: str, *, in_list: bool) -> bool:
     word = match[0]
     if in_list or any(mark in word for mark in "_.[") or _CAMEL.search(word):
         return True
-    return bool(_CUE.search(words, 0, match.start()) or _BEHIND.match(words, match.end()))
+    near = max(0, match.start() - _CUE_CHARS)
+    return bool(_CUE.search(words, near, match.start()) or _BEHIND.match(words, match.end()))
 
 
 def _resolved(said: str, body: Mapping[str, Any]) -> Field:

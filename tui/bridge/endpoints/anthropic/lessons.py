@@ -97,7 +97,7 @@ def lesson(error: Refused) -> str:
 
 def other_lesson(error: Refused, body: Mapping[str, Any]) -> str:
     """A lesson about any other field of what was sent; empty: it names none."""
-    refused = fields_refused(str(error), error.param, body)
+    refused = fields_refused(f"{error.code} {error}", error.param, body)
     return f"{FIELD}{refused[0]}" if refused else ""
 
 

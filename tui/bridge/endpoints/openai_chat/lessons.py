@@ -73,7 +73,7 @@ def taught(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
         return changed(habits, strict_tools=False)
     if keywords := _unknown_keywords(words, asked) - {*habits.schema_omit}:
         return changed(habits, schema_omit=(*habits.schema_omit, *sorted(keywords)))
-    refused = fields_refused(str(error), error.param, sent, values=True)
+    refused = fields_refused(f"{error.code} {error}", error.param, sent, values=True)
     return changed(habits, omit=(*habits.omit, *refused)) if refused else None
 
 

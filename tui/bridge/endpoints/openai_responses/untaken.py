@@ -59,5 +59,5 @@ class Taught:
 
     def _learns(self, asked: Asked, error: Refused) -> bool:
         sent = self.body(asked, list(asked.items))
-        refused = fields_refused(str(error), error.param, sent)
+        refused = fields_refused(f"{error.code} {error}", error.param, sent)
         return self._untaken.learn(asked.model, refused)
