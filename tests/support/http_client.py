@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,15 +23,19 @@ def asking(prompt: str = "hello", **fields: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def posted(
-    port: int, body: Any, path: str = "/v1/responses", **headers: str
+    port: int,
+    body: Any,
+    path: str = "/v1/responses",
+    tls: ssl.SSLContext | None = None,
+    **headers: str,
 ) -> AsyncIterator[aiohttp.ClientResponse]:
     """An answer that is read as it comes."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     told = {"Content-Type": "application/json", **TOKEN, **headers}
-    url = f"http://127.0.0.1:{port}{path}"
+    url = f"{'https' if tls else 'http'}://localhost:{port}{path}"
     async with (
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(20)) as session,
-        session.post(url, data=data, headers=told) as answer,
+        session.post(url, data=data, headers=told, ssl=tls or True) as answer,
     ):
         yield answer
 

@@ -13,6 +13,7 @@ import pytest
 from tests.bridge.team.test_gate import Stand
 from tests.support.bridge_client import create, until
 from tests.support.http_client import asking, posted, server_sent, whole
+from tests.support.team import Authority, listening, team
 from tui.bridge.team.users import revoke_user
 
 LONG = asking("rehearse 9000 tokens", model="rehearsal-fast@20", stream=True)
@@ -114,3 +115,24 @@ async def test_figures_count_what_was_asked_and_what_was_left(stand: Stand) -> N
     assert figures[f'{at}"",status="abandoned"}}'] == 1
     counted = [count for name, count in figures.items() if 'direction="output"' in name]
     assert sum(counted) > response["usage"]["output_tokens"]
+
+
+async def test_the_real_process_answers_over_tls(tmp_path: Path) -> None:
+    authority = Authority.at(tmp_path)
+    cert, private = authority.issue()
+    file, (anna,) = team(tmp_path, "anna")
+    flags = ("--tls-cert", cert, "--tls-key", private, "--tokens", file)
+    async with listening(tmp_path, *flags) as served:
+        told = {"tls": authority.client(), "Authorization": f"Bearer {anna}"}
+        async with posted(served.port, asking(stream=True), **told) as answer:
+            assert [event async for event in server_sent(answer)][-1]["response"]["output"]
+        picture = {"type": "input_image", "image_url": "data:image/png;base64," + "x" * 9_000_000}
+        shown = [{"role": "user", "content": [picture]}]
+        async with posted(served.port, asking(input=shown), **told) as answer:
+            assert (await answer.json())["status"] == "completed"
+        async with posted(served.port, LONG, **told) as answer:
+            await anext(server_sent(answer))
+        assert (await served.until_noted("response", 3))[-1]["status"] == "abandoned"
+        served.signal()
+        assert await served.ended() == 0
+    assert not served.noted("fault")
