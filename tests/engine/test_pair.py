@@ -178,6 +178,21 @@ async def test_switching_mid_stream_hands_the_instruction_over() -> None:
     assert len(users) == 1
 
 
+async def test_what_nobody_has_begun_to_answer_is_handed_over_as_it_is() -> None:
+    world = World()
+    model = await begun(world, "sort it")
+    world.session.submit(intents.Steer("by name"))
+    world.wire.news("accepted")
+    model.complete()
+    world.wire.give(events.Created({"id": "resp_2"}))
+    world.wire.news("used")
+    world.session.submit(intents.Switch("deep"))
+    model.interrupted()
+    request = await world.wire.request(2)
+    assert texts(request)[-1] == "sort it\n\nby name"
+    assert len([text for text in texts(request) if "sort it" in text]) == 1
+
+
 async def test_esc_before_anything_was_sent_gives_the_prompt_back() -> None:
     world = World()
     world.session.submit(intents.Prompt("hello"))

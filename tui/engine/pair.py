@@ -305,9 +305,14 @@ class Pair:
     def _keep_prompt(self, exchange: Exchange) -> None:
         """A prompt that nobody answered is not lost: it goes back to the prompt box."""
         history, text = self._kit.requests.history, exchange.errand.text
-        if self._backlog.holds("redirect") or self._handover:
-            if not exchange.sent and not self._handover:
+        if self._backlog.holds("redirect"):
+            if not exchange.sent:
                 history.prompt(text)
+            return
+        if self._handover:
+            unanswered = history.withdraw(1 + exchange.steering.said) if exchange.sent else []
+            before = [] if unanswered[:1] == [text] else [text]
+            self._handover = "\n\n".join([*before, *unanswered])
             return
         if exchange.unanswered:
             withdrawn = history.withdraw(1 + exchange.steering.said)
