@@ -223,3 +223,29 @@ def test_a_steer_names_a_lane_in_any_state(server: ServerProtocol) -> None:
     assert over["stream_id"] == "a"
     assert unknown["error"]["code"] == "response_not_found"
     assert "stream_id" not in unknown
+
+
+@pytest.mark.parametrize("lane", [None, "a"])
+@pytest.mark.parametrize("steered", ["before", "behind"])
+@pytest.mark.parametrize("how", ["refuse", "fail"])
+def test_a_refused_response_ends_its_lane_alone_and_its_steer_is_answered(
+    server: ServerProtocol, how: str, steered: str, lane: str | None
+) -> None:
+    named = {"stream_id": lane} if lane else {}
+    neighbour = started(server, stream_id="b")
+    run = started(server, **named)
+    if steered == "before":
+        steer(server, run.response_id)
+        assert [event["type"] for event in said(server)] == ["response.steer.accepted"]
+    if how == "refuse":
+        run.refuse(400, "invalid_prompt", "no")
+    else:
+        run.fail("invalid_prompt", "no")
+    if steered == "behind":
+        steer(server, run.response_id)
+    end, failed = said(server)
+    assert end["type"] == ("error" if how == "refuse" else "response.failed")
+    assert (failed["type"], end.get("stream_id")) == (STEER_FAILED, lane)
+    assert failed.get("stream_id") == lane
+    assert server.running() == [neighbour]
+    assert server.accept() == []
