@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 from tui.core.edit_stream.events import Ev, Notation
+from tui.core.edit_stream.naming import Exists, no_file
 
 __all__ = ["Channel", "Format", "Parser", "parser_for"]
 
@@ -30,8 +31,8 @@ class Parser(Protocol):
         """End the stream: complete as the transport says, or ``cut``. Later calls say nothing."""
 
 
-def parser_for(fmt: Format, channel: Channel) -> Parser:
-    """A new parser for one call or one message.
+def parser_for(fmt: Format, channel: Channel, exists: Exists = no_file) -> Parser:
+    """A new parser for one call or one message; ``exists`` knows the files of the workspace.
 
     A tool channel requires an edit to be there; in text there may be any number, or none.
     """
@@ -49,5 +50,5 @@ def parser_for(fmt: Format, channel: Channel) -> Parser:
         formats = frozenset(_MARKED)
     else:
         formats = frozenset((fmt,))
-    parser = EditParser(formats, required=channel != "text")
+    parser = EditParser(formats, required=channel != "text", exists=exists)
     return ArgumentPatches(parser) if channel == "function" else parser

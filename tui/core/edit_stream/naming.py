@@ -2,13 +2,17 @@
 
 What models write (aider's `strip_filename` and its issues 354, 1158, 2886): ``### a.py``,
 ``**a.py**``, ``a.py:``, `` `a.py` ``, ``File: a.py``, ``# a.py``, a tag like ``python:a.py``.
-Nothing here knows which files exist: who places the edit takes a candidate that does.
+Which files exist is asked of who reads the workspace: a word that names one is its name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+Exists = Callable[[str], bool]
+"""Whether a name is that of a file of the workspace."""
 
 NAME_LIMIT = 250
 """Characters; a longer line is no name (aider#1232)."""
@@ -19,7 +23,11 @@ _BARE = frozenset([
     "makefile", "Makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Gemfile", "Rakefile",
     "Procfile", "Brewfile", "Justfile", "justfile", "Vagrantfile", "Jenkinsfile", "LICENSE",
     "LICENCE", "COPYING", "NOTICE", "AUTHORS", "README", "CHANGELOG", "CODEOWNERS", "Pipfile",
-    "Caddyfile", "Tiltfile", "BUILD", "WORKSPACE",
+    "Caddyfile", "Tiltfile", "BUILD", "WORKSPACE", "CHANGES", "NEWS", "HISTORY", "VERSION",
+    "INSTALL", "MANIFEST", "CONTRIBUTORS", "MAINTAINERS", "THANKS", "OWNERS", "PKGBUILD",
+    "Podfile", "Cartfile", "Fastfile", "Appfile", "Dangerfile", "Guardfile", "Berksfile",
+    "Capfile", "Thorfile", "Puppetfile", "Earthfile", "Snakefile", "Doxyfile", "Kconfig",
+    "Kbuild", "SConstruct", "SConscript", "gradlew", "mvnw",
 ])  # fmt: skip
 _PRODUCTS = frozenset([
     "node.js", "vue.js", "next.js", "nuxt.js", "express.js", "react.js", "three.js", "d3.js",
@@ -72,6 +80,9 @@ _SHELLS = frozenset([
     "sh", "bash", "zsh", "fish", "shell", "console", "terminal", "powershell", "ps1", "cmd",
     "bat", "batch",
 ])  # fmt: skip
+_OUTPUT = frozenset([
+    "output", "traceback", "log", "stdout", "stderr", "pycon", "shell-session",
+])  # fmt: skip
 _LANGUAGES = {
     "python": ("py", "pyi", "pyw"),
     "py": ("py", "pyi", "pyw"),
@@ -93,6 +104,7 @@ _LANGUAGES = {
     "sql": ("sql",),
 }
 """What a sentence may name above a fence with this tag."""
+_LABEL = re.compile(r"(?:\*\*)?(?:(?:new )?file ?(?:name|path)?|path)\s*:", re.IGNORECASE)
 _WRAPS = ("**", "__", "`", "*", '"', "'")
 _TICKED = re.compile(r"`([^`\s][^`]*)`|\*\*([^*`\s]+)\*\*")
 _TAG = re.compile(
@@ -100,6 +112,11 @@ _TAG = re.compile(
     r"(?:\"([^\"]+)\"|'([^']+)'|([^\s}\"',]+))",
     re.IGNORECASE,
 )
+
+
+def no_file(_name: str) -> bool:
+    """Nothing is known of the workspace."""
+    return False
 
 
 def is_forbidden(text: str) -> bool:
@@ -144,12 +161,31 @@ def maybe_name(line: str) -> str:
     return "" if not text or is_forbidden(text) else text
 
 
-def names_in(line: str) -> list[str]:
+def lone_path(line: str, exists: Exists) -> str:
+    """The path that a line consists of: of an existing file, or one with a folder in it."""
+    stripped = line.strip()
+    text, _ = _bare(line)
+    for name in dict.fromkeys((stripped, text)):
+        if name and len(name) <= NAME_LIMIT and exists(name):
+            return name
+    return text if _has_folder(text) else ""
+
+
+def names_in(line: str, exists: Exists) -> list[str]:
     """Paths that a sentence names in backticks or bold letters."""
     if len(line) > 4 * NAME_LIMIT:
         return []
-    found = (match[1] or match[2] for match in _TICKED.finditer(line))
-    return [name for name in dict.fromkeys(found) if is_path(name)]
+    found = dict.fromkeys(match[1] or match[2] for match in _TICKED.finditer(line))
+    return [name for name in found if is_path(name) or _has_folder(name) or exists(name)]
+
+
+def is_claim(line: str) -> bool:
+    """The line is one word that says a file's name, though nothing shows that it is one."""
+    text = line.strip()
+    bare, _ = _bare(line)
+    if not bare or re.search(r"\s", bare) or is_forbidden(bare):
+        return False
+    return text in (bare, f"`{bare}`") or _LABEL.match(text) is not None
 
 
 def name_in_tag(info: str) -> str:
@@ -165,64 +201,87 @@ def name_in_tag(info: str) -> str:
     return ""
 
 
-def near(lines: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+class Near(NamedTuple):
+    """What the lines above a SEARCH/REPLACE block say of its file."""
+
+    path: str
+    """Empty if no line is surely a name."""
+    others: tuple[str, ...]
+    """Other candidates, best first."""
+    claimed: bool
+    """The line right above says a name, so no earlier block's file is meant."""
+
+
+def near(lines: Iterable[str], exists: Exists) -> Near:
     """The name for a SEARCH/REPLACE block, from the lines above it, the nearest first.
 
-    Returns it (empty if no line is surely one) and the other candidates, best first. Blank
-    lines and fences do not count; a fence's tag may name the file.
+    Blank lines and fences do not count; a fence's tag may name the file.
     """
     sure: list[str] = []
     other: list[str] = []
     seen = 0
+    direct, claimed = True, False
     for line in lines:
         text = line.strip()
         if text.startswith(("```", "~~~")):
             sure += [name for name in [name_in_tag(text.lstrip("`~"))] if name]
             continue
         if not text:
+            direct = False
             continue
         seen += 1
         if seen > NEAR:
             break
-        if name := name_of(text):
+        if name := lone_path(text, exists) or name_of(text):
             sure.append(name)
-        elif named := names_in(text):
+        elif named := names_in(text, exists):
             (sure if len(named) == 1 and text.endswith(":") else other).extend(named)
         elif seen == 1 and (name := maybe_name(text)):
             other.append(name)
-    others = [name for name in dict.fromkeys(sure[1:] + other) if name not in sure[:1]]
-    return (sure[0] if sure else ""), tuple(others)
+            claimed = direct and is_claim(text)
+    path = sure[0] if sure else ""
+    others = [name for name in dict.fromkeys(sure[1:] + other) if name != path]
+    if path:  # another file is never meant instead
+        last = _last(path)
+        others = [name for name in others if _last(name) == last]
+    return Near(path, tuple(others), claimed)
 
 
-def listed(lines: Iterable[str], info: str, *, strict: bool) -> str:
-    """The name of the file that a fence holds whole; empty if it is only a snippet.
+def listed(lines: Iterable[str], info: str, exists: Exists, *, strict: bool) -> str | None:
+    """The name of the file that a fence holds whole; None if it is only a snippet.
 
     ``lines`` are those above, the nearest first. Unless ``strict`` (the model was asked for
     whole files) only what cannot well be a quotation counts: a line that is nothing but the
-    name, or a sentence that ends in a colon and says that the file is written.
+    name, or a sentence that ends in a colon and says that the file is written. Empty: it is no
+    snippet (it follows no sentence), and no file is named.
     """
     tag = (info.strip().split() or [""])[0].lower().lstrip("{.").rstrip("}")
     sure = is_path if strict else is_known_path
     name = name_in_tag(info)
-    if name and sure(name):
+    if name and (sure(name) or exists(name)):
         return name
-    seen = 0
+    seen, direct, snippet = 0, True, tag in _SHELLS or tag in _OUTPUT or not strict
     for line in lines:
         text = line.strip()
         if not text or text.startswith(("```", "~~~")):
             if text and not strict:
                 break
+            direct = direct and bool(text)
             continue
         seen += 1
         if seen > (NEAR if strict else 1):
             break
-        found = name_of(text)
-        named = [] if found else names_in(text)
+        lone = lone_path(text, exists) if direct or strict else ""
+        lone = lone if strict or exists(lone) else ""  # prose says and/or, too
+        found = lone or name_of(text)
+        named = [] if found else names_in(text, exists)
         if len(named) == 1 and (strict or (text.endswith(":") and _WRITES.search(text))):
             found = named[0]
-        if found and sure(found):
-            return found if _fits(tag, found, alone=not named) else ""
-    return ""
+        folder = strict and _has_folder(found)
+        if found and (found == lone or sure(found) or folder or exists(found)):
+            return found if _fits(tag, found, alone=not named) else None
+        snippet = snippet or not (direct and is_claim(text))
+    return None if snippet else ""
 
 
 def _fits(tag: str, path: str, *, alone: bool) -> bool:
@@ -232,9 +291,20 @@ def _fits(tag: str, path: str, *, alone: bool) -> bool:
         return suffix in ("sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "") and alone
     if tag in ("diff", "patch", "udiff"):
         return suffix in ("diff", "patch")
-    if tag in ("output", "traceback", "log", "stdout", "stderr", "pycon", "shell-session"):
+    if tag in _OUTPUT:
         return False
     return alone or tag not in _LANGUAGES or suffix in _LANGUAGES[tag]
+
+
+def _has_folder(text: str) -> bool:
+    """The text is one word with a folder before its last part, as no prose has it."""
+    if "/" not in text.strip("/") or text.endswith("/") or re.search(r"\s", text):
+        return False
+    return len(text) <= NAME_LIMIT and not is_forbidden(text)
+
+
+def _last(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
 
 
 def _bare(line: str) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from tui.core.edit_stream.diff_lines import DiffGrammar
 from tui.core.edit_stream.events import Notation
 from tui.core.edit_stream.grammar import Grammar
 from tui.core.edit_stream.listing import ListingGrammar, nearly_search
-from tui.core.edit_stream.naming import listed, maybe_name, name_of, near
+from tui.core.edit_stream.naming import Exists, listed, lone_path, maybe_name, name_of, near
 from tui.core.edit_stream.reading import EditGrammar
 from tui.core.edit_stream.wrapping import (
     LIMIT,
@@ -50,7 +50,8 @@ class Found(Struct):
 class Outside:
     """The state between the edits of one stream."""
 
-    def __init__(self, formats: frozenset[Notation]) -> None:
+    def __init__(self, formats: frozenset[Notation], exists: Exists) -> None:
+        """``exists`` says whether a name is that of a file of the workspace."""
         self.prose: list[str] = []
         """Text that is no edit; who reads it takes it."""
         self.closers: list[str] = []
@@ -67,7 +68,8 @@ class Outside:
         self._held: list[str] = []
         self._opened: int | None = None
         """Which of the held lines opens the fence that is open there."""
-        self._listing = ""
+        self._exists = exists
+        self._listing: str | None = None
         """The file that the held fence holds whole, if its first line does not say else."""
         self._head: Head | None = None
         """The diff header that the last held lines are."""
@@ -90,7 +92,7 @@ class Outside:
             return self._in_head(line, text)
         if is_search(text) and self._may_search():
             return self._begin_block(line)
-        if self._listing and self._opened is not None:
+        if self._listing is not None and self._opened is not None:
             return self._in_listing(line, text)
         self._outside(line, text)
         return None
@@ -125,12 +127,12 @@ class Outside:
     def must_wait(self) -> bool:
         """No line is prose before it is whole, however long it is."""
         head = self._head
-        return bool(self._listing) or (head is not None and (head.complete or head.full))
+        return self._listing is not None or (head is not None and (head.complete or head.full))
 
     def release(self) -> None:
         """What was held is prose after all."""
         held, self._held = self._held, []
-        self._opened, self._listing, self._head = None, "", None
+        self._opened, self._listing, self._head = None, None, None
         for line in held:
             self._put(line)
 
@@ -146,9 +148,10 @@ class Outside:
         return Found(Grammar(indent, self.sections, self._folder), [])
 
     def _begin_block(self, line: str) -> Found:
-        path, others = near([*reversed(self._held), *reversed(self._recent)])
+        above = [*reversed(self._held), *reversed(self._recent)]
+        path, others, claimed = near(above, self._exists)
         idle = self.idle
-        if not path:
+        if not path and not claimed:
             path = self._path
         if idle is not None and path == idle.path:
             self.idle = None
@@ -170,6 +173,7 @@ class Outside:
 
     def _begin_listing(self, line: str) -> Found:
         assert self._opened is not None
+        assert self._listing is not None
         opening = self._held[self._opened].rstrip("\r\n")
         lines = [*self._held[self._opened + 1 :], line]
         grammar = ListingGrammar(
@@ -187,7 +191,7 @@ class Outside:
         self.closers = opened or self.closers
         self._held.clear()
         self._recent.clear()
-        self._opened, self._listing, self._head = None, "", None
+        self._opened, self._listing, self._head = None, None, None
 
     def _may_search(self) -> bool:
         if "search_replace" not in self._formats:
@@ -212,7 +216,7 @@ class Outside:
             return None
         if head.complete:
             return self._begin_diff(line)
-        if self._listing:
+        if self._listing is not None:
             self._head = None
             return self._begin_listing(line)
         self.release()
@@ -293,7 +297,8 @@ class Outside:
         heading = not self._strict and not bare.strip("~") and len(bare) > 4  # rst underlines so
         if "whole_file" in self._formats and fence_of(text) and not heading:
             above = [*reversed(self._held), *reversed(self._recent)]
-            self._listing = listed(above, text.strip().lstrip("`~"), strict=self._strict)
+            info = text.strip().lstrip("`~")
+            self._listing = listed(above, info, self._exists, strict=self._strict)
         self._opened = len(self._held)
         self._held.append(line)
 
@@ -302,7 +307,7 @@ class Outside:
         assert self._opened is not None
         body = [text for text in self._held[self._opened + 1 :] if text.strip()]
         self._held.append(line)
-        self._opened, self._listing = None, ""
+        self._opened, self._listing = None, None
         if len(body) != 1 or not name_of(body[0]):
             self.release()
 
@@ -314,7 +319,8 @@ class Outside:
             return False
         if self._opened is not None:
             body = [line for line in self._held[self._opened + 1 :] if line.strip()]
-            return not body and bool(name_of(text) or (self._strict and maybe_name(text)))
+            named = name_of(text) or (self._strict and maybe_name(text))
+            return not body and bool(named or lone_path(text, self._exists))
         return self.idle is not None and name_of(text) == self.idle.path
 
     def _say(self, line: str) -> None:

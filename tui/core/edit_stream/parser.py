@@ -11,6 +11,7 @@ from __future__ import annotations
 from tui.core.edit_stream.blocks import BlockGrammar
 from tui.core.edit_stream.events import Cut, Ev, Failure, Notation, Partial, Prose
 from tui.core.edit_stream.grammar import END, Grammar, quoted
+from tui.core.edit_stream.naming import Exists, no_file
 from tui.core.edit_stream.outside import Found, Outside
 from tui.core.edit_stream.reading import EditGrammar, split_line
 from tui.core.edit_stream.wrapping import LIMIT, closes, is_begin
@@ -29,11 +30,16 @@ _MISSING: dict[Notation, tuple[str, str]] = {
 class EditParser:
     """Reads a stream with edits of some formats in it."""
 
-    def __init__(self, formats: frozenset[Notation], *, required: bool) -> None:
-        """``required``: a stream without an edit is a failure, and the first failure ends it."""
+    def __init__(
+        self, formats: frozenset[Notation], *, required: bool, exists: Exists = no_file
+    ) -> None:
+        """``required``: a stream without an edit is a failure, and the first failure ends it.
+
+        ``exists`` says whether a name is that of a file of the workspace.
+        """
         self._required = required
         self._formats = formats
-        self._outside = Outside(formats)
+        self._outside = Outside(formats, exists)
         self._grammar: EditGrammar | None = None
         """The edit that is open."""
         self._parts: list[str] = []

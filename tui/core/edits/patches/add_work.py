@@ -13,6 +13,7 @@ from tui.core.edit_stream.events import (
 from tui.core.edits.hunk import Kind, Stage
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.patches.file_work import FileWork, NewHunk, Why
+from tui.core.edits.patches.named_files import unknown_name
 from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter
 from tui.core.edits.sections.placeholder import is_placeholder
@@ -106,6 +107,8 @@ class AddWork(Painted, FileWork):
         return self.record.buffer.line_count - 1, self._lines[-40:]
 
     def _begin(self, path: str) -> None:
+        if not path:
+            raise EditRefused(unknown_name(()))
         self.refuse_if_arriving(path)
         record = self.ledger.find(path)
         if record is not None and record.moving is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from tui.core.edit_stream import Channel, Format, parser_for
@@ -19,7 +21,7 @@ from tui.core.edit_stream.events import (
 )
 from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.patches.file_work import FileWork, Why
-from tui.core.edits.patches.named_files import path_of
+from tui.core.edits.patches.named_files import is_file, path_of
 from tui.core.edits.patches.second_look import flag_private, flag_shrunken
 from tui.core.edits.patches.works import work_for
 from tui.core.edits.telling.report import Private, landing_report, open_to_all
@@ -62,7 +64,7 @@ class Landing:
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
         self._ledger = workspace.ledger
-        self._parser = parser_for(fmt, channel)
+        self._parser = parser_for(fmt, channel, partial(is_file, self._ledger))
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
         self._hunks: list[Hunk] = []

@@ -23,7 +23,7 @@ def path_of(ledger: Ledger, op: FileOp, *, basename: bool) -> str:
     """
     names = [name for name in (op.path, *op.others) if name]
     for name in names:
-        if _is_file(ledger, name):
+        if is_file(ledger, name):
             return name
     for name in names if basename else ():
         found = _ending_with(ledger, name)
@@ -61,8 +61,8 @@ def unknown_name(found: Sequence[str]) -> str:
     return f"{words}; its SEARCH is in {named}" + (" only" if len(found) == 1 else "")
 
 
-def _is_file(ledger: Ledger, name: str) -> bool:
-    """True if something is there, or was until it was deleted, be it nothing that can be edited.
+def is_file(ledger: Ledger, name: str) -> bool:
+    """True if a file is there, or was until it was deleted, be it none that can be edited.
 
     What is there and is refused must not send its edit to another file (EDIT-CASES C18).
     """
@@ -70,11 +70,12 @@ def _is_file(ledger: Ledger, name: str) -> bool:
         path = ledger.checked(name)
     except EditRefused:
         return False
-    try:
-        known = path in ledger.arriving or path in ledger.records
-        return known or ledger.find(name) is not None
-    except EditRefused:
+    if path in ledger.arriving or path in ledger.records:
         return True
+    read = ledger.read(path)
+    if read.kind != "directory" and (read.data is not None or read.refusal):
+        return True
+    return "\\" in name and is_file(ledger, name.replace("\\", "/"))
 
 
 def _ending_with(ledger: Ledger, name: str) -> list[str]:
