@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tui.bridge.endpoints.base import ModelFacts
+from tui.bridge.endpoints.base import ModelFacts, Target, options_over
 from tui.cli.dialled import ResolvedEndpoint
 from tui.cli.endpoint_specs import Sources, endpoint_specs
 from tui.cli.network import key_variables, specifications
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import ResolvedModels, resolve
 from tui.cli.workplace import Workplace, withheld
+from tui.core.wire.address import Address
 from tui.errors import DuettoError, SettingsError, UsageError
 from tui.settings import Paths, parse
 
@@ -248,3 +249,13 @@ fallbacks = ["groq/n"]
 def test_an_address_is_no_name_of_an_endpoint(paths: Paths) -> None:
     with pytest.raises(UsageError, match=r"no endpoint's name.*url of \[endpoints.NAME\]"):
         Sources(parse("", "FILE"), {}).table("http://127.0.0.1:8000/v1")
+
+
+def test_a_table_is_stronger_than_what_the_provider_says_of_a_model() -> None:
+    text = "[endpoints.openrouter]\noptions = { forced_calls = true, body = { store = true } }\n"
+    settings = parse(text + '[models.fast]\nname = "anthropic/claude-opus-5.5"\n', "FILE")
+    spec = endpoint_specs(settings, {"OPENROUTER_API_KEY": "k"})["openrouter"]
+    known = Target("openrouter", spec, Address(spec.url)).facts("anthropic/claude-opus-5.5")
+    told = options_over(known.options, spec.options)
+    assert told["forced_calls"] is True
+    assert told["body"] == {"cache_control": {"type": "ephemeral"}, "store": True}

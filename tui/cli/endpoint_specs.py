@@ -290,7 +290,15 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
 
 
 def _others(options: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in said}
+    """The options that are not said; of a table that is said in part, the rest of it."""
+    rest: dict[str, Any] = {}
+    for name, value in options.items():
+        table = said.get(name)
+        if isinstance(value, Mapping) and isinstance(table, Mapping):
+            rest[name] = {key: one for key, one in value.items() if key not in table}
+        elif name not in said:
+            rest[name] = value
+    return rest
 
 
 def _table_facts(table: object) -> ModelFacts:

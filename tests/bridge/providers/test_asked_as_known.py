@@ -76,14 +76,17 @@ def test_a_claude_behind_a_router_is_asked_to_keep_the_prompt(
         ("deepseek", "deepseek-flash", {"thinking": {"type": "disabled"}}),
         ("openrouter", "x/y", {"reasoning": {"enabled": False}}),
         ("gemini", "gemini-3.8-flash", {"reasoning_effort": "low"}),
-        ("vllm", "served", {}),
+        ("openrouter", "anthropic/claude-opus-5.5", {"reasoning": {"effort": "low"}}),
+        ("vllm", "served", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("llamacpp", "m", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("sambanova", "m", {}),
     ],
 )
 def test_no_thinking_is_said_where_silence_means_thinking(
     name: str, model: str, said: dict[str, Any]
 ) -> None:
     body, _ = asked_of(name, model, reasoning={"effort": "none"})
-    words = ("reasoning_effort", "reasoning", "thinking")
+    words = ("reasoning_effort", "reasoning", "thinking", "chat_template_kwargs")
     assert {key: body[key] for key in words if key in body} == said
 
 

@@ -61,6 +61,7 @@ VERTEX = (
         ("property 'parallel_tool_calls' is unsupported", "", "parallel_tool_calls"),
         ('json: unknown field "user"', "", "user"),
         ("unknown field `user`, expected one of `model`, `store`", "", "user"),
+        ("Reasoning is mandatory for this endpoint and cannot be disabled.", "", "reasoning"),
         ("unsupported_parameter No.", "store", "store"),
         ("'store' is not a valid parameter for this endpoint.", "", "store"),
         ("Property 'store' is not expected to be here.", "", "store"),

@@ -50,8 +50,18 @@ class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
             if getattr(self, name) is not None:
                 mine[name] = getattr(self, name)
         if self.options and other.options:
-            mine["options"] = {**other.options, **self.options}
+            mine["options"] = options_over(self.options, other.options)
         return msgspec.structs.replace(other, **mine)
+
+
+def options_over(options: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """These, and of what they do not say the others; tables are put together key by key."""
+    merged = {**others, **options}
+    for name in others.keys() & options.keys():
+        mine, theirs = options[name], others[name]
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            merged[name] = {**theirs, **mine}
+    return merged
 
 
 class EndpointSpec(msgspec.Struct, frozen=True):

@@ -36,7 +36,7 @@ _UNKNOWN = re.compile(
     r"|(?:does|do|did|is)(?:n[o']t| not|n't) (?:support|know|allow|accept|permit|recogni[sz]e|take)"
     r"|(?:extra|additional) (?:\w+ )?(?:inputs?|fields?|propert|param|arg|key)|were unexpected"
     r"|invalid (?:param|arg|field|key|name)|no such (?:param|arg|field|key|name)"
-    r"|cannot find field|deprecated|cannot be (?:used|set|specified)",
+    r"|cannot find field|deprecated|mandatory|cannot be (?:used|set|specified|disabled)",
     re.I,
 )
 """How a server says that it does not take something."""
@@ -60,7 +60,7 @@ _CUE = re.compile(
 """What stands before the name of a field; a plain word needs that to be one."""
 _CUE_CHARS = 24
 _BEHIND = re.compile(
-    r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown))"
+    r"[\"'`]?\s*(?::|=|\bpara|is (?:not (?:supported|known|recogni)|unsupp|unknown|mandatory))"
 )
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _AND = re.compile(r"[\s\"'`,;\[\]{}()]*(?:\band\b)?[\s\"'`,;\[\]{}()]*")

@@ -255,6 +255,17 @@ async def test_a_model_that_is_routed_is_taught() -> None:
     assert "seed" not in second
 
 
+async def test_what_a_file_says_of_a_model_is_sent_to_that_model() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    facts = ModelFacts(options={"body": mark, "cache_key_header": "x-session-affinity"})
+    known = {f"{MODEL[:-1]}*": facts}
+    async with standing("openai-chat", known_models=known, options={"body": {"top_k": 1}}) as stand:
+        (body,) = await bodies(stand, prompt_cache_key="thread")
+        assert body["cache_control"] == {"type": "ephemeral"}
+        assert body["top_k"] == 1
+        assert stand.server.requests[0].headers["x-session-affinity"] == "thread"
+
+
 async def test_what_is_known_of_a_model_is_no_bar_to_learning() -> None:
     facts = ModelFacts(ask_output_tokens=500)
     async with standing("openai-chat", known_models={MODEL: facts}) as stand:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.bridge.endpoints.base import EndpointSpec, Refused
+from tui.bridge.endpoints.base import EndpointSpec, Refused, options_over
 
 VERSION = "2023-06-01"
 """The API's version that every server of it knows; the next one, 2026-10-21, only takes away:
@@ -56,7 +56,7 @@ class Options(msgspec.Struct, frozen=True):
 def options_of(name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None) -> Options:
     """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
     try:
-        return msgspec.convert({**spec.options, **(more or {})}, Options)
+        return msgspec.convert(options_over(more or {}, spec.options), Options)
     except msgspec.ValidationError as error:
         words = f"An option of the endpoint {name!r} is wrong: {error}."
         raise Refused(400, "invalid_option", words) from error

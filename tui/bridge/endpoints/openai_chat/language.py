@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from tui.bridge.endpoints.base import Asked, Refused, Target
+from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
 from tui.bridge.endpoints.http_endpoint import Reader
 from tui.bridge.endpoints.openai_chat.body import body, toolbox
 from tui.bridge.endpoints.openai_chat.dialect import Dialect, dialect
@@ -58,7 +58,7 @@ class ChatLanguage:
     def dialect(self, asked: Asked) -> Dialect:
         """How this model is asked. Raises Refused: an option is not understood."""
         learnt = self._learnt.get(asked.model)
-        return learnt or dialect({**self._options, **asked.facts.options})
+        return learnt or dialect(options_over(asked.facts.options, self._options))
 
     def learn(self, turn: Turn, error: Refused) -> bool:
         """Whether a refusal is about a field that the same request can do without.
