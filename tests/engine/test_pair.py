@@ -11,7 +11,7 @@ from tui.core.turn import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.intents import Role
-from tui.engine.ports import RoleSpec
+from tui.engine.ports import Abilities, RoleSpec
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -23,6 +23,19 @@ async def test_what_one_model_was_served_by_is_not_said_of_the_other() -> None:
     assert world.session.status.served_model
     world.session.submit(intents.Switch("deep"))
     assert (world.session.status.served_model, world.session.status.served_tier) == ("", "")
+
+
+@pytest.mark.parametrize(("steers", "able", "can"), [
+    (False, None, False), (None, None, True), (True, None, True), (False, True, True),
+    (True, False, False),
+])  # fmt: skip
+async def test_whether_a_model_is_steered(
+    steers: bool | None, able: bool | None, can: bool
+) -> None:
+    world = World(roles={"fast": RoleSpec("fast", "quick-1", "main", steers=steers)})
+    await begun(world)
+    world.wire.can = Abilities(steer=able)
+    assert world.session.alt_label() == ("steer" if can else "queue")
 
 
 async def test_a_model_that_is_gone_is_said_once_and_is_no_error() -> None:

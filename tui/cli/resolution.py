@@ -177,6 +177,8 @@ def _spec(
         tier=model.tier,
         same_tiers=sources.same_tiers(endpoint.spec, model.tier) if endpoint is not None else (),
         max_output_tokens=model.max_output_tokens,
+        # the bridge steers every model
+        steers=facts.steers if facts and endpoint and not endpoint.bridged else None,
         outdated=_outdated(model.name, facts),
     )
 

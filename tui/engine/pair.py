@@ -113,7 +113,9 @@ class Pair:
         exchange = self._exchange
         if exchange is None or exchange.stopped:
             return False
-        return exchange.wire.abilities(exchange.errand.spec.model).steer is not False
+        spec = exchange.errand.spec
+        able = exchange.wire.abilities(spec.model).steer
+        return (spec.steers if able is None else able) is not False
 
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""

@@ -59,6 +59,8 @@ class RoleSpec:
     """Names of tiers that are one there."""
     max_output_tokens: int | None = None
     """Most that one answer may have; None: as the server has it."""
+    steers: bool | None = None
+    """Whether the model is known to take steering texts; None: it is tried."""
     outdated: str = ""
     """That the model is gone or legacy, in words; empty: nothing is known of that."""
 

@@ -80,6 +80,9 @@ def test_what_is_known_of_models_today() -> None:
         return Target(name, spec, Address(spec.url)).facts(model)
 
     assert known("deepseek", "deepseek-flash").images is True
+    assert known("openai", "gpt-6.1-sol").steers is True
+    assert known("openai", "gpt-5.6-sol").steers is False
+    assert known("openai", "o9").steers is None
     legacy = known("anthropic", "claude-opus-5")
     assert (legacy.state, legacy.successor) == ("legacy", "claude-opus-5-5")
     assert known("anthropic", "claude-opus-5-5").state == ""

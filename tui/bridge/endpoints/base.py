@@ -40,13 +40,15 @@ class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     """``gone``: it is not served any more; ``legacy``: it will go; empty: nothing is known."""
     successor: str = ""
     """What its provider recommends instead."""
+    steers: bool | None = None
+    """Whether it can be steered where it is dialled directly; None: not known, it is tried."""
     options: dict[str, Any] = {}
     """How it is asked, over the endpoint's options."""
 
     def over(self, other: ModelFacts) -> ModelFacts:
         """These, and of what they do not say the other's."""
         mine = {name: value for name in self.__struct_fields__ if (value := getattr(self, name))}
-        for name in ("images", "efforts"):
+        for name in ("images", "efforts", "steers"):
             if getattr(self, name) is not None:
                 mine[name] = getattr(self, name)
         if self.options and other.options:

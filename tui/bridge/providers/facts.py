@@ -60,6 +60,8 @@ class ModelEntry(Strict, frozen=True):
     """``gone``: not served any more; ``legacy``: its provider names a successor."""
     successor: str = ""
     """What the provider recommends instead."""
+    steers: bool | None = None
+    """Whether it can be steered where it is dialled directly."""
     options: dict[str, Any] = {}
     """How it is asked, over the options of the file."""
     source: str = ""
@@ -266,6 +268,7 @@ def _facts(entry: ModelEntry) -> ModelFacts:
         route=entry.route,
         state="" if entry.state == "current" else entry.state,
         successor=entry.successor,
+        steers=entry.steers,
         options=entry.options,
     )
 

@@ -44,7 +44,12 @@ _WORDS: dict[tuple[str, str], str] = {
     ("rescue", "forget"): "remove what was kept",
 }
 _RATES = {"50": "a model to delegate to", "150": "a quick one", "1000": "one to work with"}
-_TIERS = {"priority": "faster, where it is sold", "fast": "", "flex": "cheaper, and slower"}
+_TIERS = {
+    "priority": "faster, where it is sold",
+    "fast": "",
+    "ultrafast": "the fastest, and the dearest",
+    "flex": "cheaper, and slower",
+}
 
 
 def command_offers(letters: str) -> list[Offer]:
