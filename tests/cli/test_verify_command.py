@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tui.cli import format_command
 from tui.cli.verify_command import find, has_tests
 from tui.errors import SettingsError
+from tui.setting_tables import FormatSettings, VerifySettings
 from tui.settings import Settings, parse
 
 
@@ -92,6 +94,87 @@ def test_an_interpreter_that_came_with_the_repository_is_asked_for(tmp_path: Pat
     assert theirs is not None
     assert theirs.argv == own.argv
     assert theirs.needs_consent
+
+
+def environment(root: Path) -> None:
+    """Tests, and a virtual environment that has pytest."""
+    (root / ".venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    (root / ".venv/bin").mkdir()
+    (root / ".venv/bin/python").write_text("#!/bin/sh\n")
+    (root / ".venv/bin/python").chmod(0o755)
+    (root / "test_a.py").touch()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("own checkout", False),
+        ("part of an own checkout", False),
+        ("no git", True),
+        ("unpacked in a repository", True),
+        ("empty .git", True),
+        ("a .git file that leads nowhere", True),
+        ("tracked", True),
+        ("tracked in other letters", True),
+        ("a repository in it", True),
+    ],
+)
+def test_an_interpreter_that_was_not_made_here_is_asked_for(
+    tmp_path: Path, kind: str, asked: bool
+) -> None:
+    root = tmp_path / "around" / "work"
+    root.mkdir(parents=True)
+    environment(root)
+    match kind:
+        case "own checkout":
+            git(root, "init")
+        case "part of an own checkout":
+            git(root.parent, "init")
+            git(root.parent, "add", "work/test_a.py")
+        case "unpacked in a repository":
+            (root.parent / "other").touch()
+            git(root.parent, "init")
+            git(root.parent, "add", "other")
+        case "empty .git":
+            (root / ".git").mkdir()
+        case "a .git file that leads nowhere":
+            (root / ".git").write_text("gitdir: ../nowhere\n")
+        case "tracked":
+            git(root, "init")
+            git(root, "add", "-f", ".venv")
+        case "tracked in other letters":
+            git(root, "init")
+            git(
+                root, "update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,.Venv/bin/python"
+            )
+        case "a repository in it":
+            git(root / ".venv", "init")
+    command = find(root, Settings())
+    assert command is not None
+    assert command.argv[0] == str(root / ".venv/bin/python")
+    assert command.needs_consent is asked
+
+
+@pytest.mark.parametrize("argv", [".venv/bin/python -m pytest", [".venv/bin/python", "-q"]])
+def test_a_program_of_the_workspace_is_asked_for_in_the_users_own_command(
+    tmp_path: Path, argv: str | list[str]
+) -> None:
+    environment(tmp_path)
+    settings = Settings(verify=VerifySettings(command=argv), format=FormatSettings(command=argv))
+    for look in (find, format_command.find):
+        command = look(tmp_path, settings)
+        assert command is not None
+        assert command.needs_consent
+        assert command.source == "it runs .venv/bin/python"
+    git(tmp_path, "init")
+    for look in (find, format_command.find):
+        command = look(tmp_path, settings)
+        assert command is not None
+        assert not command.needs_consent
 
 
 def test_where_git_does_not_answer_the_interpreter_is_asked_for(

@@ -22,7 +22,8 @@ def make(root, *paths, **texts):
 
 def git(root, *arguments):
     name = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
-    subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+    whole = ["git", *name, *arguments]
+    return subprocess.run(whole, cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture(params=["git", "walk"])
@@ -215,3 +216,28 @@ def test_a_folder_of_many_files_is_listed_soon(root):
     began = time.process_time()
     assert len(Listing(root).folder("many")) == 3000
     assert time.process_time() - began < 1.0
+
+
+def test_a_partial_clone_does_not_run_its_transport(tmp_path):
+    """git reads an ignore file that was not checked out, and would fetch it."""
+    root, ran = tmp_path / "work", tmp_path / "ran"
+    make(root, "d/.gitignore", "d/f")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "update-index", "--skip-worktree", "d/.gitignore")
+    named = git(root, "rev-parse", ":d/.gitignore").stdout.decode().strip()
+    (root / ".git/objects" / named[:2] / named[2:]).unlink()
+    (root / "d/.gitignore").unlink()
+    (root / "d/new").touch()
+    for name, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::touch {ran}",
+        "protocol.ext.allow": "always",
+    }.items():
+        git(root, "config", name, value)
+    listing = Listing(root)
+    assert listing.paths() == ["d/f", "d/new"]
+    listing.ignored(["d/new"])
+    assert not ran.exists()

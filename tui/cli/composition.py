@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from tui.cli.workplace import SURE_CHARS, Workplace, secrets_of, withheld
 from tui.core.file_read import FileRead
 from tui.core.folder_entry import GitState
 from tui.core.price import Quote
+from tui.core.programs import safe_path
 from tui.core.wire.masking import Mask
 from tui.core.wire.usage import Usage
 from tui.effects.clock import MonotonicClock
@@ -121,7 +124,9 @@ class Composition:
         if self._clipboard is None:
             from tui.effects.clipboard_tool import ClipboardTool, command_for
 
-            self._clipboard = ClipboardTool(command_for(os.environ), self._keyless)
+            path = safe_path(os.environ, str(self._workplace.root))
+            command = command_for(os.environ, which=partial(shutil.which, path=path))
+            self._clipboard = ClipboardTool(command, self._keyless)
         return self._clipboard.copy(text)
 
     def _unrecorded(self, words: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 
 from tui.cli.finding import Finding
+from tui.core.programs import safe_path
 
 SLOW_ESC_MS = 50
 _WAIT_S = 2.0
@@ -39,11 +42,13 @@ def findings(environment: Mapping[str, str], ask: Ask | None = None) -> Iterator
 
 
 def _value(name: str) -> str:
+    program = shutil.which("tmux", path=safe_path(os.environ, os.getcwd()))
+    scope = "-gqv" if name in ("allow-passthrough", "focus-events") else "-sqv"
+    if program is None:
+        return ""
     try:
         asked = subprocess.run(
-            ["tmux", "show-options", "-gqv", name]
-            if name in ("allow-passthrough", "focus-events")
-            else ["tmux", "show-options", "-sqv", name],
+            [program, "show-options", scope, name],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_WAIT_S,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tui.cli.verify_command import users_command
 from tui.engine.ports import VerifyCommand
 from tui.settings import PROJECT_FILE, FormatSettings, Settings, load_project
 
@@ -15,7 +16,7 @@ def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
     broken.
     """
     if command := _argv(settings.format):
-        return VerifyCommand(command, "config.toml", deadline_s=settings.format.deadline_s)
+        return users_command(workspace, command, settings.format.deadline_s)
     project = load_project(workspace).format
     if command := _argv(project):
         return VerifyCommand(

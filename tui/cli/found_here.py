@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tui.core.programs import safe_path
 from tui.errors import DuettoError, EndpointError
 from tui.settings import Paths, Settings
 from tui.ui.first_run.port import Found, Listed, Source
@@ -220,7 +221,8 @@ async def _listens(port: int) -> bool:
 
 async def _git(tell: Tell) -> None:
     """Whether git is here; it gets nothing of the environment but where programs are."""
-    program = shutil.which("git")
+    path = safe_path(os.environ, os.getcwd())
+    program = shutil.which("git", path=path)
     if program is None:
         tell(Found("git", "not found: no states in the file tree, no diff against HEAD", "nothing"))
         return
@@ -232,7 +234,7 @@ async def _git(tell: Tell) -> None:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            env={"PATH": path, "LC_ALL": "C"},
         )
         try:
             async with asyncio.timeout(GIT_S):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tui.core.programs import USUAL_PATH, is_below
 from tui.effects.listing import Listing
 from tui.engine.ports import VerifyCommand
 from tui.settings import PROJECT_FILE, Settings, VerifySettings, load_project
@@ -23,11 +26,12 @@ def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
     """The command, None when there is nothing that could judge.
 
     The user's ``[verify]``, else the workspace's own, else pytest where there are tests. What may
-    come from a stranger is asked for once: the workspace's own command, an interpreter that git
-    tracks. Raises SettingsError: the workspace's ``.duetto/config.toml`` is broken.
+    come from a stranger is asked for once: the workspace's own command, and a program in the
+    workspace unless it was made there. Raises SettingsError: the workspace's
+    ``.duetto/config.toml`` is broken.
     """
     if command := _argv(settings.verify):
-        return VerifyCommand(command, "config.toml", deadline_s=settings.verify.deadline_s)
+        return users_command(workspace, command, settings.verify.deadline_s)
     project = load_project(workspace)
     if command := _argv(project.verify):
         return VerifyCommand(
@@ -42,11 +46,49 @@ def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
         return VerifyCommand(
             (str(own), "-m", "pytest", "-q"),
             f"pytest of {folder}",
-            needs_consent=Listing(workspace).has_tracked(folder),
+            needs_consent=not Listing(workspace).is_made_here(folder),
             deadline_s=deadline_s,
         )
     argv = (sys.executable, "-m", "pytest", "-q")
     return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
+
+
+def users_command(workspace: Path, argv: tuple[str, ...] | str, deadline_s: float) -> VerifyCommand:
+    """A command of the user's settings: asked for once if its program came with the workspace."""
+    program = found_in(str(workspace), argv, os.environ)
+    if not program or Listing(workspace).is_made_here(program.split("/")[0]):
+        return VerifyCommand(argv, "config.toml", deadline_s=deadline_s)
+    return VerifyCommand(argv, f"it runs {program}", needs_consent=True, deadline_s=deadline_s)
+
+
+def found_in(root: str, command: str | Sequence[str], environment: Mapping[str, str]) -> str:
+    """Which file of a workspace a command would run there, relative; empty: none.
+
+    Only the program itself is looked at, not what that runs. In the home folder all is the user's.
+    """
+    root = os.path.realpath(root)
+    if is_below(os.path.realpath(environment.get("HOME", "/")), root):
+        return ""
+    words = _words(command) if isinstance(command, str) else command
+    program = os.path.expanduser(next(iter(words), ""))
+    path = environment.get("PATH", USUAL_PATH).split(os.pathsep)
+    for folder in () if not program else ("",) if "/" in program else path:
+        above, name = os.path.split(os.path.join(root, folder, program))
+        whole = os.path.join(os.path.realpath(above), name)
+        if os.path.isfile(whole) and os.access(whole, os.X_OK):
+            return os.path.relpath(whole, root) if is_below(whole, root) else ""
+    return ""
+
+
+def _words(command: str) -> list[str]:
+    """A shell's command without the variables that it sets."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    while words and re.match(r"\w+=", words[0]):
+        del words[0]
+    return words
 
 
 def has_tests(workspace: Path) -> bool:

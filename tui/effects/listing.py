@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.core.folder_entry import EntryKind, FolderEntry
+from tui.core.programs import NO_COMMANDS, git_environment
 from tui.errors import FileRefused
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ WALK_DEADLINE_S = 5.0
 _GIT_DEADLINE_S = 10.0
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 """Directories that are never listed, besides the hidden ones."""
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-"""Nothing that a repository configures may be run by listing it."""
 
 
 class Listing:
@@ -47,6 +46,7 @@ class Listing:
         git is run in this environment, where no key is (None: our own).
         """
         self._root = os.path.realpath(root)
+        self._named = os.path.abspath(root)
         self._environment = environment
         self._limit = limit
         self._closed = threading.Event()
@@ -142,12 +142,21 @@ class Listing:
                     folders.append(path)
         return found
 
-    def has_tracked(self, folder: str) -> bool:
-        """True if a part of a folder came with the repository, or if that cannot be told."""
-        answer = self._git("ls-files", "-z", "--", folder)
-        if answer is not None and answer.returncode == 0:
-            return bool(answer.stdout)
-        return self._in_repository()
+    def is_made_here(self, folder: str) -> bool:
+        """True for a folder (or file) of a git checkout of the user's that does not track it.
+
+        git answers for no repository of another owner. An archive that was unpacked somewhere in
+        a repository is no part of it: nothing of the workspace is tracked then.
+        """
+        named = self._said("ls-files", "-z", "--", f":(icase,literal){folder}")
+        if named != b"":
+            return False
+        return self._said("rev-parse", "--show-cdup") == b"\n" or bool(self._said("ls-files", "-z"))
+
+    def _said(self, *arguments: str) -> bytes | None:
+        """What git says; None if it does not answer."""
+        answer = self._git(*arguments)
+        return answer.stdout if answer is not None and answer.returncode == 0 else None
 
     def _in_repository(self) -> bool:
         root = Path(self._root)
@@ -158,15 +167,14 @@ class Listing:
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run git in the root; None if there is none or it takes too long."""
         ours = os.environ if self._environment is None else self._environment
-        kept = {name: value for name, value in ours.items() if not name.startswith("GIT_")}
         try:
             process = subprocess.Popen(
-                [*_GIT, *arguments],
+                ["git", *NO_COMMANDS, *arguments],
                 cwd=self._root,
                 stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+                env=git_environment(ours, self._root, self._named),
             )
         except OSError:
             return None
@@ -185,10 +193,8 @@ class Listing:
 
     def _from_git(self) -> list[str] | None:
         """What git lists below the root; None where git has nothing to say."""
-        answer = self._git("ls-files", "-z", "-co", "--exclude-standard", "--deduplicate")
-        if answer is None or answer.returncode != 0 or not answer.stdout:
-            return None
-        return [os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
+        listed = self._said("ls-files", "-z", "-co", "--exclude-standard", "--deduplicate")
+        return [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else None
 
     def _kept(self, listed: list[str]) -> Iterator[str]:
         """The listed files that exist and are to be shown."""

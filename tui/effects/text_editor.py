@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tui.core.edited import Edited
+from tui.core.programs import safe_path
 
 LARGEST_BYTES = 8 * 1024 * 1024
 """A file that is larger is no prompt."""
@@ -232,16 +233,17 @@ class TextEditor:
                 command = shlex.split(words)
             except ValueError as error:
                 return f"{whose} is {words!r}, which is no command: {error}."
-            if self._which(command[0]) is None:
+            if (program := self._which(command[0])) is None:
                 return f"{whose} is {words!r}, and there is no program {command[0]!r} here."
-            return [os.path.expanduser(command[0]), *command[1:]]
+            return [program, *command[1:]]
         for name in _USUAL:
-            if self._which(name) is not None:
-                return [name]
+            if (program := self._which(name)) is not None:
+                return [program]
         return "There is no editor: set EDITOR to the command of one, such as EDITOR=nano."
 
     def _which(self, program: str) -> str | None:
-        return shutil.which(os.path.expanduser(program), path=self._environment.get("PATH"))
+        path = safe_path(self._environment, os.getcwd())
+        return shutil.which(os.path.expanduser(program), path=path)
 
 
 def _read(file: Path) -> tuple[bytes | None, str]:

@@ -1,8 +1,4 @@
-"""How git is asked without running what a repository's own configuration names.
-
-A folder that was only opened must not get a command run: the file system monitor, hooks, the
-transport of a partial clone. Filters are up to who runs them.
-"""
+"""How git is asked without running what a repository's own configuration names."""
 
 from __future__ import annotations
 
@@ -11,20 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 
-_NO_COMMANDS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-"""Options before git's command."""
-
-
-def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which git asks nobody, locks nothing and fetches nothing."""
-    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-    return kept | {
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",  # git before 2.44 does not know the line above
-        "LC_ALL": "C",
-    }
+from tui.core.programs import NO_COMMANDS, git_environment
 
 
 class Program:
@@ -33,7 +16,9 @@ class Program:
     def __init__(self, root: str, environment: Mapping[str, str] | None = None) -> None:
         """``root`` is in or below a repository or not; None: our own environment."""
         self._root = os.path.realpath(root)
-        self._environment = _quiet(os.environ if environment is None else environment)
+        self._environment = git_environment(
+            os.environ if environment is None else environment, self._root, root
+        )
 
     async def run(self, *arguments: str, most_bytes: int) -> tuple[int, bytes]:
         """Run git; exit status and output, which may be cut a little behind ``most_bytes``.
@@ -42,7 +27,7 @@ class Program:
         """
         process = await asyncio.create_subprocess_exec(
             "git",
-            *_NO_COMMANDS,
+            *NO_COMMANDS,
             *arguments,
             cwd=self._root,
             env=self._environment,

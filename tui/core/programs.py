@@ -1,0 +1,53 @@
+"""How duetto runs programs by itself: what a folder brings along, or names, is not run.
+
+A folder that was only opened must not get a command run: by a PATH that leads into it, or by its
+git configuration (the file system monitor, hooks, the transport of a partial clone). git's filters
+are up to who runs them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+NO_COMMANDS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""Options before git's command."""
+USUAL_PATH = "/bin:/usr/bin"
+"""Where there is no PATH (`os.defpath`)."""
+_NOWHERE = "/nonexistent"
+"""An empty PATH would mean the folder that a program is started in."""
+
+
+def safe_path(environment: Mapping[str, str], *roots: str) -> str:
+    """PATH without relative folders (``.`` or an empty part) and those in a workspace.
+
+    ``roots`` are the workspace's names. In one that holds the home folder all is the user's.
+    """
+    folders = environment.get("PATH", USUAL_PATH).split(":")
+    home = environment.get("HOME", "")
+    tops = [root for root in roots if not is_below(home, root)]
+    kept = [
+        folder
+        for folder in folders
+        if folder.startswith("/") and not any(is_below(folder, top) for top in tops)
+    ]
+    return ":".join(kept) or _NOWHERE
+
+
+def is_below(path: str, top: str) -> bool:
+    """True for a folder and what lies in it, by their absolute names."""
+    path, top = posixpath.normpath(path), posixpath.normpath(top)
+    return path == top or path.startswith(top.rstrip("/") + "/")
+
+
+def git_environment(environment: Mapping[str, str], *roots: str) -> dict[str, str]:
+    """An environment in which git asks nobody, locks nothing and fetches nothing."""
+    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    return kept | {
+        "PATH": safe_path(environment, *roots),
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",  # git before 2.44 does not know the line above
+        "LC_ALL": "C",
+    }
