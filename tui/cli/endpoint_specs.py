@@ -46,14 +46,16 @@ class Sources:
     """Endpoints that the command line declares, over those of the settings."""
     state_dir: Path | None = None
     """Where the names of the keys in the keyring are noted."""
+    _known: dict[str, Provider | None] = field(default_factory=dict, compare=False)
 
     def provider(self, name: str) -> Provider | None:
         """What is known of a provider; None: there is none of this name."""
         from tui.bridge.providers import facts
 
-        if name not in facts.names(self.providers_dir):
-            return None
-        return facts.provider(name, self.providers_dir)
+        if name not in self._known:
+            there = name in facts.names(self.providers_dir)
+            self._known[name] = facts.provider(name, self.providers_dir) if there else None
+        return self._known[name]
 
     def same_tiers(self, spec: EndpointSpec, tier: str) -> SameTiers:
         """Names of service tiers that are one where this endpoint is; see `Provider.same_tiers`.

@@ -4,12 +4,13 @@ import datetime
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.sources import ROOT
 from tui.bridge.endpoints.base import Address, EndpointSpec, ModelFacts, Target
 from tui.bridge.providers import facts
-from tui.bridge.providers.facts import near, of_url, provider, providers, readable
+from tui.bridge.providers.facts import near, of_url, provider, providers, readable, wrong_in
 from tui.errors import EndpointError, SettingsError
 
 OURS = [
@@ -42,6 +43,7 @@ def test_all_the_providers_are_there_and_each_file_holds() -> None:
     for name in OURS:
         one = known[name]
         assert one.name == name
+        assert [*wrong_in(msgspec.structs.replace(one, name=""))] == []
         assert one.title
         assert one.kind in {"openai-chat", "anthropic", "responses-ws", "rehearsal"}
         assert one.kind == "rehearsal" or one.source.startswith("https://")

@@ -241,7 +241,7 @@ def provider(name: str, user_folder: Path | None) -> Provider:
         )
     if ours is None:
         raise EndpointError(f"There is no provider {name!r}{near(name, names(user_folder))}")
-    return _read(name, ours, own.name, {})
+    return _read(name, ours, own.name, {}, checked=True)
 
 
 def near(name: str, known: list[str]) -> str:
@@ -273,15 +273,20 @@ def _facts(entry: ModelEntry) -> ModelFacts:
     )
 
 
-def _read(name: str, text: str, origin: str, base: Mapping[str, Any]) -> Provider:
-    """A provider of a file's text; what it does not say is as in ``base``."""
+def _read(
+    name: str, text: str, origin: str, base: Mapping[str, Any], *, checked: bool = False
+) -> Provider:
+    """A provider of a file's text; what it does not say is as in ``base``.
+
+    ``checked``: it is our own, which the tests have looked at.
+    """
     said = toml_tables.parsed(text, origin, SCHEMA)
     if said.get("kind", base.get("kind")) != base.get("kind"):
         # habits of another language
         base = {key: value for key, value in base.items() if key != "options"}
     data = _over(base, said)
     found = toml_tables.converted(text, origin, data, Provider)
-    for key, wrong in _wrong_in(found):
+    for key, wrong in () if checked else wrong_in(found):
         line = toml_lines.line_of(text, key)
         raise SettingsError(f"{origin} line {line}: {'.'.join(key)} {wrong}")
     return msgspec.structs.replace(found, name=name, title=found.title or name)
@@ -308,7 +313,7 @@ def _wrong_sources(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("sources", key), "names a key that this file does not say; remove it"
 
 
-def _wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
+def wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the types do not say: a key's path, and what is wrong with it."""
     if found.name:
         yield ("name",), "is not said here: the file's name is the provider's"

@@ -44,7 +44,7 @@ def _struct(kind: str) -> type[msgspec.Struct] | None:
 
         return Options
     if kind in ("responses-ws", "openai-responses"):
-        from tui.bridge.endpoints.openai_responses.untaken import ResponsesOptions
+        from tui.bridge.endpoints.openai_responses.options import ResponsesOptions
 
         return ResponsesOptions
     return None

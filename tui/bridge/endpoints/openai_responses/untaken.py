@@ -9,17 +9,9 @@ import msgspec
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.openai_responses.asking import items_for, settings
+from tui.bridge.endpoints.openai_responses.options import ResponsesOptions
 from tui.bridge.endpoints.telling import Telling
-from tui.core.wire.untaken import MOST_TRIES, STATUSES, Field, Untaken, fields_refused, without
-
-
-class ResponsesOptions(msgspec.Struct, frozen=True):
-    """What a provider's file, or the user, may say of an endpoint (see `docs/providers.md`)."""
-
-    omit: tuple[Field, ...] = ()
-    """Fields that it is known not to take."""
-    max_age_s: float | None = None
-    """The service's limit of a WebSocket's age."""
+from tui.core.wire.untaken import MOST_TRIES, STATUSES, Untaken, fields_refused, without
 
 
 class Taught:
