@@ -7,8 +7,17 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import begun, texts
+from tui.core.edits.patches.landing import Landing
 from tui.core.turn import BlockKind
-from tui.core.wire.events import Failed
+from tui.core.wire.events import (
+    Completed,
+    Event,
+    Failed,
+    InputDelta,
+    ItemAdded,
+    ItemDone,
+    TextDelta,
+)
 from tui.engine import intents, pacer
 from tui.engine.pacer import STEP_S
 
@@ -151,3 +160,50 @@ async def test_who_can_be_slowed_down_is_and_nothing_is_held() -> None:
     model.complete()
     world.session.submit(intents.Prompt("two"))
     assert (await world.wire.request(2))["previous_response_id"] == "resp_1"
+
+
+WHOLE = "*** Begin Patch\n*** Add File: new.txt\n" + "+line\n" * 3_000 + "*** End Patch\n"
+MESSAGE: dict[str, object] = {
+    "type": "message",
+    "id": "m",
+    "content": [{"type": "output_text", "text": WHOLE}],
+}
+CALL: dict[str, object] = {"type": "custom_tool_call", "id": "c", "call_id": "c"}
+CALL |= {"name": "apply_patch", "input": WHOLE}
+AT_ONCE: dict[str, Event] = {
+    "a piece of text": TextDelta(item_id="m", delta=WHOLE),
+    "a piece of a call": InputDelta(item_id="c", delta=WHOLE),
+    "a message": ItemDone(item=MESSAGE),
+    "a call": ItemDone(item=CALL),
+    "an answer": Completed({"id": "resp_1", "output": [CALL]}),
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+async def test_what_comes_at_once_and_is_long_lands_in_parts_and_esc_drops_the_rest(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fed: list[int] = []
+    feed = Landing.feed
+
+    def counted(landing: Landing, delta: str) -> None:
+        fed.append(len(delta))
+        feed(landing, delta)
+
+    monkeypatch.setattr(Landing, "feed", counted)
+    for stops in (False, True):
+        world = World()
+        await begun(world, "one")
+        if "piece of a call" in name:
+            world.wire.give(ItemAdded(item={**CALL, "input": ""}))
+        fed.clear()
+        world.wire.give(AT_ONCE[name])
+        assert sum(fed) == 0, "nothing is held up"
+        if stops:
+            world.session.submit(intents.Interrupt())
+            assert world.session.status.stopped
+        await settle()
+        landed = world.session.workspace.buffers.get("new.txt")
+        assert sum(fed) == (0 if stops else len(WHOLE))
+        assert max(fed, default=0) <= 1_000
+        assert stops is (landed is None)

@@ -109,6 +109,13 @@ class Calls:
             self._turn_patch(call)
         return len(delta)
 
+    def said(self, key: str) -> str | None:
+        """What the deltas of a call have said; None: it is compared with an earlier one."""
+        call = self._keyed.get(key)
+        if call is None:
+            return ""
+        return None if call.twins or call.done else call.text
+
     def finish(self, key: str, item: Item) -> Item | None:
         """The whole input is known: place the rest, or have the call run; None: it was before."""
         call = self._keyed.get(key) or self.begin(key, item)
@@ -240,7 +247,7 @@ class Calls:
             return
         call.report = partial(self._reported, call, landing)
         call.failed = not landing.placed_all and not call.again
-        if not self._closed and any(self.privacy(h.path) == NOT_KNOWN for h in landing.hunks):
+        if not self._closed and NOT_KNOWN in map(self.privacy, {h.path for h in landing.hunks}):
             self.on_call(call)
 
     def _reported(self, call: Call, landing: Landing) -> str:

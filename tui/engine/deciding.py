@@ -10,18 +10,17 @@ from functools import partial
 from typing import Literal
 
 from tui.core.edits.decisions import Entry, Work
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
 from tui.core.edits.workspace import Workspace
 from tui.engine import intents
 from tui.engine.board import Board
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
+from tui.engine.pacer import REST_S, SLICE_S
 from tui.engine.saving import Saving
 from tui.errors import EditRefused
 
 SaveMode = Literal["on-accept", "manual"]
-SLICE_S = 0.004
-"""For so long decisions are made before keys have their turn."""
 _LEAST = 100
 """Hunks that are decided on at once, however long that takes."""
 _DONE = object()
@@ -110,7 +109,7 @@ class Deciding:
                 while next(work, _DONE) is not _DONE:
                     left -= 1
                     if left <= 0 and self._in_slices and self._clock.now() > until:
-                        asyncio.get_running_loop().call_soon(self._go_on)
+                        asyncio.get_running_loop().call_later(REST_S, self._go_on)
                         self._decided()
                         return
             except BaseException:
@@ -136,11 +135,13 @@ class Deciding:
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
         chosen = self._chosen(hunk_ids)
-        typed = set(self._workspace.typed_in(hunk_ids)) if self._can_ask else set[Hunk]()
-        for hunk in sorted(typed, key=lambda one: one.id):
+        typed = self._workspace.typed_in(chosen) if self._can_ask else []
+        for hunk in typed:
             self._ask_of_file(hunk, words)
-        able = [hunk for hunk in chosen if hunk.decidable and hunk not in typed]
-        ids = [hunk.id for hunk in chosen if hunk not in typed]
+        if typed:
+            chosen = [hunk for hunk in chosen if hunk not in typed]
+        able = [hunk for hunk in chosen if hunk.need is Need.DECISION]
+        ids = [hunk.id for hunk in chosen] if typed or hunk_ids is not None else None
         self._saving.write(*(yield from self._workspace.rejecting(ids, words)))
         stuck = [hunk for hunk in able if _is_stuck(hunk)]
         if stuck:
@@ -150,7 +151,7 @@ class Deciding:
     def _chosen(self, hunk_ids: Sequence[int] | None) -> list[Hunk]:
         roster = self._workspace.roster
         if hunk_ids is None:
-            return [hunk for hunk in roster.unsettled() if hunk.decidable]
+            return roster.decidable()
         return [roster.by_id(number) for number in hunk_ids if number in roster]
 
     def _tell_of_open(self, hunk_ids: Sequence[int] | None) -> None:

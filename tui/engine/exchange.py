@@ -16,10 +16,11 @@ from tui.core.wire import events
 from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S
 from tui.engine.countdown import Countdown
 from tui.engine.errand import CUTS, GO_ON, Errand, Outcome
+from tui.engine.items import call_text, message_text
 from tui.engine.kit import Kit
 from tui.engine.lines import Line
 from tui.engine.notices import Trouble
-from tui.engine.pacer import Pacer
+from tui.engine.pacer import LONG_CHARS, Held, Pacer
 from tui.engine.record import SOFTLY, Record
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
 from tui.engine.reply import MOST_CHARS, Reply
@@ -59,6 +60,8 @@ class Exchange:
         self._owed = False
         """A successor will come by itself, or a steering text will come back."""
         self._cut = ""  # why the last response is incomplete; a successor makes it whole
+        self._whole: events.Completed | None = None
+        """The end of a response that said its items at last."""
         self._ended, self._rounds = False, 0
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
@@ -68,6 +71,7 @@ class Exchange:
         self._served = Served(kit.board, errand.spec.endpoint)
         self.pacer = Pacer(kit, line.wire, errand.throttle, self.event)
         """What comes over the wire goes through it, to `event` and `lost`."""
+        self.pacer.on_held = self._holding
         self._countdown = Countdown(kit.board, kit.ports.sleep)
         self._task: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -94,12 +98,36 @@ class Exchange:
     def event(self, event: events.Event, now: float) -> None:
         """Something came over the wire; ``now`` in seconds."""
         handler = self._handlers.get(type(event))
-        if handler is not None:
+        if isinstance(event, events.ItemDone | events.Completed) and (late := self._late(event)):
+            self.pacer.first([*late, event])
+        elif handler is not None:
             handler(event, now)
         elif self._reply is not None and not self.pacer.unheard:
             self._reply.event(event, now)
             if self._reply.room < 0:
                 self._overlong(self._reply)
+
+    def _holding(self, characters: int) -> None:
+        """What is not yet landed counts, too."""
+        if self._reply is not None and characters > self._reply.room:
+            self._overlong(self._reply)
+
+    def _late(self, event: events.ItemDone | events.Completed) -> list[Held]:
+        """What is to be done in parts before an end that says much at once."""
+        reply = self._reply
+        if reply is None or self.stopped or self.pacer.unheard:
+            return []
+        if isinstance(event, events.ItemDone):
+            return [*reply.late(event, LONG_CHARS)]
+        if reply.items or self._whole is event:
+            return []
+        self._whole = event
+        output = event.response.get("output")
+        items = output if isinstance(output, list) else []
+        items = [item for item in items if isinstance(item, dict)]
+        if all(len(message_text(item) or call_text(item)) <= LONG_CHARS for item in items):
+            return []
+        return [events.ItemDone(item=item) for item in items]
 
     def lost(self, why: str) -> None:
         """The socket is gone: what was finished stays, and all is said again."""

@@ -1,5 +1,7 @@
 """The throttle: holds back what a model says, so that it comes at so many tokens a second.
 
+What comes at once and is long passes in parts, so that keys and Esc are answered between them.
+
 Our bridge slows down whoever answers through it, so that nothing is said that nobody sees. What
 comes from any other server is held here, between the wire and the turn, also in the middle of an
 answer; what is held and then dropped was said as far as that server is concerned.
@@ -9,12 +11,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from msgspec.structs import replace
 
-from tui.core.wire.events import Completed, Delta, ErrorEvent, Event, Failed, Incomplete
+from tui.core.wire.events import Completed, Delta, ErrorEvent, Event, Failed, Incomplete, ItemDone
+from tui.engine.items import characters_in
 from tui.engine.kit import Kit
 from tui.engine.ports import Wire
 
@@ -24,6 +27,13 @@ MOST_LAG_S = 0.5
 """What a machine that slept, or was busy, would have said meanwhile is owed for so long at most."""
 MOST_CHARS = 4 * 2**20
 """More than so much text is not held: what is over that comes at once."""
+LONG_CHARS = 4_000
+"""A piece of so much text, if it were a patch of many hunks, would hold keys and Esc up."""
+_PART_CHARS = 500
+SLICE_S = 0.004
+REST_S = 0.002
+"""So it passes in parts: for so long, then so long nothing, as a key takes several turns of the
+event loop until it is painted."""
 Terminal = Completed | Incomplete | Failed | ErrorEvent
 Act = partial[None]
 Held = Event | Act
@@ -47,6 +57,9 @@ class Pacer:
         self._wire = wire
         self._kit = kit
         self._deliver = deliver
+        self.on_held: Callable[[int], None] = lambda characters: None
+        """Called with all characters that are held, when there are more of them."""
+        self._size = 0
         self._held: deque[Held] = deque()
         self._chars = 0
         """Of the text that is held."""
@@ -56,19 +69,25 @@ class Pacer:
 
     def take(self, event: Event, now: float) -> None:
         """An event came."""
-        if not self._held and (self.tokens_s is None or not isinstance(event, Delta)):
+        held = isinstance(event, Delta) and self._holds(event)
+        if not self._held and not held:
             self._deliver(event, now)
             return
-        if isinstance(event, Delta):
-            self._chars += len(event.delta)
-        self._hold(event)
+        self._hold([event])
 
     def after(self, act: Act) -> None:
         """Do this behind all that came before: at once, where nothing is held."""
         if self._held:
-            self._hold(act)
+            self._hold([act])
         else:
             act()
+
+    def first(self, acts: Iterable[Held]) -> None:
+        """Do these before all that is held, a few in each turn of the event loop."""
+        later, self._held = self._held, deque()
+        self._hold(acts)
+        if self._held:  # not dropped, as it was too much
+            self._held.extend(later)
 
     def begun(self) -> None:
         """A response begins."""
@@ -80,23 +99,34 @@ class Pacer:
         self._wanted = tokens_s
         self.tokens_s = tokens_s = None if self._wire.throttle(tokens_s) else tokens_s
         self._credit = 0.0
-        if tokens_s is None:
+        if tokens_s is None and self._chars <= LONG_CHARS:
             self._release(float("inf"))
             self._rest()
 
     def drop(self) -> None:
         """Forget what is held, and hold nothing any more; see `unheard` and `end`."""
         held, self._held = self._held, deque()
-        self._chars = 0
+        self._chars = self._size = 0
         self.tokens_s = self._wanted = None
         self._rest()
         self.unheard |= bool(held)
         self.end = next((one for one in held if isinstance(one, _ENDS)), self.end)
 
-    def _hold(self, one: Held) -> None:
-        self._held.append(one)
-        if self._chars > MOST_CHARS:
+    def _holds(self, event: Delta) -> bool:
+        return self.tokens_s is not None or len(event.delta) > LONG_CHARS
+
+    def _hold(self, acts: Iterable[Held]) -> None:
+        for one in acts:
+            self._size += _size_of(one)
+            if not isinstance(one, Delta):
+                self._held.append(one)
+                continue
+            self._chars += len(one.delta)
+            for at in range(0, max(len(one.delta), 1), _PART_CHARS):
+                self._held.append(replace(one, delta=one.delta[at : at + _PART_CHARS]))
+        if self._chars > MOST_CHARS and self.tokens_s is not None:
             self._release(self._chars - MOST_CHARS)
+        self.on_held(self._size)
         if self._held and self._task is None:
             self._task = self._kit.supervisor.start(self._run(), "the throttle", self._broken)
 
@@ -104,7 +134,11 @@ class Pacer:
         """Let pieces pass until nothing is held."""
         ports = self._kit.ports
         last = ports.clock.now()
-        while self._held and self.tokens_s is not None:
+        while self._held:
+            if self.tokens_s is None:
+                self._release_for(SLICE_S)
+                await asyncio.sleep(REST_S)
+                continue
             await ports.sleep(STEP_S)
             now = ports.clock.now()
             rate = (self.tokens_s or 0.0) * self._kit.board.meter.chars_per_token
@@ -135,7 +169,15 @@ class Pacer:
             held = self._held  # dropped meanwhile, perhaps
         return 0.0
 
+    def _release_for(self, seconds: float) -> None:
+        """Let text pass for so long."""
+        clock = self._kit.ports.clock
+        until = clock.now() + seconds
+        while self._held and (now := clock.now()) <= until:
+            self._pass(self._held.popleft(), now)
+
     def _pass(self, one: Held, now: float) -> None:
+        self._size = max(self._size - _size_of(one), 0)
         if isinstance(one, partial):
             one()
             return
@@ -153,3 +195,10 @@ class Pacer:
         self._task = None
         self.tokens_s = None
         self._release(float("inf"))
+
+
+def _size_of(one: Held) -> int:
+    """About how many characters are held with it."""
+    if isinstance(one, Delta):
+        return len(one.delta)
+    return characters_in(one.item) if isinstance(one, ItemDone) else 0

@@ -7,6 +7,7 @@ message, no task. What can wait for a frame waits for it (`Reply.frame`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui.core.history import CALL_OUTPUTS, Item
@@ -25,7 +26,7 @@ from tui.core.wire.events import (
 )
 from tui.engine.board import Board
 from tui.engine.calls import Calls, Earlier, Landings, doubt
-from tui.engine.items import characters_in, message_item, message_text
+from tui.engine.items import call_text, characters_in, message_item, message_text
 from tui.engine.open_items import Call as Call
 from tui.engine.open_items import Page, Prose
 from tui.engine.slots import Slots
@@ -43,6 +44,12 @@ MOST_CHARS = 16 * 2**20
 """What streams of one response, and again what its finished items hold; no model says as much."""
 _ITEM_CHARS = 256
 """For which an item counts by itself."""
+
+
+_TEXTS = {"message": "content", "custom_tool_call": "input", "function_call": "arguments"}
+"""Where a finished item of each kind has its text."""
+_LATE_CHARS = 500
+"""Of it that land at once."""
 
 
 class Reply:
@@ -150,6 +157,28 @@ class Reply:
         elif block := self._reasoning.get(key):
             self._board.close(block)
 
+    def late(self, event: ItemDone, most: int) -> list[partial[None]]:
+        """What a finished item says, and no delta has said: to be done in parts before its end.
+
+        Empty if that is not more than ``most`` characters.
+        """
+        item, index = event.item, event.output_index
+        kind = str(item.get("type"))
+        field = _TEXTS.get(kind)
+        if field is None or self._closed or self.slots.has_ended(item):
+            return []
+        text = message_text(item) if kind == "message" else call_text(item)
+        key = self.slots.ending(item, index)
+        said = self._said(key)
+        if said is None or len(text) - len(said) <= most or not text.startswith(said):
+            return []
+        if not key:
+            self.added(ItemAdded(item={**item, field: ""}, output_index=index), 0.0)
+            key = self.slots.ending(item, index)
+        begin = len(said)
+        parts = (text[at : at + _LATE_CHARS] for at in range(begin, len(text), _LATE_CHARS))
+        return [partial(self._say_late, kind, key, part) for part in parts]
+
     def complete(self) -> None:
         """The response is whole: what has no end of its own ends here, with what came."""
         if self._closed:
@@ -208,6 +237,18 @@ class Reply:
         landing = prose.landing
         landing.feed(delta)
         prose.show(self._page)
+
+    def _said(self, key: str) -> str | None:
+        """What an item's deltas have said; None: it is compared with an earlier one."""
+        if prose := self._prose.get(key):
+            return prose.said.text
+        return self.calls.said(key)
+
+    def _say_late(self, kind: str, key: str, text: str) -> None:
+        if kind == "message":
+            self._say(self._prose.get(key) or self._begin_prose(key), text)
+        else:
+            self.chars += self.calls.delta(key, text)
 
     def _finish_prose(self, key: str, item: Item) -> None:
         prose = self._prose.get(key)

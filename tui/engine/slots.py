@@ -64,20 +64,32 @@ class Slots:
 
     def ended(self, item: Item, index: int) -> tuple[str, Item] | None:
         """The item that ends here and its key; None: it has ended before, or is no item."""
-        kind, names = str(item.get("type")), names_of(item)
-        key = self._open_one(kind, names)
-        again = not key and names and any(_says_same(item, one) for one in self._ended)
-        if not item.get("type") or again:
+        kind = str(item.get("type"))
+        if not item.get("type") or self.has_ended(item):
             return None
         self._ended.append(item)
-        if not key and (kind not in CALL_OUTPUTS or not names):
-            key = self._at.get((kind, index), "")
-            key = key if key in self._open else self._last_open(kind)
+        key = self.ending(item, index)
         if not key:
             item = self._identified(item)
             key = self.begun(kind, index, *names_of(item))
         del self._open[key]
         return key, item
+
+    def has_ended(self, item: Item) -> bool:
+        """True if the end of this item has been said before."""
+        names = names_of(item)
+        if not names or self._open_one(str(item.get("type")), names):
+            return False
+        return any(_says_same(item, one) for one in self._ended)
+
+    def ending(self, item: Item, index: int) -> str:
+        """The key of the open item whose end this is; empty: there is none."""
+        kind, names = str(item.get("type")), names_of(item)
+        key = self._open_one(kind, names)
+        if not key and (kind not in CALL_OUTPUTS or not names):
+            key = self._at.get((kind, index), "")
+            key = key if key in self._open else self._last_open(kind)
+        return key
 
     def _open_one(self, kind: str, names: tuple[str, ...]) -> str:
         """The open item of one of these names."""

@@ -14,6 +14,8 @@ from tui.ui import theme
 
 AFTER_S = 0.05
 """From the first paint on: the first key, which may wait already, goes first."""
+_MOST_LOOKED_AT = 100_000
+"""Objects: a collection of so many takes some ten milliseconds."""
 TIDY_S = 0.5
 """From the end of a turn on."""
 
@@ -49,5 +51,10 @@ def settle() -> None:
 
 
 def tidy() -> None:
-    """A turn is over: what it held in cycles goes, so that the next one takes its place."""
-    gc.collect()
+    """A turn is over: what it held in cycles goes, so that the next one takes its place.
+
+    Where it has left very much, only what is young is looked at: all of it would hold keys up.
+    """
+    gc.collect(1)
+    if len(gc.get_objects(generation=2)) < _MOST_LOOKED_AT:
+        gc.collect()

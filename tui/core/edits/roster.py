@@ -114,6 +114,10 @@ class Roster:
             del self._unsettled[number]
         return list(self._unsettled.values())
 
+    def decidable(self) -> list[Hunk]:
+        """Hunks that can be accepted or rejected now, in order."""
+        return [hunk for hunk in self._unsettled.values() if hunk.need is Need.DECISION]
+
     def has_decidable(self) -> bool:
         """True if a hunk can be accepted or rejected now."""
         return self.tally.needs[Need.DECISION] > 0

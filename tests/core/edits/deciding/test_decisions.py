@@ -271,7 +271,7 @@ def test_a_new_file_goes_whole_with_what_was_typed_in_it_and_comes_back_with_it(
     place.workspace.edit("n.txt", (2, 0), (2, 0), "mine\n")
     place.write(["n.txt"])
     assert place.files == {"n.txt": b"mine\n"}
-    assert [hunk.id for hunk in place.workspace.typed_in(None)] == [1]
+    assert [hunk.id for hunk in place.workspace.typed_in(place.workspace.roster.decidable())] == [1]
     place.write(place.workspace.reject([1], whole=True))
     assert place.files == {}
     place.write(place.workspace.undo_decision())

@@ -39,7 +39,7 @@ def reject(
     is undone; else it stays, or the hunk is in conflict. Returns the paths to write.
     """
     paths: dict[str, None] = {}
-    asked = set(hunks)
+    asked = dict.fromkeys(hunks)
     for one in (yield from _newest_first(ledger, asked)):
         edited = one.stage is Stage.CONFLICT and _is_live(ledger, one)
         if whole and one in asked and (one.decidable or edited):
@@ -57,7 +57,7 @@ def reject(
 def undo_turn(ledger: Ledger, turn: int) -> Work[list[str]]:
     """Take a turn back, whatever was decided, and what later turns built on it."""
     paths: dict[str, None] = {}
-    of_turn = {hunk for hunk in ledger.hunks if hunk.turn == turn}
+    of_turn = dict.fromkeys(hunk for hunk in ledger.hunks if hunk.turn == turn)
     for one in (yield from _newest_first(ledger, of_turn)):
         if is_undoable(ledger, one):
             paths.update(dict.fromkeys(_undo_one(ledger, one)))
@@ -69,19 +69,20 @@ def undo_turn(ledger: Ledger, turn: int) -> Work[list[str]]:
     return list(paths)
 
 
-def _newest_first(ledger: Ledger, hunks: set[Hunk]) -> Work[list[Hunk]]:
+def _newest_first(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[Hunk]]:
     """Hunks and what lies on them, as they are to be taken out: last landed first."""
-    found: dict[Hunk, None] = {}
+    found: dict[Hunk, int] = {}
     for hunk in hunks:
-        found.update(dict.fromkeys([*above(ledger, hunk), hunk]))
+        for one in (*above(ledger, hunk), hunk):
+            record = ledger.records.get(one.path)
+            live = record is not None and one in record.live
+            found[one] = record.live.rank(one) if record and live else _NOT_IN_TEXT + one.id
         yield
+    return sorted(found, key=found.__getitem__, reverse=True)
 
-    def landed(hunk: Hunk) -> tuple[bool, int, int]:
-        record = ledger.records.get(hunk.path)
-        live = record is not None and hunk in record.live
-        return (not live, record.live.rank(hunk) if record and live else 0, hunk.id)
 
-    return sorted(found, key=landed, reverse=True)
+_NOT_IN_TEXT = 1 << 60
+"""Those are the first ones."""
 
 
 def is_undoable(ledger: Ledger, hunk: Hunk) -> bool:

@@ -126,10 +126,9 @@ class Reviewing:
         """True if nobody need look at a hunk before it is accepted (EDITS.md section 8)."""
         return review.may_be_taken_as_read(self.ledger, hunk)
 
-    def typed_in(self, hunk_ids: Iterable[int] | None) -> list[Hunk]:
-        """Of these (None: all decidable) the files a model made that the user typed in."""
-        chosen = _chosen(self.roster, hunk_ids)
-        return [hunk for hunk in chosen if review.is_typed_in(self.ledger, hunk)]
+    def typed_in(self, hunks: Iterable[Hunk]) -> list[Hunk]:
+        """Of these the files a model made that the user typed in."""
+        return [hunk for hunk in hunks if review.is_typed_in(self.ledger, hunk)]
 
     def take_decisions(self) -> list[Hunk]:
         """Hunks decided since the last take, and those pending again that were handed out so."""
@@ -145,5 +144,5 @@ class Reviewing:
 
 def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
     if hunk_ids is None:
-        return [hunk for hunk in roster.unsettled() if hunk.decidable]
+        return roster.decidable()
     return [roster.by_id(number) for number in sorted(set(hunk_ids)) if number in roster]

@@ -73,7 +73,7 @@ def count_as_saved(ledger: Ledger, record: FileRecord) -> None:
 
 
 def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[Buffer, list[Hunk]]:
-    pending = [hunk for hunk in record.live if hunk.undecided]
+    pending = [hunk for hunk in record.live if hunk.need and hunk.undecided]
     if record.landing is None and not pending:
         return record.buffer, []
     apart = _without_apart(ledger, record, pending) if record.landing is None else None

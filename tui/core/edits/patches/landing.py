@@ -131,10 +131,11 @@ class Landing:
         for record in self._ledger.records.values():
             record.drift.follow(record.waiting)
         self._unlock()
-        flag_shrunken(self._ledger, self.hunks)
-        flag_private(self.hunks)
+        hunks = self.hunks
+        flag_shrunken(self._ledger, hunks)
+        flag_private(hunks)
         self._ledger.bump()
-        self.workspace.on_landed(self.hunks, not (self.failure or self.was_cut))
+        self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
 
     def report(self, private: Private = open_to_all) -> str:
         """What the model is told of it: what is where now, and what is not (in words)."""

@@ -18,13 +18,20 @@ def flag_private(hunks: Iterable[Hunk]) -> None:
 
     A model need not have seen a file to give it another name, under which it is no secret.
     """
+    known: dict[tuple[str, str], str] = {}
     for hunk in hunks:
-        paths = [path for path in (hunk.path, hunk.target) if path]
-        reason = next(filter(None, map(why_private, paths)), "")
-        if reason:
-            hunk.flags.append(f"a private file: {reason}")
-        elif any(map(is_ignore_file, paths)):
-            hunk.flags.append("it says which files are ignored")
+        where = (hunk.path, hunk.target)
+        if (flag := known.get(where)) is None:
+            flag = known[where] = _private_flag([path for path in where if path])
+        if flag:
+            hunk.flags.append(flag)
+
+
+def _private_flag(paths: list[str]) -> str:
+    reason = next(filter(None, map(why_private, paths)), "")
+    if reason:
+        return f"a private file: {reason}"
+    return "it says which files are ignored" if any(map(is_ignore_file, paths)) else ""
 
 
 def flag_shrunken(ledger: Ledger, hunks: Iterable[Hunk]) -> None:

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import groupby
 
 from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.telling.presence import Presence, changed_by, is_kept, presence
 from tui.core.text.rows import file_rows, rows_text
@@ -135,7 +136,7 @@ class Account:
             quotable = record is not None and not record.view and not record.gone
             if record is None or not quotable or self._private(hunk.path):
                 continue
-            span = _odd_rows(record, hunk)
+            span = _odd_rows(record, hunk, self._ledger.layers.get(hunk.id))
             if span is not None:
                 first, last = span
                 reach = min(file_rows(record.buffer), last + _AROUND)
@@ -287,12 +288,14 @@ def _on_disk(record: FileRecord) -> bool:
     return record.buffer.encode() == record.disk
 
 
-def _odd_rows(record: FileRecord, hunk: Hunk) -> tuple[int, int] | None:
+def _odd_rows(record: FileRecord, hunk: Hunk, layer: Layer | None) -> tuple[int, int] | None:
     """The rows to be quoted for a hunk; None: it is what the patch says, or nowhere near."""
     if hunk.kind is not Kind.EDIT:
         return None
     if hunk.stage in PLACED and hunk.start is not None and hunk.end is not None:
-        if hunk.decision is Decision.REJECTED:
+        alone = layer is not None and layer.changed_by is None and not layer.above
+        plain = alone and not hunk.flags and hunk.stage is Stage.LANDED
+        if hunk.decision is Decision.REJECTED or plain:
             return None
         first, last = hunk.start.line, hunk.end.line
         edited = rows_text(record.buffer, first, last) != hunk.agent
