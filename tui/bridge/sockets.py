@@ -11,6 +11,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Event
 
+from tui.bridge.fair_socket import FairSocket
+
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """Twice what OpenAI takes (PROTOCOL section 10); larger ones are closed with 1009 unread."""
 QUEUED = 2
@@ -31,7 +33,7 @@ quiet = logging.getLogger("tui.bridge.sockets.library")
 quiet.setLevel(logging.CRITICAL + 1)
 
 
-class Guest(ServerConnection):
+class Guest(FairSocket, ServerConnection):
     """One client's connection, until its first bytes tell what it speaks."""
 
     opening: set[Guest]
@@ -96,15 +98,17 @@ class Guest(ServerConnection):
         super().process_event(event)
         if self.paused and isinstance(event, Frame) and event.opcode is Opcode.PING:
             self._unread_pong_bytes += len(event.data) + 2
-            if self._unread_pong_bytes > MOST_PONG_BYTES and not self.transport.is_closing():
-                self.transport.pause_reading()
+
+    def holds(self) -> bool:
+        """See `FairSocket`."""
+        return super().holds() or self._unread_pong_bytes > MOST_PONG_BYTES
 
     def resume_writing(self) -> None:
         """See `asyncio.Protocol`: what waited has been read."""
         super().resume_writing()
-        deaf, self._unread_pong_bytes = self._unread_pong_bytes > MOST_PONG_BYTES, 0
-        if deaf and not self.recv_messages.paused and not self.transport.is_closing():
-            self.transport.resume_reading()
+        deaf, self._unread_pong_bytes = self.holds(), 0
+        if deaf:
+            self._regulate()
 
 
 def guests(opening: set[Guest], plain: Callable[[], Awaitable[asyncio.Protocol]]) -> type[Guest]:

@@ -21,6 +21,7 @@ from websockets.exceptions import (
 
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
+from tui.bridge.fair_socket import FairSocket
 from tui.core.wire.address import Address, checked, is_loopback
 from tui.core.wire.authorities import add_to, advice
 from tui.core.wire.proxies import chosen, spared
@@ -30,7 +31,7 @@ from tui.errors import EndpointError
 CONNECT_S = 15.0
 PING_S = 20.0
 """Proxies in between drop sockets that are idle for 60 s (PROTOCOL section 10)."""
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _MOST_FRAMES = 4
 """Wait in the library; what is read further waits, counted in bytes, in `upstream_socket`."""
 _BETA = {"OpenAI-Beta": "responses_websockets=2026-02-06"}
@@ -56,7 +57,11 @@ class _Connect(connect):
         return exc
 
 
-async def dial(address: Address) -> ClientConnection:
+class ServiceConnection(FairSocket, ClientConnection):
+    """The connection to a service."""
+
+
+async def dial(address: Address) -> ServiceConnection:
     """Connect and upgrade.
 
     Raises:
@@ -77,11 +82,11 @@ async def dial(address: Address) -> ClientConnection:
         raise Broken(f"{host} {_reason(error)}", unreached=True) from error
 
 
-async def _dialled(place: Address) -> ClientConnection:
+async def _dialled(place: Address) -> ServiceConnection:
     parts = urlsplit(place.url)
     tls = await asyncio.to_thread(_context) if parts.scheme == "wss" else None
     async with asyncio.timeout(CONNECT_S):
-        return await _Connect(
+        connected = await _Connect(
             place.url,
             additional_headers=_BETA | dict(place.headers),
             user_agent_header=f"duetto/{__version__}",
@@ -95,7 +100,10 @@ async def _dialled(place: Address) -> ClientConnection:
             max_queue=_MOST_FRAMES,
             logger=_library_log,
             ssl=tls,
+            create_connection=ServiceConnection,
         )
+    assert isinstance(connected, ServiceConnection)
+    return connected
 
 
 def _refused(error: InvalidStatus, host: str) -> Exception:

@@ -10,14 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import ClientConnection
-
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target
 from tui.bridge.endpoints.openai_responses.asking import items_for
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.openai_responses.thoughts import Thoughts
 from tui.bridge.endpoints.openai_responses.untaken import Taught
-from tui.bridge.endpoints.responses_ws.dialling import UpgradeRefused, dial
+from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection, UpgradeRefused, dial
 from tui.bridge.endpoints.responses_ws.exchange import AskAgain, Exchange
 from tui.bridge.endpoints.responses_ws.pool import MAX_AGE_S, SocketPool
 from tui.bridge.endpoints.responses_ws.upstream_socket import Lost, UpstreamSocket
@@ -139,7 +137,7 @@ class ResponsesWsEndpoint:
         socket.key = str(asked.request.get("prompt_cache_key") or "")
         return socket
 
-    async def _dial(self) -> ClientConnection:
+    async def _dial(self) -> ServiceConnection:
         try:
             connected = await dial(self._target.address)
         except Broken as error:
@@ -155,5 +153,7 @@ class ResponsesWsEndpoint:
         status, words = _CLOSES.get(lost.code or 0, (0, ""))
         if status and not telling.began:
             return Refused(status, f"closed_{lost.code}", f"{self._host} {words}")
+        if lost.why:
+            return Broken(f"{self._host} {lost.why}: the connection was closed.")
         code = f" (close code {lost.code})" if lost.code else ""
         return Broken(f"{self._host} closed the connection before the response ended{code}.")

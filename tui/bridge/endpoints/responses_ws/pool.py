@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from websockets.asyncio.client import ClientConnection
-
 from tui.bridge.endpoints.base import Asked
+from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection
 from tui.bridge.endpoints.responses_ws.upstream_socket import UpstreamSocket
 
 MAX_AGE_S = 55 * 60.0
@@ -26,7 +25,7 @@ class SocketPool:
     """Sockets that nobody uses now; one that is taken is the taker's until it comes back."""
 
     def __init__(
-        self, dial: Callable[[], Awaitable[ClientConnection]], max_age_s: float = MAX_AGE_S
+        self, dial: Callable[[], Awaitable[ServiceConnection]], max_age_s: float = MAX_AGE_S
     ) -> None:
         self._dial = dial
         self._max_age_s = max_age_s

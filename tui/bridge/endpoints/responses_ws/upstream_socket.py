@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
+
+from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection
+from tui.bridge.fair_socket import BUDGET_S
 
 MOST_UNREAD_BYTES = 8 * 1024 * 1024
 """Read ahead of a client that is slow, so that the upstream's pings are answered meanwhile."""
@@ -23,10 +25,10 @@ _NO_MORE = (b"websocket_connection_limit_reached", b'"error"')
 class Lost(Exception):
     """The upstream is gone."""
 
-    def __init__(self, code: int | None = None) -> None:
-        """``code`` of its close frame; None: there was none."""
+    def __init__(self, code: int | None = None, why: str = "") -> None:
+        """``code`` of its close frame, None: there was none; ``why`` we have closed it."""
         super().__init__(f"closed with code {code}")
-        self.code = code
+        self.code, self.why = code, why
         self.unheard = False
         """Nobody there has heard the request that was made last."""
 
@@ -50,7 +52,7 @@ class Chain:
 class UpstreamSocket:
     """One connection, used by one response at a time. Reads by itself from the beginning on."""
 
-    def __init__(self, connection: ClientConnection, now_s: float) -> None:
+    def __init__(self, connection: ServiceConnection, now_s: float) -> None:
         """``now_s`` is the event loop's time."""
         self.born_s = now_s
         self.chain: Chain | None = None
@@ -61,6 +63,8 @@ class UpstreamSocket:
         self._unread: deque[bytes] = deque()
         self._unread_bytes = 0
         self._news, self._room = asyncio.Event(), asyncio.Event()
+        self._turn_s = 0.0
+        """When others are to have their turn."""
         self._lost: Lost | None = None
         self._pumping = asyncio.create_task(self._pump())
 
@@ -82,7 +86,14 @@ class UpstreamSocket:
             raise self._loss(error) from None
 
     async def heard(self) -> bytes:
-        """The next frame. Raises Lost, or TimeoutError after a long silence."""
+        """The next frame. Raises Lost, or TimeoutError after a long silence.
+
+        However much has come, others have their turn between.
+        """
+        loop = asyncio.get_running_loop()
+        if loop.time() > self._turn_s:
+            await asyncio.sleep(0)
+            self._turn_s = loop.time() + BUDGET_S
         if not self._unread:
             async with asyncio.timeout(SILENCE_S):
                 while not self._unread:
@@ -131,4 +142,5 @@ class UpstreamSocket:
             self._news.set()
 
     def _loss(self, error: ConnectionClosed) -> Lost:
-        return self._lost or Lost(error.rcvd.code if error.rcvd is not None else None)
+        code = error.rcvd.code if error.rcvd is not None else None
+        return self._lost or Lost(code, self._connection.refusal)
