@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from tui.bridge.aside import aside
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
 from tui.bridge.endpoints.telling import Telling
+from tui.bridge.fair_socket import BUDGET_S
 from tui.bridge.providers.knowledge import Knowledge
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, BrokenError, Upstream
 from tui.bridge.upstream.failures import CutError
@@ -32,6 +33,8 @@ _REFUSAL_S = 3.0
 MOST_WAIT_S = 30 * 60.0
 """How long comments, pings and empty lines are taken for life; the longest thoughts are shorter."""
 _BOM = b"\xef\xbb\xbf"
+_SLICE_BYTES = 4096
+"""Of a stream between two looks at the clock: 2 ms if all its lines are empty."""
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 _COUNT_S = 2.0
 """Behind an answer that is whole, its count or its end is waited for so long."""
@@ -87,7 +90,7 @@ class HttpEndpoint:
         except EndpointError as error:
             raise Refused(400, "proxy_not_supported", str(error)) from error
         except OversizeError as error:
-            raise Broken(f"{self._host} sent an event of more than 64 MiB.") from error
+            raise Broken(f"{self._host} sent an event of more than 32 MiB.") from error
         except BrokenError as error:
             raise Broken(str(error), unreached=error.unreached) from error
 
@@ -147,9 +150,11 @@ class HttpEndpoint:
         until_s: float | None = None
         told, patient_s = -1, 0.0
         while chunk:
-            for _ in heard.messages(chunk):
+            for message in heard.messages(chunk):
                 if telling.paced:
                     await telling.flush()
+                if message is None:
+                    await asyncio.sleep(0)
             if telling.flushed() and not heard.ending:
                 await response.follow(heard.take)
                 heard.check()
@@ -165,7 +170,7 @@ class HttpEndpoint:
                 reader.cut(self._host, marked=heard.over)
                 await _drain(response)
                 return
-            chunk = await _more(response, until_s)
+            chunk = heard.left() or await _more(response, until_s)
         heard.end()
         await telling.flush()  # how it ended is judged by what was told
         reader.cut(self._host, marked=heard.over)
@@ -203,6 +208,7 @@ class _Heard:
         self._size_bytes = 0
         self._told = -1
         self._error: Exception | None = None
+        self._left = b""
         self.over = False
         """It said so (``[DONE]``)."""
 
@@ -216,16 +222,31 @@ class _Heard:
         """Little more is waited for."""
         return self.over or self._telling.done or self.settled
 
-    def messages(self, chunk: bytes) -> Iterator[Message]:
-        """The messages of a piece, each when it was told. Raises Broken, and as `Reader.hear`."""
+    def messages(self, chunk: bytes) -> Iterator[Message | None]:
+        """The messages of a piece, each when it was told, and None where others are due a turn.
+
+        Raises Broken, and as `Reader.hear`.
+        """
         self._size_bytes += len(chunk)
         if self._size_bytes > MOST_ANSWER_BYTES:
             raise Broken(f"{self._host} does not come to an end: its answer is too large.")
-        for message in self._parser.feed(chunk):
-            self.over = self.over or message.data == _DONE
-            if not self.over:
-                self._reader.hear(message)
-            yield message
+        until_s = time.monotonic() + BUDGET_S
+        for at in range(0, len(chunk), _SLICE_BYTES):
+            for message in self._parser.feed(chunk[at : at + _SLICE_BYTES]):
+                self.over = self.over or message.data == _DONE
+                if not self.over:
+                    self._reader.hear(message)
+                yield message
+            if time.monotonic() > until_s:
+                self._left = chunk[at + _SLICE_BYTES :]
+                yield None
+                self._left, until_s = b"", time.monotonic() + BUDGET_S
+
+    def left(self) -> bytes:
+        """What `take` had no time for; it forgets it."""
+        left, self._left = self._left, b""
+        self._size_bytes -= len(left)
+        return left
 
     def take(self, chunk: bytes) -> bool:
         """Tell of a piece and have it written; False: it said nothing, or is to be waited for.
@@ -244,8 +265,9 @@ class _Heard:
             raise self._error
 
     def _taken(self, chunk: bytes) -> bool:
-        for _ in self.messages(chunk):
-            pass
+        for message in self.messages(chunk):
+            if message is None:
+                return False
         told, self._told = self._told, self._telling.told
         return self._telling.flushed() and self._told != told and not self.ending
 

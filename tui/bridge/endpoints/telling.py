@@ -16,7 +16,7 @@ from tui.core.wire.server.steering import required_outputs
 from tui.core.wire.usage import Usage
 
 CHARS_PER_TOKEN = 4
-MOST_CHARS = 32 * 1024 * 1024
+MOST_CHARS = 16 * 1024 * 1024
 MOST_EVENTS = 1_000_000
 """Of one answer. No model gives as much; what it costs to keep is bounded by it."""
 
@@ -251,7 +251,9 @@ class Telling:
 
 
 def _look_for_end(run: Run) -> None:
-    if run.chars > MOST_CHARS or run.said > MOST_EVENTS:
+    if run.chars > MOST_CHARS:
+        raise Broken(f"The answer is longer than {MOST_CHARS >> 20} MB: it was stopped.")
+    if run.said > MOST_EVENTS:
         raise Broken("The answer does not come to an end: it was stopped.")
 
 

@@ -6,15 +6,25 @@ import json
 
 import msgspec
 
+from tui.bridge.endpoints.base import Broken
 from tui.core.wire.mending import mended_json
+from tui.core.wire.weight import too_heavy
 
 
 def value_of(data: bytes, *, mend: bool = False) -> object:
     """What a text of JSON says; of a list its first entry, as Google wraps its errors so.
 
     ``mend``: lone halves of characters are replaced; else they stay, for the other half may be in
-    the next event. Raises ValueError: it is no JSON.
+    the next event.
+
+    Raises:
+        ValueError: it is no JSON.
+        Broken: it is an object too deep or too crowded to be read.
     """
+    if words := too_heavy(data):
+        if data.lstrip().startswith(b"{"):
+            raise Broken(f"The endpoint sent a message {words}: it was not read.")
+        raise ValueError(words)
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

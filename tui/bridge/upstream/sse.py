@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _BEGINNINGS = (b"{", b"[DONE]")
 """Of data that cannot go on a JSON object that is whole."""
 _BOM = b"\xef\xbb\xbf"

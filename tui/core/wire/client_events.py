@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import msgspec
 
 from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import too_heavy
+from tui.core.wire.weight import MOST_REQUEST_VALUES, too_heavy
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -135,7 +135,7 @@ def decode_posted(text: str) -> Create | Invalid:
 
 def _object(text: str) -> dict[str, Any] | Invalid:
     """What a client says, as a JSON object."""
-    if words := too_heavy(text):
+    if words := too_heavy(text, MOST_REQUEST_VALUES):
         return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
     try:
         raw = _decoded(text)

@@ -71,15 +71,20 @@ class Scale:
         return f"with more than {self._most_values:,} values"
 
 
-def too_heavy(text: str, most_values: int = MOST_REQUEST_VALUES) -> str:
+def too_heavy(text: str | bytes, most_values: int = MOST_VALUES) -> str:
     """How a whole JSON text is too heavy, as the end of a sentence; empty: it is not."""
     if len(text) <= UNWEIGHED_BYTES:
         return ""
     scale = Scale(most_values)
     for at in range(0, len(text), PIECE_BYTES):
-        if words := scale.too_heavy(text[at : at + PIECE_BYTES].encode(errors="replace")):
+        piece = text[at : at + PIECE_BYTES]
+        if words := scale.too_heavy(piece if isinstance(piece, bytes) else _encoded(piece)):
             return words
     return ""
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="replace")
 
 
 def read_bytes(text: str, value: object) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from tests.support.sse_upstream import (
     stream,
     target_at,
 )
+from tui.bridge.endpoints import telling
 from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
 
@@ -161,16 +163,52 @@ async def test_a_steer_waits_for_the_end_of_the_item(bridge: Bridge) -> None:
 
 
 async def test_an_event_of_many_mebibytes(bridge: Bridge) -> None:
-    text = "x" * (24 * 1024 * 1024)
+    text = "x" * (12 * 1024 * 1024)
     events = await answered(bridge, saying(opening() + message(text) + completed(), 2**20))
     assert len(prose(events)) == len(text)
     assert events[-1]["type"] == "response.completed"
-    endless = opening() + b"data: " + b"y" * (65 * 1024 * 1024)
+    endless = opening() + b"data: " + b"y" * (33 * 1024 * 1024)
     failed = (await answered(bridge, saying(endless, 2**20)))[-1]
-    assert "64 MiB" in failed["error"]["message"]
+    assert "32 MiB" in failed["error"]["message"]
 
 
-async def test_a_client_that_does_not_read_makes_the_upstream_wait(bridge: Bridge) -> None:
+async def test_an_answer_that_is_too_long_is_stopped_with_a_sentence(bridge: Bridge) -> None:
+    failed = (await answered(bridge, saying(opening() + message("x" * 2**19) * 40, 2**20)))[-1]
+    assert failed["type"] == "response.failed"
+    words = "The answer is longer than 16 MB: it was stopped."
+    assert failed["response"]["error"]["message"] == words
+
+
+@pytest.mark.parametrize("name", ["empty lines", "comments", "empty events", "unknown fields"])
+async def test_a_stream_that_says_nothing_keeps_nobody_waiting(bridge: Bridge, name: str) -> None:
+    line = {
+        "empty lines": b"\n",
+        "comments": b":\n",
+        "empty events": b"data:\n\n",
+        "unknown fields": b"x\n",
+    }[name]
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counting = asyncio.create_task(count())
+    endless = opening() + line * (2**21 // len(line) ** 2) + message("after it") + completed()
+    began_s, before = time.thread_time(), turns
+    events = await answered(bridge, saying(endless, 2**20))
+    counting.cancel()
+    assert prose(events) == "after it"
+    # a turn for every few milliseconds of work, however much comes at once
+    assert turns - before > (time.thread_time() - began_s) / 0.02
+
+
+async def test_a_client_that_does_not_read_makes_the_upstream_wait(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "MOST_CHARS", 2**26)
     written = 0
 
     async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
