@@ -176,8 +176,7 @@ def test_models_that_are_gone_or_legacy_are_named_with_their_successors(
     keys = ("ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "OPENROUTER_API_KEY")
     environment = dict.fromkeys(keys, KEY)
     settings, paths = parse(OUTDATED, "FILE"), Paths.find({"DUETTO_HOME": str(tmp_path)})
-    models = resolve(settings, flags, environment, paths)
-    findings = [*outdated_findings(Workplace(tmp_path, settings, models, paths))]
+    findings = [*outdated_findings(settings, flags, paths)]
     told = {(one.check, one.state, one.advice) for one in findings}
     assert told == {
         ("model of anthropic", "note", "use claude-opus-5-5"),
@@ -186,7 +185,7 @@ def test_models_that_are_gone_or_legacy_are_named_with_their_successors(
     }
     assert any("grok-code-fast-1 is not served any more (xAI" in one.text for one in findings)
     assert all("2026" in one.text for one in findings)
-    spoken = models.roles["fast"].outdated
+    spoken = resolve(settings, flags, environment, paths).roles["fast"].outdated
     assert bool(spoken) == (flags == ModelFlags())
 
 
@@ -200,5 +199,5 @@ def test_a_users_file_says_otherwise(tmp_path: Path) -> None:
     text = '[models.fast]\nname = "grok-code-fast-1"\nendpoint = "xai"\n'
     settings = parse(text, "FILE")
     models = resolve(settings, ModelFlags(), {"XAI_API_KEY": KEY}, paths)
-    assert [*outdated_findings(Workplace(tmp_path, settings, models, paths))] == []
+    assert [*outdated_findings(settings, ModelFlags(), paths)] == []
     assert models.roles["fast"].outdated == ""

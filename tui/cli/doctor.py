@@ -123,6 +123,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield from key_findings(settings or Settings(), paths)
     if settings is None:
         return
+    yield from outdated_findings(settings, flags, paths)
     try:
         models = resolve(settings, flags, os.environ, paths)
     except DuettoError as error:
@@ -131,7 +132,6 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     yield _models(models)
     yield from surroundings(os.environ)
     workplace = Workplace(Path.cwd(), settings, models, paths)
-    yield from outdated_findings(workplace)
     yield from asyncio.run(endpoint_findings(workplace, probe=probe))
     yield from asyncio.run(provider_findings(workplace))
 

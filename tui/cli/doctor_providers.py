@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tui.cli import stored_keys
-from tui.cli.endpoint_specs import endpoint_specs
 from tui.cli.finding import Finding, State
+from tui.cli.options import ModelFlags
+from tui.cli.resolution import named_models
 from tui.cli.workplace import Workplace
 from tui.effects.known_endpoints import KnownEndpoints
-from tui.errors import DuettoError, EndpointError, SettingsError
+from tui.errors import EndpointError, SettingsError
 from tui.settings import Paths, Settings
 
 if TYPE_CHECKING:
@@ -50,30 +50,25 @@ def key_findings(settings: Settings, paths: Paths) -> Iterator[Finding]:
         yield Finding("keys", "note", "none of the known ones in the environment", advice)
 
 
-def outdated_findings(workplace: Workplace) -> Iterator[Finding]:
-    """Which of the models that settings, flags and fallbacks name are gone or legacy."""
+def outdated_findings(settings: Settings, flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
+    """Which of the models that settings, flags and fallbacks name are gone or legacy.
+
+    Also where they cannot be asked, for a key is missing.
+    """
     from tui.bridge.providers import facts
 
-    known = facts.readable(workplace.paths.providers_dir)
-    specs = {name: one.spec for name, one in workplace.models.endpoints.items()}
-    specs |= workplace.models.fallbacks
-    with contextlib.suppress(DuettoError):  # said elsewhere
-        specs = (
-            endpoint_specs(workplace.settings, os.environ, workplace.paths.providers_dir) | specs
-        )
-    for name, spec in specs.items():
+    known = facts.readable(paths.providers_dir)
+    for name, spec, model in named_models(settings, flags, os.environ, paths):
         at = known.get(spec.provider) or facts.of_url(known, spec.url)
-        if at is None:
+        entry = at.outdated(model) if at is not None else None
+        if at is None or entry is None:
             continue
-        for model in _in_use(name, workplace):
-            if (entry := at.outdated(model)) is None:
-                continue
-            words = facts.outdated_words(model, entry.state, "")
-            read = f"read {entry.read}" if entry.read else "not verified"
-            source = f"{entry.source}, {read}" if entry.source else f"{at.title}, {read}"
-            advice = f"use {entry.successor}" if entry.successor else "choose another one"
-            state: State = "fix" if entry.state == "gone" else "note"
-            yield Finding(f"model of {name}", state, f"{words} ({source})", advice)
+        words = facts.outdated_words(model, entry.state, "")
+        read = f"read {entry.read}" if entry.read else "not verified"
+        advice = f"use {entry.successor}" if entry.successor else "choose another one"
+        state: State = "fix" if entry.state == "gone" else "note"
+        source = f"{entry.source or at.title}, {read}"
+        yield Finding(f"model of {name}", state, f"{words} ({source})", advice)
 
 
 async def provider_findings(workplace: Workplace) -> list[Finding]:
@@ -146,15 +141,13 @@ def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> Fi
 
 
 def _in_use(name: str, workplace: Workplace) -> list[str]:
-    """The models of an endpoint that roles, settings or their fallbacks name."""
-    models, settings = workplace.models, workplace.settings.models
+    """The models of an endpoint that roles or their fallbacks name."""
+    models = workplace.models
     used = [spec.model for spec in models.roles.values() if spec.endpoint == name]
-    used += [one.name for one in (settings.fast, settings.deep) if one and one.endpoint == name]
-    written = [one.fallbacks for one in (settings.fast, settings.deep) if one]
-    for endpoint in models.endpoints.values():
-        written += [facts.fallbacks for facts in endpoint.spec.models.values()]
-    places = (place.partition("/") for fallbacks in written for place in fallbacks)
-    used += [model for endpoint_name, _, model in places if endpoint_name == name]
+    for one in models.endpoints.values():
+        for facts in one.spec.models.values():
+            places = (place.partition("/") for place in facts.fallbacks)
+            used += [model for endpoint, _, model in places if endpoint == name]
     return list(dict.fromkeys(used))
 
 

@@ -6,8 +6,9 @@ With nothing at all the rehearsal answers. Flags win over the environment, that 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,14 @@ from tui.cli.endpoint_specs import (
     CLI_ENDPOINT,
     REHEARSAL,
     Sources,
+    declared,
     fallback_endpoints,
 )
 from tui.cli.options import ROLES, ModelFlags
 from tui.core.wire.address import Address
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
-from tui.errors import UsageError
+from tui.errors import DuettoError, UsageError
 from tui.settings import EndpointSettings, ModelSettings, Paths, Settings
 
 if TYPE_CHECKING:
@@ -96,6 +98,39 @@ def resolve(
         rehearsal=any(model.endpoint == REHEARSAL for model in chosen.values()),
         fallbacks=_fallbacks(chosen, endpoints, sources),
     )
+
+
+def named_models(
+    settings: Settings, flags: ModelFlags, environment: Mapping[str, str], paths: Paths
+) -> Iterator[tuple[str, EndpointSpec, str]]:
+    """All models that flags and settings name, fallbacks too: endpoint, its data, and the model.
+
+    What cannot be resolved is passed over: `resolve` says why.
+    """
+    flagged = _flagged(settings, flags)
+    sources = Sources(settings, environment, paths.providers_dir, flagged, paths.state_dir)
+    places: dict[tuple[str, str], None] = {}
+    for given in (flags, ModelFlags()):
+        for role in ROLES:
+            with contextlib.suppress(DuettoError):
+                if (model := _model(sources, given, role)) is not None:
+                    places[model.endpoint, model.name] = None
+                    places |= {_place(one): None for one in model.fallbacks}
+    for table in settings.endpoints.values():
+        places |= {_place(one): None for facts in table.models.values() for one in facts.fallbacks}
+    for name, named in places:
+        try:
+            spec = declared(name, sources).spec if name != REHEARSAL else None
+        except DuettoError:
+            continue
+        if spec is not None:
+            yield name, spec, named
+
+
+def _place(fallback: str) -> tuple[str, str]:
+    """Endpoint and model."""
+    endpoint, _, model = fallback.partition("/")
+    return endpoint, model
 
 
 def _flagged(settings: Settings, flags: ModelFlags) -> dict[str, EndpointSettings]:
