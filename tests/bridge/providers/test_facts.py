@@ -314,11 +314,12 @@ def test_a_plug_ins_options_are_its_own_business(tmp_path: Path) -> None:
 def test_the_document_names_every_key_and_every_provider() -> None:
     from tui.bridge.endpoints.anthropic.options import Options
     from tui.bridge.endpoints.openai_chat.dialect import Dialect
+    from tui.bridge.endpoints.openai_responses.options import ResponsesOptions
     from tui.bridge.providers.facts import ModelEntry, Provider
 
     text = (ROOT / "docs" / "providers.md").read_text("utf-8")
     keys = {*Provider.__struct_fields__, *ModelEntry.__struct_fields__} - {"name"}
-    keys |= set(Options.__struct_fields__)
+    keys |= {*Options.__struct_fields__, *ResponsesOptions.__struct_fields__}
     keys |= set(Dialect.__struct_fields__)
     assert [name for name in sorted(keys) if f"`{name}`" not in text] == []
     assert [one.title for one in providers(None).values() if one.title not in text] == []
