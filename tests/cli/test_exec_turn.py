@@ -13,7 +13,9 @@ from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.cli.exec import Turn
 from tui.cli.exec_report import JsonReport
+from tui.core.privacy import LINK_OUTSIDE
 from tui.engine.ports import PatchFormat, RoleSpec
+from tui.engine.session import Options
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
@@ -45,6 +47,19 @@ async def played(
     code = await asyncio.wait_for(turn, 10)
     await world.session.close()
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
+    linked: bool,
+) -> None:
+    world = World({"a.py": TEXT}, options=Options(linked=linked))
+    world.files.links["a.py"] = LINK_OUTSIDE
+    code, events = await played(world, patch("two", "TWO"), apply=True)
+    new = TEXT.replace("two", "TWO") if linked else TEXT
+    assert world.files.data["a.py"] == new.encode()
+    assert code == (0 if linked else 1)
+    assert ("hard link" in json.dumps(events)) is not linked
 
 
 async def test_what_lies_on_a_flagged_hunk_is_left_out_with_it() -> None:

@@ -256,6 +256,17 @@ def test_a_file_of_commands_waits_for_each_answer() -> None:
     assert stage.conductor.is_over
 
 
+def test_at_the_end_of_a_file_of_commands_a_question_is_refused() -> None:
+    stage = LinearStage(live=False)
+    stage.session.status.asks = [Ask(7, "Run it?", "", ("Run it", "Do not run it"))]
+    stage.conductor.ended()
+    assert Answer(7, "Do not run it") in stage.session.intents
+    assert not stage.conductor.is_over, "what comes of it is waited for"
+    stage.session.status.asks = []
+    stage.look()
+    assert stage.conductor.is_over
+
+
 @pytest.mark.parametrize("command", LINEAR, ids=lambda command: command.name)
 def test_every_command_does_something_of_its_own(stage: LinearStage, command: Command) -> None:
     slow = {"diff", "show", "compose"}  # they look at files first, or open a program

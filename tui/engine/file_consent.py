@@ -37,8 +37,8 @@ SEND = Deed(
     ": hard links are sent",
 )
 SAVE = Deed(
-    "Save {}, which changes it under its other names, too?",
-    "Look twice: {}.",
+    "Save {} under all of its names?",
+    "Take care: {}.",
     "Save it",
     "Save such files of this folder",
     "Always save such files of this workspace",

@@ -39,6 +39,8 @@ class Saving:
         self._consents = kit.desk.consents
         self._asking: set[str] = set()
         """Hard links of which the user is asked whether they are to be written."""
+        self.looking = 0
+        """Looks for the other names of files that are to be written."""
         self._answers: dict[str, str] = {}
         """Hard links that are known: why one is not to be written; empty: it may be."""
         self._told: set[int] = set()
@@ -146,7 +148,11 @@ class Saving:
 
     async def _settle_links(self, linked: Sequence[str]) -> None:
         try:
-            reasons = await to_thread(self._files.links_of, linked)
+            self.looking += 1
+            try:
+                reasons = await to_thread(self._files.links_of, linked)
+            finally:
+                self.looking -= 1
             for path, reason in reasons.items():
                 allowed = not reason or await self._consents.ask(SAVE, path, reason)
                 self._answers[path] = "" if allowed else f"{reason}; you have to allow it"

@@ -190,7 +190,7 @@ class Session:
     @property
     def at_rest(self) -> bool:
         """Nothing runs that was asked for: no turn, no command, no formatter."""
-        looking = not all(task.done() for task in self._looking)
+        looking = self._saving.looking or not all(task.done() for task in self._looking)
         running = self._verification.active or self.formatting.running or looking
         running = running or self._deciding.at_work
         return not (running or self.status.busy or self.status.retry_s is not None)

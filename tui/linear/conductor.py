@@ -209,6 +209,8 @@ class Conductor:
         while self._lines and self._code is None and self._is_due(self._lines[0]):
             self._entered(self._lines.popleft())
             self._take()
+        if self._ended and not self._lines:
+            self._refuse()
         quiet = self._session.at_rest or bool(self._session.status.asks)
         if self._ended and not (self._lines or self.is_over) and self._is_resting():
             self._finish()
@@ -259,7 +261,14 @@ class Conductor:
         self._speak(urgent=True)
 
     def _is_resting(self) -> bool:
-        return self._session.at_rest and not self._commander.recital.working
+        working = self._commander.recital.working or self._session.status.asks
+        return self._session.at_rest and not working
+
+    def _refuse(self) -> None:
+        """No line will come that could answer what is asked: refuse it."""
+        for ask in list(self._session.status.asks):
+            self._say([f"No answer comes: {ask.choices[-1]}."])
+            self._session.submit(intents.Answer(ask.id, ask.choices[-1]))
 
     def _is_due(self, line: str) -> bool:
         """Whether a line is taken now; from a file only when what was before it is done."""
