@@ -133,6 +133,7 @@ class TalkingWire(MemoryWire):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.steering = bool(kwargs.get("steering"))
         self.mark = ""
         """Of its refusals, beside another wire's."""
         self.refusals: list[tuple[str, bool]] = []
@@ -163,7 +164,8 @@ class TalkingWire(MemoryWire):
             raise self.dials.pop(0)()
         await super().open()
         if not isinstance(self.socket.server, MoodyServer):
-            self.socket.server = MoodyServer(self.socket.server, self)
+            server = ServerProtocol(f"{self.mark}{self.socket.dials}_", steering=self.steering)
+            self.socket.server = MoodyServer(server, self)
         await asyncio.sleep(0)
 
     def tell(self, state: Any, reason: str) -> None:
@@ -248,6 +250,8 @@ class Stage(RuleBasedStateMachine):
         status, history = session.status, session._pair._kit.requests.history
         assert (status.busy, status.stopping, status.steering) == (False, False, [])
         assert status.retry_s is None
+        if status.outcome == "completed":
+            assert not status.queued or "held" in session._pair._backlog._urgencies
         entries = history.entries
         said = self.said([(e.kind == "prompt", str(e.item)) for e in entries])
         waiting = TOKEN.findall(" ".join([*status.queued, *self.drafts]))
@@ -310,7 +314,7 @@ class Stage(RuleBasedStateMachine):
         if exchange is None or exchange._task is not None:
             return
         if exchange._reply is not None or exchange._owed:
-            assert exchange.wire.busy
+            assert exchange.wire.busy or exchange.steering.undecided
             assert exchange.wire.expects, exchange.wire.client.lane(exchange.wire.lane).state
         else:
             assert exchange._bench.waiting
@@ -427,6 +431,11 @@ class Conversation(Stage):
             self.typed.append(f"<u{self.count}>")
             self.submit(intents.EditQueued(index, self.typed[-1]))
 
+    @precondition(lambda self: self.world.session.status.queued)
+    @rule(held=st.booleans())
+    def edits_the_queue(self, held: bool) -> None:
+        self.submit(intents.HoldQueued(0 if held else None))
+
     # the model
 
     @precondition(lambda self: self.running())
@@ -531,6 +540,14 @@ class Conversation(Stage):
             self.looks()
 
         self.do(lose())
+
+    @rule(wire=st.integers(0, 1))
+    def grows_too_old(self, wire: int = 0) -> None:
+        """The server ends the connection."""
+        socket = self.wires[wire % len(self.wires)].socket
+        if socket.open:
+            socket.server.limit_reached()
+            self.carries(None)
 
     # what always holds
 
