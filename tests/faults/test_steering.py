@@ -14,13 +14,14 @@ from tests.support.server_words import (
     called,
     completed,
     created,
+    error,
     function_call,
     incomplete,
     spoken,
     turn,
 )
 from tui.core.turn import BlockKind
-from tui.core.wire.client import steers
+from tui.core.wire.client import steers, troubles
 from tui.engine import intents
 
 ONE = spoken("one", "msg_one")
@@ -33,6 +34,7 @@ STEER = "also this"
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steers, "STEER_S", 0.5)
     monkeypatch.setattr(steers, "SUCCESSOR_S", 1.0)
+    monkeypatch.setattr(troubles, "DOUBT_S", 0.5)
 
 
 async def steered(at: Stand, gate: asyncio.Event) -> None:
@@ -155,3 +157,25 @@ async def test_esc_gives_the_text_back_to_the_queue() -> None:
         await at.seat.until(lambda: len(server.requests) == 3)
         await at.seat.idle()
         assert heard(at) == 1
+
+
+@pytest.mark.parametrize("manner", ["fail", "ignore"])
+@pytest.mark.parametrize("code", ["invalid_prompt", "invalid_request_error"])
+async def test_a_refusal_while_it_is_steered_ends_the_turn(code: str, manner: str) -> None:
+    gate = asyncio.Event()
+    refused: list[Step] = [created("resp_1"), *ONE, Gate(gate), error(400, code, "no such thing")]
+    server = Nasty([refused, FINE, FINE, FINE], echo=True)
+    server.steer = manner
+    async with stand(server) as at:
+        at.session.submit(intents.Prompt("go"))
+        await at.seat.until(lambda: "one" in at.seat.said())
+        gate.set()
+        at.session.submit(intents.Queue("later"))
+        at.session.submit(intents.Steer(STEER))
+        await at.seat.idle()
+        status = at.session.status
+        assert (status.outcome, sorted(status.queued)) == ("failed", sorted([STEER, "later"]))
+        assert at.troubles == ["The model could not answer: no such thing"]
+        at.session.submit(intents.Prompt("next"))
+        await at.seat.until(lambda: at.whole[-3:] == ["fine"] * 3, 3)
+        assert (heard(at), status.queued) == (1, [])
