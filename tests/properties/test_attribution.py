@@ -55,6 +55,10 @@ class Turns:
                 self.wrong.append(f"{event.delta} for {self.newest.get(wire)}")
             if wire in self.shut:
                 self.wrong.append(f"{event.delta} after a stop")
+        elif isinstance(event, events.ErrorEvent | events.Failed):
+            mine = event.message == self.newest.get(wire) or self.shared(wire, event.message)
+            if event.message.startswith(("ask", "text")) and not mine:
+                self.wrong.append(f"{event.message!r} refused for {self.newest.get(wire)}")
         elif isinstance(event, events.Completed | events.Incomplete):
             self.parents[wire] = event.response_id
         elif isinstance(event, events.Created) and wire in self.shut and not wire.busy:
@@ -90,11 +94,25 @@ class Turns:
         elif kind < 12:
             socket.deliver(to_client=(1, 2, 5, 50)[y])
         elif kind < 18:
-            self._serve(x, y)
+            self._serve(x, y, refused=kind == 17)
         elif kind == 18:
             socket.advance((0.05, 0.5, 1.1, 3.0)[y])
         elif y == 0:
             wire.lose()
+
+    def rests(self) -> bool:
+        """Whatever runs is answered, whatever is waited for is waited for: nobody waits then."""
+        socket = self.wires[0].socket
+        for _ in range(60):
+            if not any(wire.busy for wire in self.wires):
+                return True
+            for run in self.runs:
+                run.finish()
+            if socket.open:
+                socket._run_server()
+            socket.deliver()
+            socket.advance(1.0)
+        return False
 
     def interrupted(self, run: Run) -> None:
         """The model stops at once."""
@@ -117,13 +135,15 @@ class Turns:
         self.newest[wire] = text
         self.shut.discard(wire)
 
-    def _serve(self, x: int, y: int) -> None:
+    def _serve(self, x: int, y: int, *, refused: bool) -> None:
         running = [run for run in self.runs if not run.done]
         if not running:
             return
         run = running[x % len(running)]
         if run.interrupted:
             run.finish_interrupted()
+        elif refused:
+            _refuse(run, y)
         elif y < 2:
             index = run.item_added({"type": "message"})
             run.delta(index, asked(run))
@@ -136,6 +156,15 @@ class Turns:
             run.finish()
         else:
             run.finish("incomplete" if run.steered else "completed", None, "steered")
+
+
+def _refuse(run: Run, y: int) -> None:
+    """End it in one of four ways, with what it was asked as the reason."""
+    if y == 3:
+        run.fail("server_error", asked(run))
+    else:
+        code = ("invalid_prompt", "invalid_request_error", "response_not_found")[y]
+        run.refuse(400, code, asked(run))
 
 
 def asked(run: Run) -> str:
@@ -153,6 +182,7 @@ def test_no_piece_reaches_another_turn_and_no_text_is_lost(
     turns = Turns(steering=steering)
     for step in steps:
         turns.step(*step)
+    assert turns.rests()
     turns.wires[0].lose()
     assert turns.wrong == []
     settled = Counter(text for text, fate in turns.fates if fate in ("used", "returned"))
