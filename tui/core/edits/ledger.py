@@ -10,6 +10,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from tui.core.edits.decisions import Decisions
 from tui.core.edits.file_record import Author, FileRecord
 from tui.core.edits.footing import footing, stood
@@ -52,6 +54,8 @@ class Ledger:
         self.links: dict[str, str] = {}
         """Other names of files, as they were written -> the paths of their records."""
         self._spelled: dict[str, str] = {}
+        self.refused: dict[str, FileRead] = {}
+        """Path -> why its file is not edited: decided once a patch, not once a section."""
         self.roster = Roster()
         self.hunks: list[Hunk] = self.roster.hunks
         self.layers: dict[int, Layer] = {}
@@ -114,17 +118,25 @@ class Ledger:
 
     def open(self, path: str) -> FileRecord:
         """The record of a file that may be edited, read if need be. Raises EditRefused."""
-        path, found = self._meant(path)
+        return self._opened(path, *self._meant(path))
+
+    def _opened(self, named: str, path: str, found: FileRead | None) -> FileRecord:
+        """The record of the file at ``path``, asked for as ``named``. Raises EditRefused."""
         record = self._known(path)
         if record is None:
-            read = found or self.read(path)
+            read = found or self._read(path)
             if read.data is None and not read.refusal and "\\" in path:
                 return self.open(path.replace("\\", "/"))
             if read.data is None:
                 raise EditRefused(read.refusal or f"file not found: '{ascii_shown(path)}'")
-            text = decoded(path, read.data)
-            if read.unwritable:
-                raise EditRefused(unwritable(path, read))
+            try:
+                text = decoded(path, read.data)
+                if read.unwritable:
+                    raise EditRefused(unwritable(path, read))
+            except EditRefused as error:
+                refused = replace(read, data=None, refusal=str(error))
+                self.refused |= {self.checked(named): refused, path: refused}
+                raise
             return self._take_in(path, Buffer(path, text), read.data)
         if record.read_only:
             raise EditRefused(record.read_only)
@@ -140,7 +152,7 @@ class Ledger:
         record = self._known(path)
         if record is not None:
             return record
-        read = found or self.read(path)
+        read = found if found and not found.refusal else self.read(path)  # its head is shown
         if read.data is None and not read.refusal and "\\" in path:
             return self.look(path.replace("\\", "/"))
         return self._looked_at(path, read)
@@ -153,23 +165,22 @@ class Ledger:
 
     def find(self, path: str) -> FileRecord | None:
         """The record of a file, None if there is no such file. Raises EditRefused."""
-        path, found = self._meant(path)
-        record = self.records.get(path)
+        real, found = self._meant(path)
+        record = self.records.get(real)
         if record is not None and record.gone:
             return None
-        if record is not None:
-            return self.open(path)
-        read = found or self.read(path)
-        if read.data is None and not read.refusal:
-            return self.find(path.replace("\\", "/")) if "\\" in path else None
-        return self.open(path)
+        if record is None:
+            found = found or self._read(real)
+            if found.data is None and not found.refusal:
+                return self.find(real.replace("\\", "/")) if "\\" in real else None
+        return self._opened(path, real, found)
 
     def create(self, path: str) -> FileRecord:
         """A new, empty, unsaved file. Raises EditRefused."""
         path, found = self._meant(path)
         record = self.records.get(path)
         if record is None or record.gone:
-            read = found or self.read(path)
+            read = found or self._read(path)
             if read.refusal:
                 raise EditRefused(read.refusal)
             if read.data is None and "\\" in path:
@@ -311,7 +322,7 @@ class Ledger:
         path = self.checked(path)
         if path in self.records:
             return path, None
-        read = self.read(path)
+        read = self._read(path)
         real, twin = read.real or path, self._spelled.get(_folded(read.real or path), "")
         if twin not in ("", real) and read.place and self.read(twin).place == read.place:
             real = twin
@@ -320,6 +331,15 @@ class Ledger:
         else:
             self.links[path] = real
         return real, None if real in self.records else read
+
+    def _read(self, path: str) -> FileRead:
+        """What the disk says of a path; why it is refused is not asked again and again."""
+        known = self.refused.get(path)
+        if known is None:
+            known = self.read(path)
+            if known.refusal:
+                self.refused[path] = known = replace(known, head=b"")
+        return known
 
     def _known(self, path: str) -> FileRecord | None:
         """The record of a file that is open already. Raises EditRefused: it was deleted."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.hunk import Stage
@@ -235,3 +236,24 @@ def test_what_was_typed_before_it_became_read_only_stays() -> None:
     disk.change(FileRead(b"one x\n"))
     assert workspace.undo("a.py") == (0, 0)
     assert disk.text == "x\n"
+
+
+@pytest.mark.parametrize("read", [*(read for read, *_ in VIEWS), LOCKED], ids=[*NAMES, "locked"])
+def test_a_file_is_refused_once_a_patch_whatever_its_number_of_blocks(read):
+    """One just over 8 MB was read, and its text looked at, for every block anew."""
+    asked: list[str] = []
+
+    def reading(path: str) -> FileRead:
+        asked.append(path)
+        return read if not read.head else replace(read, refusal="'a.py' is too large")
+
+    workspace = Workspace(reading)
+    for count in (1, 50):
+        asked.clear()
+        landing = Landing(workspace, turn=1, call_id="call", fmt="search_replace")
+        landing.feed("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n" * count)
+        landing.finish(cut=False)
+        assert [hunk.stage for hunk in landing.hunks] == [Stage.REFUSED] * count
+        assert len(asked) == 1
+    workspace.open("a.py")  # a person still sees what can be shown of it
+    assert workspace.read_only("a.py")

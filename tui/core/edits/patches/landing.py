@@ -64,6 +64,7 @@ class Landing:
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
         self._ledger = workspace.ledger
+        self._ledger.refused.clear()
         self._parser = parser_for(fmt, channel, partial(is_file, self._ledger))
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
