@@ -17,6 +17,7 @@ from tui.cli.streams import text_of
 from tui.cli.unfinished_writes import journal_of, recover, unfinished_sentences
 from tui.core.edits.hunk import PLACED, Hunk, Kind
 from tui.core.edits.patches.landing import Landing
+from tui.core.edits.places import nearest
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
 from tui.core.inert_text import inert
@@ -274,7 +275,8 @@ def _report(outcome: Outcome, flags: ApplyFlags) -> dict[str, object]:
                 "line": hunk.start.line + 1 if hunk.start is not None else None,
                 "added": hunk.added,
                 "removed": hunk.removed,
-                "candidates": [line + 1 for line in hunk.candidates],
+                "candidates": [line + 1 for line in nearest(hunk.candidates)],
+                "places": len(hunk.candidates),
             }
             for hunk in outcome.hunks
         ],

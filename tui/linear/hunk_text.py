@@ -14,6 +14,8 @@ from tui.linear.words import counted, hunk_line
 TAB = "\t"
 _REACH = 8
 """How far above a change a line is looked for that is not empty."""
+_MOST_PLACES = 20
+"""So many places of a hunk are read out."""
 
 
 def hunk_lines(hunk: Hunk, buffer: Buffer | None) -> list[str]:
@@ -57,11 +59,13 @@ def _places(hunk: Hunk, buffer: Buffer | None) -> Iterator[str]:
     if hunk.stage is not Stage.CANDIDATES or not hunk.candidates:
         return
     yield f"It fits in {counted(len(hunk.candidates), 'place')}; choose one:"
-    for number, line in enumerate(hunk.candidates, 1):
+    for number, line in enumerate(hunk.candidates[:_MOST_PLACES], 1):
         above = ""
         if buffer is not None and line < len(buffer.lines):
             above = f": {inert(buffer.lines[line].strip())}"
         yield f"/place {hunk.id} {number} is line {line + 1}{above}"
+    if (count := len(hunk.candidates)) > _MOST_PLACES:
+        yield f"There are more: /place {hunk.id} with any number up to {count}."
 
 
 def _changes(old: Sequence[str], new: Sequence[str], first: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ in `FileRecord.off`, whose marks move with every change as those of the others d
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
@@ -128,8 +128,10 @@ class Step:
     waiting: WaitingSection | None = None
     """The section that waited for a choice of its place, and was given up or placed."""
     placing: Placing | None = None
+    candidates: Sequence[int] = ()
+    """Where that section could have stood."""
     places: list[Mark] = field(default_factory=list)
-    """Where that section could have stood; they move with the text."""
+    """The nearest of these; they move with the text."""
     rank: int | None = None
     """It stood in the text and was in conflict; the text stayed, it does not stand there."""
 

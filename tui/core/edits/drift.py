@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tui.core.edits.open_section import WaitingSection
+from tui.core.edits.places import moved, nearest
 from tui.core.text.rows import Span, shifted
 
 _MOST_SPANS = 64
@@ -42,11 +43,12 @@ class Drift:
         spans, self._spans = self._spans, []
         first = min(span.row for span in spans)
         for section in waiting:
-            rows = section.hunks[0].candidates  # all of its hunks have these, in order
+            places = section.hunks[0].candidates  # all of its hunks have these, in order
+            rows = nearest(places)
             if rows and rows[-1] >= first:
-                rows = tuple(_moved(row, spans) for row in rows)
+                places = moved(places, [_moved(row, spans) for row in rows])
                 for hunk in section.hunks:
-                    hunk.candidates = rows
+                    hunk.candidates = places
 
 
 def _moved(row: int, spans: Iterable[Span]) -> int:

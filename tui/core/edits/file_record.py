@@ -119,6 +119,11 @@ class FileRecord:
             self._index = LineIndex(self.buffer)
         return self._index
 
+    def forget(self) -> None:
+        """No more sections come for now: keep little of what finds their places."""
+        if self._index is not None:
+            self._index.forget()
+
     @property
     def addition(self) -> Hunk | None:
         """The pending hunk that made this file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from operator import attrgetter
@@ -142,8 +143,8 @@ class Hunk:
     """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
     reason: str = ""
     """Why it was refused, dropped or is in conflict."""
-    candidates: tuple[int, ...] = ()
-    """First lines (0-based) at which it could stand, while that is not decided."""
+    candidates: Sequence[int] = ()
+    """First lines (0-based) at which it could stand, while that is not decided; see `Places`."""
     near: int | None = None
     """First line (0-based) of the closest window of a section that was not found, or where one
     in conflict would have stood: told and shown only."""

@@ -54,8 +54,10 @@ class Ledger:
         self.links: dict[str, str] = {}
         """Other names of files, as they were written -> the paths of their records."""
         self._spelled: dict[str, str] = {}
-        self.refused: dict[str, FileRead] = {}
+        self._refused: dict[str, FileRead] = {}
         """Path -> why its file is not edited: decided once a patch, not once a section."""
+        self._there: dict[str, bool] = {}
+        """Path -> whether there is a file, asked once a patch, too."""
         self.roster = Roster()
         self.hunks: list[Hunk] = self.roster.hunks
         self.layers: dict[int, Layer] = {}
@@ -106,6 +108,28 @@ class Ledger:
         self.roster.forget(hunk)
         self.bump()
 
+    def ask_again(self) -> None:
+        """A new patch begins: what the disk said may be so no more."""
+        self._refused.clear()
+        self._there.clear()
+
+    def is_there(self, path: str) -> bool:
+        """True if a path is a file that was not opened yet, be it none that can be edited."""
+        if path not in self._there:
+            read = self._read(path)
+            there = read.data is not None or bool(read.refusal)
+            self._there[path] = there and read.kind != "directory"
+        return self._there[path]
+
+    def _read(self, path: str) -> FileRead:
+        """What the disk says of a path; why it is refused is not asked again and again."""
+        known = self._refused.get(path)
+        if known is None:
+            known = self.read(path)
+            if known.refusal:
+                self._refused[path] = known = replace(known, head=b"")
+        return known
+
     def real(self, path: str) -> str:
         """The path of a file without links: it has one record. Raises EditRefused."""
         return self._meant(path)[0]
@@ -135,7 +159,7 @@ class Ledger:
                     raise EditRefused(unwritable(path, read))
             except EditRefused as error:
                 refused = replace(read, data=None, refusal=str(error))
-                self.refused |= {self.checked(named): refused, path: refused}
+                self._refused |= {self.checked(named): refused, path: refused}
                 raise
             return self._take_in(path, Buffer(path, text), read.data)
         if record.read_only:
@@ -331,15 +355,6 @@ class Ledger:
         else:
             self.links[path] = real
         return real, None if real in self.records else read
-
-    def _read(self, path: str) -> FileRead:
-        """What the disk says of a path; why it is refused is not asked again and again."""
-        known = self.refused.get(path)
-        if known is None:
-            known = self.read(path)
-            if known.refusal:
-                self.refused[path] = known = replace(known, head=b"")
-        return known
 
     def _known(self, path: str) -> FileRecord | None:
         """The record of a file that is open already. Raises EditRefused: it was deleted."""

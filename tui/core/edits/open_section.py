@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.edits.hunk import Hunk
@@ -44,7 +45,7 @@ class OpenSection(Protocol):
     def last_row(self) -> int | None:
         """The row that was written last, if any."""
 
-    def places(self) -> list[int]:
+    def places(self) -> Sequence[int]:
         """First rows at which it could stand, as long as that is not decided."""
 
     def decorations(self, first: int, last: int) -> dict[int, str]:

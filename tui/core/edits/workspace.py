@@ -16,6 +16,7 @@ from tui.core.edits.disk.outside import outside_change, take_theirs
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
 from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.places import nearest
 from tui.core.edits.sections.painted import user_edit
 from tui.core.edits.user_regions import UserChange
 from tui.core.file_read import FileRead
@@ -145,7 +146,7 @@ class Workspace(Reviewing):
                 found.update(dict.fromkeys(range(low, high), word))
         record.drift.follow(record.waiting)
         for section in record.waiting:
-            for row in section.hunks[0].candidates:
+            for row in nearest(section.hunks[0].candidates):
                 for line in range(row, row + section.height):
                     found.setdefault(line, "candidate")
         if record.landing is not None:

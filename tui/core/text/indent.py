@@ -57,7 +57,7 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
     The first line may differ from the rest: models cut its indentation off.
     """
     pairs = [
-        (_indent(ours), _indent(theirs))
+        (indentation(ours), indentation(theirs))
         for ours, theirs in zip(file, patch, strict=True)
         if theirs.strip()
     ]
@@ -74,7 +74,8 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
     return _tabs_change(pairs)
 
 
-def _indent(line: str) -> str:
+def indentation(line: str) -> str:
+    """The blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
 
 

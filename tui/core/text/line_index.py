@@ -12,8 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
-from tui.core.text.buffer import Buffer, LineChange
+from tui.core.text.buffer import Buffer
+from tui.core.text.common_lines import CommonLines
 from tui.core.text.rows import file_rows
+from tui.core.text.stretches import Stretch, stretches
 
 _BLOCK_ROWS = 500
 _BLOCKS_A_TIME = 8
@@ -22,6 +24,10 @@ _SAMPLE = 20
 """So many blocks that are not in order say about how often a line is there."""
 _OFTEN = 10
 """A line that is more often in a block is looked for in one go."""
+_BLOCKS_KEPT = 100
+"""Of a longer file no order is kept: it takes as much memory as the text."""
+_MOST_KEPT = 1000
+"""Rows of a line that are not looked up again, as long as the text stays."""
 _PLAIN = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
     **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
@@ -50,7 +56,7 @@ def _plain_text(text: str) -> str:
 class _Block:
     """Some rows that follow each other."""
 
-    __slots__ = ("_text", "at", "count", "known", "lines")
+    __slots__ = ("_sorted", "_text", "at", "count", "known", "lines")
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -61,6 +67,8 @@ class _Block:
         self.at = 0
         """Its place among the blocks."""
         self._text: str | None = None
+        self._sorted: list[str] | None = None
+        """The lines that are in order, by their text."""
 
     @property
     def text(self) -> str:
@@ -68,6 +76,10 @@ class _Block:
         if self._text is None:
             self._text = _plain_text("\n".join(self.lines))
         return self._text
+
+    def forget(self) -> None:
+        """Keep the lines only."""
+        self._text = self._sorted = None
 
     def put_in_order(self) -> None:
         """Make the lines plain."""
@@ -84,7 +96,7 @@ class _Block:
             many = len(self.known) > 4 * _BLOCK_ROWS
             self.known = set(self.lines) if many else self.known | set(lines)
         self.count = len(self.lines)
-        self._text = None
+        self._text = self._sorted = None
 
     def rows(self, wanted: str) -> Iterator[int]:
         """The rows, from 0 on, that have this plain text."""
@@ -99,6 +111,13 @@ class _Block:
 
     def begun(self, wanted: str) -> Iterator[int]:
         """The rows, from 0 on, whose plain text begins so."""
+        if self.known is not None:
+            if self._sorted is None:
+                self._sorted = sorted(self.lines)
+            at = bisect_left(self._sorted, wanted)
+            if at == self.count or not self._sorted[at].startswith(wanted):
+                return iter(())
+            return (row for row, line in enumerate(self.lines) if line.startswith(wanted))
         return (row for row, line in self._lines_with(wanted) if line.strip().startswith(wanted))
 
     def _lines_with(self, wanted: str) -> Iterator[tuple[int, str]]:
@@ -137,6 +156,10 @@ class LineIndex:
         """Of those that are in order."""
         self._found: dict[tuple[str, int | None], list[int]] = {}
         """What was asked since the last change."""
+        self._places: dict[tuple[str, int], list[int]] = {}
+        self.searched_rows = 0
+        """How many rows were read for words, which are in no order; see `forget`."""
+        self.common = CommonLines(buffer, self.rows)
 
     def count(self, line: str) -> int:
         """About how many rows have this plain text: not all of the blocks are looked at."""
@@ -149,15 +172,18 @@ class LineIndex:
         sample = (block.text.count(wanted or "\n\n") for block in self._loose[::step])
         return found * len(blocks) // max(1, len(ends)) + step * sum(sample)
 
-    def rows(self, line: str, most: int | None = None) -> list[int]:
+    def rows(self, line: str, most: int | None = None) -> Sequence[int]:
         """The rows whose plain text is that of ``line``, in order; about ``most`` of them."""
         self._follow()
         wanted = plain(line)
-        if (wanted, most) not in self._found:
+        found = self._found.get((wanted, most))
+        if found is None:
             if self._loose:
                 self._put_in_order()
-            self._found[wanted, most] = self._rows(wanted, most)
-        return list(self._found[wanted, most])
+            found = self._rows(wanted, most)
+            if len(found) <= _MOST_KEPT:
+                self._found[wanted, most] = found
+        return found
 
     def begun(self, line: str, most: int) -> list[int]:
         """The first rows whose plain text begins like that of ``line``."""
@@ -173,12 +199,29 @@ class LineIndex:
     def places(self, word: str, most: int) -> list[int]:
         """The row of each of the first places of a word without blanks and punctuation."""
         self._follow()
+        if (word, most) in self._places:
+            return self._places[word, most]
         found: list[int] = []
         for first, block in zip(self._starts, self._blocks, strict=True):
-            if len(found) < most:
-                rows = islice(block.places(word), most - len(found))
-                found += [first + row for row in rows]
+            if len(found) >= most:
+                break
+            self.searched_rows += block.count
+            rows = islice(block.places(word), most - len(found))
+            found += [first + row for row in rows]
+        self._places[word, most] = found
         return found
+
+    def forget(self) -> None:
+        """Nothing is looked up for now: keep the order of a short file, and nothing else."""
+        self.searched_rows = 0
+        self._found.clear()
+        self._having.clear()
+        self._places.clear()
+        self.common.clear()
+        if len(self._blocks) > _BLOCKS_KEPT:
+            self._revision, self._blocks, self._loose, self._starts = -1, [], [], []
+        for block in self._blocks:
+            block.forget()
 
     def _rows(self, wanted: str, most: int | None) -> list[int]:
         blocks = self._ordered_with(wanted)
@@ -217,11 +260,12 @@ class LineIndex:
         self._revision = buffer.revision
         self._found.clear()
         self._having.clear()
+        self._places.clear()
         if changes is None:
             self._blocks = _cut(buffer.lines)
             self._settle()
             return
-        made = [self._replace(stretch) for stretch in reversed(_stretches(changes))]
+        made = [self._replace(stretch) for stretch in reversed(stretches(changes))]
         if any(made):
             self._settle()
         elif made:
@@ -234,7 +278,7 @@ class LineIndex:
         for at, block in enumerate(self._blocks):
             block.at = at
 
-    def _replace(self, stretch: _Stretch) -> bool:
+    def _replace(self, stretch: Stretch) -> bool:
         """Take over rows that were changed, last ones first; True: into other blocks."""
         starts = self._starts
         at = bisect_right(starts, stretch.old_first) - 1
@@ -252,47 +296,8 @@ class LineIndex:
         return True
 
 
-class _Stretch:
-    """Rows ``old_first .. old_last`` became ``first .. last``."""
-
-    __slots__ = ("first", "last", "old_first", "old_last")
-
-    def __init__(self, old_first: int, old_last: int, first: int, last: int) -> None:
-        self.old_first, self.old_last, self.first, self.last = old_first, old_last, first, last
-
-
-def _stretches(changes: Sequence[LineChange]) -> list[_Stretch]:
-    """What several changes, oldest first, have changed together, in order."""
-    found: list[_Stretch] = []
-    for row, n_old, n_new in changes:
-        first, last = row, row + n_old
-        begin = bisect_left(found, first, key=_last_row)
-        end = bisect_right(found, last, begin, key=_first_row)
-        if begin < end:
-            low, high = found[begin], found[end - 1]
-            old_first = low.old_first - max(0, low.first - first)
-            old_last = high.old_last + max(0, last - high.last)
-            first, last = min(first, low.first), max(last, high.last)
-        else:
-            offset = found[begin - 1].old_last - found[begin - 1].last if begin else 0
-            old_first, old_last = first + offset, last + offset
-        for stretch in found[end:]:
-            stretch.first += n_new - n_old
-            stretch.last += n_new - n_old
-        found[begin:end] = [_Stretch(old_first, old_last, first, last + n_new - n_old)]
-    return found
-
-
 def _place(block: _Block) -> int:
     return block.at
-
-
-def _first_row(stretch: _Stretch) -> int:
-    return stretch.first
-
-
-def _last_row(stretch: _Stretch) -> int:
-    return stretch.last
 
 
 def _cut(lines: list[str]) -> list[_Block]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from time import monotonic
 
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.edits.places import nearest
 from tui.core.edits.telling.progress import fate_words, stage_words
 from tui.core.edits.workspace import Workspace
 from tui.ui.editor.overview import Mark
@@ -136,7 +137,7 @@ def marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
     kind = kind_of_hunk(hunk)
     if kind == "candidate":
         many = not hunk.reason and len(hunk.candidates) > SHOWN_CANDIDATES
-        for line in () if many else hunk.candidates:
+        for line in () if many else nearest(hunk.candidates):
             yield Mark(line, line + 1, kind)
     elif kind and hunk.start is not None and hunk.end is not None:
         yield Mark(hunk.start.line, hunk.end.line, kind)

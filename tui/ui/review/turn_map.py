@@ -167,8 +167,9 @@ def _file(path: str, hunks: list[Hunk], most: int) -> Iterator[_Row]:
 
 
 def _place(hunk: Hunk) -> tuple[int, int]:
-    line = hunk.start.line if hunk.start is not None else next(iter(hunk.candidates), 1 << 30)
-    return line, hunk.id
+    if hunk.start is not None:
+        return hunk.start.line, hunk.id
+    return hunk.candidates[0] if hunk.candidates else 1 << 30, hunk.id
 
 
 def _counts(hunks: tuple[Hunk, ...]) -> list[Piece]:

@@ -5,6 +5,7 @@ The section that waits is placed as a copy of itself, so that it can wait again 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
 from tui.core.edits.deciding.review import above
@@ -13,6 +14,7 @@ from tui.core.edits.disk.disk_plan import take_off
 from tui.core.edits.hunk import PLACED, Hunk
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.open_section import WaitingSection
+from tui.core.edits.places import moved, nearest
 from tui.core.text.rows import rows_text
 from tui.errors import EditRefused
 
@@ -34,7 +36,8 @@ def place(ledger: Ledger, hunk: Hunk, row: int) -> None:
     first = section.hunks[0]
     held = [_held(one) for one in section.hunks]
     step = Step(first, first.decision, first.stage, first.reason, first.words, record)
-    step.places = [record.buffer.mark(one, right=True) for one in first.candidates]
+    step.places = [record.buffer.mark(one, right=True) for one in nearest(first.candidates)]
+    step.candidates = first.candidates
     chosen = first.candidates.index(row) if row in first.candidates else -1
     placed = _copied(section)
     try:
@@ -67,13 +70,13 @@ def wait_again(ledger: Ledger, record: FileRecord, step: Step, placing: Placing)
         take_off(ledger, record, hunk)
     rows = [mark.line for mark in step.places]
     record.buffer.release(*step.places)
-    if landed and placing.chosen >= 0 and (start := landed[0].start) is not None:
+    if landed and 0 <= placing.chosen < len(rows) and (start := landed[0].start) is not None:
         rows[placing.chosen] = start.line - placing.down
     for hunk in placing.hunks:
         if all(hunk is not one.hunk for one in placing.held):
             ledger.forget_hunk(hunk)
     for one in placing.held:
-        _hold(ledger, one, tuple(rows))
+        _hold(ledger, one, moved(step.candidates, rows))
     record.drift.follow(record.waiting)
     if step.waiting is not None:
         record.waiting.append(step.waiting)
@@ -110,12 +113,12 @@ def _held(hunk: Hunk) -> Held:
     return Held(hunk, hunk.stage, hunk.reason, hunk.base, hunk.agent, [*hunk.flags], numbers)
 
 
-def _hold(ledger: Ledger, held: Held, rows: tuple[int, ...]) -> None:
+def _hold(ledger: Ledger, held: Held, places: Sequence[int]) -> None:
     hunk = held.hunk
     hunk.stage, hunk.reason = held.stage, held.reason
     hunk.base, hunk.agent, hunk.flags[:] = held.base, held.agent, held.flags
     hunk.added, hunk.removed = held.numbers
     hunk.start = hunk.end = None
-    hunk.candidates = rows
+    hunk.candidates = places
     layer = ledger.layers[hunk.id]
     layer.below, layer.edges = [], []

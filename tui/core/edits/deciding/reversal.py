@@ -16,6 +16,7 @@ from tui.core.edits.decisions import Beside, Entry, Step, TakenOff, Work
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import ahead_of
 from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.places import moved
 from tui.core.text.buffer import Mark
 from tui.core.text.patch import merge3
 from tui.core.text.rows import file_rows, row_count, rows_text
@@ -177,7 +178,7 @@ def _ask_again(record: FileRecord, step: Step) -> None:
     section = step.waiting
     if section is not None and section not in record.waiting:
         record.waiting.append(section)
-    step.hunk.candidates = tuple(mark.line for mark in step.places)
+    step.hunk.candidates = moved(step.candidates, [mark.line for mark in step.places])
     record.buffer.release(*step.places)
 
 

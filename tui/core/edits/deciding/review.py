@@ -14,6 +14,7 @@ from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.open_section import WaitingSection
+from tui.core.edits.places import nearest
 from tui.core.text.rows import rows_text, whole_text
 
 
@@ -292,7 +293,8 @@ def _dismiss(ledger: Ledger, hunk: Hunk, words: str) -> None:
         step = _step(one, record)
         step.waiting = section
         if section is not None and record is not None:
-            step.places = [record.buffer.mark(row, right=True) for row in one.candidates]
+            step.candidates = one.candidates
+            step.places = [record.buffer.mark(row, right=True) for row in nearest(one.candidates)]
         if record is not None and one in record.live:
             step.rank = record.live.rank(one)
             step.version = record.decide()  # its text belongs on the disk, as it is now

@@ -64,7 +64,7 @@ class Landing:
         self.last_line: tuple[str, int] | None = None
         """Path and row where it wrote last, for follow mode."""
         self._ledger = workspace.ledger
-        self._ledger.refused.clear()
+        self._ledger.ask_again()
         self._parser = parser_for(fmt, channel, partial(is_file, self._ledger))
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
@@ -131,6 +131,7 @@ class Landing:
         self.finished = True
         for record in self._ledger.records.values():
             record.drift.follow(record.waiting)
+            record.forget()
         self._unlock()
         hunks = self.hunks
         flag_shrunken(self._ledger, hunks)

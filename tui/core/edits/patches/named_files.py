@@ -72,8 +72,7 @@ def is_file(ledger: Ledger, name: str) -> bool:
         return False
     if path in ledger.arriving or path in ledger.records:
         return True
-    read = ledger.read(path)
-    if read.kind != "directory" and (read.data is not None or read.refusal):
+    if ledger.is_there(path):
         return True
     return "\\" in name and is_file(ledger, name.replace("\\", "/"))
 

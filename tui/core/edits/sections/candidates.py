@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
+from tui.core.text.common_lines import CommonLines, Form
+from tui.core.text.indent import indent_change, indentation
 from tui.core.text.line_index import plain
+from tui.core.text.row_set import RowSet
+
+_GROUPS = 16
+"""More ways to be indented are looked at before the next line of a section."""
 
 
 class Tier(IntEnum):
@@ -20,6 +26,10 @@ class Tier(IntEnum):
     STRIP = 2
     UNICODE = 3
     NONE = 4
+
+
+FORMS: tuple[Form, ...] = (str, str.rstrip, str.strip, plain)
+"""What is the same in two lines that match on a tier, or on one above it."""
 
 
 class Candidates:
@@ -34,6 +44,13 @@ class Candidates:
     def on(self, tier: Tier) -> list[int]:
         """The rows that fit so well and no better; not to be changed."""
         return self._tiers[tier] if tier < Tier.NONE else []
+
+    def aligned(self, tier: Tier, lines: Sequence[str], old: Sequence[str]) -> list[int]:
+        """Those on a tier whose indentation differs from that of ``old`` in one way."""
+        size = len(old)
+        return [
+            row for row in self.on(tier) if indent_change(lines[row : row + size], old) is not None
+        ]
 
     @property
     def best(self) -> Tier:
@@ -58,6 +75,84 @@ class Candidates:
         for rows in found[1:]:
             rows.sort()
         self._tiers = found
+
+
+class CommonCandidates:
+    """The same, where every line is in many rows: none of them is looked at by itself.
+
+    A tier is looked at only when it is asked for: mostly the first one is enough.
+    """
+
+    __slots__ = ("_common", "_old", "_sets", "_within")
+
+    def __init__(self, common: CommonLines, old: Iterable[str]) -> None:
+        self._common = common
+        self._old = list(old)
+        self._within = [(0, 0)] * len(FORMS)
+        """For each tier, rows that fit on it or above it, for so many lines."""
+        self._sets: dict[Tier, RowSet] = {}
+
+    def on(self, tier: Tier) -> RowSet:
+        """The rows that fit so well and no better."""
+        found = self._sets.get(tier)
+        if found is None:
+            bits = self._fitting(tier) if tier < Tier.NONE else 0
+            if tier > Tier.EXACT and bits:
+                bits &= ~self._fitting(Tier(tier - 1))
+            found = self._sets[tier] = RowSet(bits)
+        return found
+
+    def aligned(self, tier: Tier, lines: Sequence[str], old: Sequence[str]) -> RowSet:
+        """Those on a tier whose indentation differs from that of ``old`` in one way."""
+        theirs: list[str] = []
+        groups: list[tuple[list[str], int]] = [([], self.on(tier).bits)]
+        for at, line in enumerate(old):
+            if not line.strip():
+                continue
+            theirs.append(line)
+            ours = self._common.groups(indentation, line).items()
+            groups = [
+                ([*indents, indent], both)
+                for indents, bits in groups
+                for indent, rows in ours
+                if (both := bits & rows >> at)
+            ]
+            if len(groups) > _GROUPS:
+                groups = _with_one_change(groups, theirs)
+        found = 0
+        for _, bits in _with_one_change(groups, theirs):
+            found |= bits
+        return RowSet(found)
+
+    @property
+    def best(self) -> Tier:
+        """The best tier that has rows; NONE: there are none."""
+        return next((tier for tier in Tier if tier < Tier.NONE and self.on(tier)), Tier.NONE)
+
+    def narrow(self, lines: Sequence[str], count: int, offset: int, line: str) -> None:
+        """Keep what has ``line`` so many rows further on; see `Candidates.narrow`."""
+        self._old.append(line)
+        self._sets.clear()
+
+    def _fitting(self, tier: Tier) -> int:
+        bits, seen = self._within[tier]
+        for at in range(seen, len(self._old)):
+            if at and not bits:
+                break
+            rows = self._common.rows(FORMS[tier], self._old[at]) >> at
+            bits = bits & rows if at else rows
+        self._within[tier] = bits, len(self._old)
+        return bits
+
+
+def _with_one_change(
+    groups: list[tuple[list[str], int]], theirs: Sequence[str]
+) -> list[tuple[list[str], int]]:
+    return [
+        (indents, bits)
+        for indents, bits in groups
+        if indent_change([f"{indent}x" for indent in indents], theirs) is not None
+    ]
 
 
 def line_tier(file: str, patch: str) -> Tier:

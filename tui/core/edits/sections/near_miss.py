@@ -25,6 +25,8 @@ _WORDS, _PLACES = 24, 40
 """Words that are looked for if no line is there, and places of each."""
 _FEW_WORDS, _WORD_ROWS = 4, 240_000
 """In long files fewer words are: so many rows are searched for all of them."""
+_MOST_ROWS = 4_000_000
+"""So many are searched for words of all sections of a patch: about a third of a second."""
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -94,6 +96,8 @@ def _votes_of_words(index: LineIndex, old: Sequence[str], rows: int) -> Counter[
     """The same by long words, where no line is in the file as it is quoted."""
     votes: Counter[int] = Counter()
     words = max(_FEW_WORDS, min(_WORDS, _WORD_ROWS // max(1, rows)))
+    if index.searched_rows > _MOST_ROWS:
+        words = 0
     for offset, word in _long_words(old)[:words]:
         places = index.places(word, _PLACES)
         for row in places:
@@ -116,8 +120,9 @@ def _already_there(buffer: Buffer, index: LineIndex, old: Sequence[str], new: Se
     """The 1-based line at which the new text stands already, 0 if it does not."""
     if list(old) == list(new) or not any(_says_something(line) for line in new):
         return 0
+    wanted = list(new)
     for row in index.rows(new[0], _VOTES_A_LINE):
-        if buffer.lines[row : row + len(new)] == list(new):
+        if buffer.lines[row : row + len(new)] == wanted:
             return row + 1
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from tui.core.edits.ledger import Author, FileRecord, Ledger
@@ -29,7 +30,7 @@ class Painted:
         """Why painting had to stop: somebody changed matched lines."""
         return self._painter.trouble if self._painter is not None else ""
 
-    def places(self) -> list[int]:
+    def places(self) -> Sequence[int]:
         """First rows at which it could stand: it has its place."""
         return []
 

@@ -7,26 +7,34 @@ it), then with plain punctuation. Nothing is placed by its line number or by lik
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from tui.core.edit_stream.events import Notation
 from tui.core.edit_stream.grammar import no_prefix
 from tui.core.edits.hunk import Hunk
-from tui.core.edits.sections.candidates import Candidates, Tier, line_tier
+from tui.core.edits.sections.candidates import (
+    FORMS,
+    Candidates,
+    CommonCandidates,
+    Tier,
+    line_tier,
+)
 from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.rereading import Op, Reread, Rereading, reread
 from tui.core.edits.standing import Standing
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import SAME, IndentChange, indent_change
 from tui.core.text.line_index import LineIndex
+from tui.core.text.row_set import RowSet, nearest_behind
 from tui.core.text.rows import file_rows
 
 _TRIED_LINES = 32
-"""Of so many first lines the rarest is looked up."""
+"""Of so many lines the rarest is looked up, if it is none that is all over the file."""
 _COMMON_ROWS = 500
-_FEW_LINES = 3
-"""So few lines that all have more rows than that are not looked for before the next one comes."""
+"""A line in more rows than that is."""
 FIRST_BEHIND = "several places fit: the first after the previous hunk"
 
 
@@ -49,7 +57,7 @@ class Miss:
     """Why there is no such place."""
 
     reason: str
-    candidates: tuple[int, ...] = ()
+    candidates: Sequence[int] = ()
     """Rows to choose from if it was ambiguous."""
     fuzzy: bool = False
     """They fit only loosely: none of them may be taken without asking."""
@@ -88,6 +96,20 @@ class Search:
         )
 
 
+class _Fit(NamedTuple):
+    """Where lines fit best."""
+
+    rows: Sequence[int]
+    old: Sequence[str]
+    flags: tuple[str, ...] = ()
+    skips: tuple[int, int] = (0, 0)
+    """Blank lines cut off at the start and the end: ``old`` is without them."""
+    indented: bool = False
+    """Their indentation may be another one."""
+    again: Mapping[int, Reread] = MappingProxyType({})
+    """How they fit at each row if they were read again."""
+
+
 @dataclass(slots=True)
 class Locator:
     """Follows a section's anchors and old lines and knows where they fit.
@@ -110,19 +132,17 @@ class Locator:
     """All its lines, once they are there: they may be read again if they fit nowhere."""
     bare: dict[int, int] = field(default_factory=dict)
     """Which of them have no prefix, and on which line of the stream each stands."""
-    _found: Candidates = field(default_factory=Candidates)
+    _found: Candidates | CommonCandidates = field(default_factory=Candidates)
     _seen: int = 0
     """Old lines that `_found` fits."""
-    _guessed: bool = False
-    """`_found` is not narrowed: there are very many."""
     _revision: int = -1
-    _anchor_rows: tuple[int, list[int]] = (-1, [])
+    _anchor_rows: tuple[int, Sequence[int]] = (-1, ())
 
     def add_old(self, line: str, is_context: bool) -> None:
         """The next context or removed line of the section."""
         if self.anchors and self.search.notation == "unified_diff":
             self.anchors.clear()  # it may be stale, and is for added lines alone
-            self._anchor_rows = (-1, [])
+            self._anchor_rows = (-1, ())
         self.old.append(line)
         self.context.append(is_context)
         if is_context:
@@ -134,41 +154,47 @@ class Locator:
             line_tier(self.buffer.lines[row], line) <= Tier.RSTRIP
         )
 
-    def rows(self) -> list[int]:
+    def rows(self) -> Sequence[int]:
         """Where the lines so far fit best, in order."""
         if self.bare:
-            return []
+            return ()
         found = self._current()
-        return list(found.on(found.best))
+        return found.on(found.best)
+
+    def places(self) -> Sequence[int]:
+        """All rows to choose from, now that the section is whole, in the text as it is."""
+        return self._best().rows if self.old else _moved(self.anchor_rows(), 1)
+
+    def forget(self) -> None:
+        """Keep no rows: they are looked for again when somebody asks."""
+        self._found, self._seen = Candidates(), 0
+        self._anchor_rows = (-1, ())
 
     @property
     def tier(self) -> Tier:
         """How well the lines so far fit where they fit best."""
-        return self._current(sure=True).best
+        return self._current().best
 
-    def certain(self, *, sure: bool = False) -> int | None:
-        """The row, if the lines so far leave exactly one and it may be painted at once.
-
-        Not ``sure``: it may be told a few lines later.
-        """
+    def certain(self) -> int | None:
+        """The row, if the lines so far leave exactly one and it may be painted at once."""
         if not self.old or self.bare:
             return None
-        found = self._current(sure=sure)
+        found = self._current()
         if found.best > Tier.RSTRIP:
             return None
-        rows = found.on(found.best)
+        rows: Sequence[int] = found.on(found.best)
         if self.anchors:
             anchors = self.anchor_rows()
-            rows = [row for row in rows if anchors and row >= anchors[0]]
+            rows = _from(rows, anchors[0]) if anchors else ()
         if len(rows) != 1 or (self.search.placed_before and rows[0] < self.search.cursor):
             return None
         return rows[0]
 
-    def anchor_rows(self) -> list[int]:
+    def anchor_rows(self) -> Sequence[int]:
         """Where the innermost anchor stands, behind those around it; empty if one is not found."""
         if self._anchor_rows[0] == self.buffer.revision:
             return self._anchor_rows[1]
-        rows = self._anchor_hits(self.anchors[0]) if self.anchors else []
+        rows = self._anchor_hits(self.anchors[0]) if self.anchors else ()
         for anchor in self.anchors[1:]:
             rows = nearest_behind(rows, self._anchor_hits(anchor), 1)
         self._anchor_rows = (self.buffer.revision, rows)
@@ -178,20 +204,19 @@ class Locator:
         """Decide, now that the section is whole; to ``explain`` why not costs a search."""
         if not self.old:
             return self._for_additions()
-        found, indents, flags, skips, again = self._best()
-        if not found:
+        fit = self._best()
+        flags = [*fit.flags]
+        if not fit.rows:
             return self._nearest() if explain else Miss("")
         if self.at_end:
-            last, height = file_rows(self.buffer), len(self.old) - sum(skips)
-            ends = [row for row in found if row + height + left_out(again.get(row)) == last]
-            if ends:
-                return self._spot(ends[0], indents, flags, skips, again)
+            if (end := self._at_file_end(fit)) is not None:
+                return self._spot(fit, end, fit.flags)
             flags.append("not at the end of the file")
-        row, flag = self._pick(found, fuzzy=bool(flags))
+        row, flag = self._pick(fit.rows, fuzzy=bool(flags))
         if row is None:
-            words = lines_in_words(found)
+            words = lines_in_words(fit.rows)
             reason = f"ambiguous: it fits at {words}" + (f" ({flags[0]})" if flags else "")
-            return Miss(reason, tuple(found), fuzzy=bool(flags))
+            return Miss(reason, fit.rows, fuzzy=bool(flags))
         if flag:
             flags.append(flag)
         if self.search.placed_before and row < self.search.cursor:
@@ -205,33 +230,33 @@ class Locator:
                 return Miss(f"{self.search.what} not found: it fits only {why}, at line {row + 1}")
             else:
                 flags.append("out of order")
-        return self._spot(row, indents, flags, skips, again)
+        return self._spot(fit, row, flags)
 
     def at(self, row: int, why: str = "placed by hand") -> Spot | None:
         """The place at a row, which a person chose; None if the section does not fit there."""
         if not self.old:
             fits = row - 1 in self.anchor_rows() or not self.anchors
             return Spot(row, flags=(why,)) if fits else None
-        found, indents, flags, skips, again = self._best()
-        if row not in found:
+        fit = self._best()
+        if row not in fit.rows:
             return None
-        blanks = again[row].blanks if row in again else ()
-        return Spot(row, indents[row], (*flags, why), *skips, blanks)
+        blanks = fit.again.get(row, Reread()).blanks
+        return Spot(row, self._indent(fit, row), (*fit.flags, why), *fit.skips, blanks)
 
-    def _spot(
-        self,
-        row: int,
-        indents: dict[int, IndentChange],
-        flags: Sequence[str],
-        skips: tuple[int, int],
-        again: dict[int, Reread],
-    ) -> Spot | Miss:
+    def _spot(self, fit: _Fit, row: int, flags: Sequence[str]) -> Spot | Miss:
         """The place at one of the rows found, if its lines can stand there in one way only."""
-        fit = again.get(row, Reread())
-        if not fit.sure:
+        read = fit.again.get(row, Reread())
+        if not read.sure:
             why = f"its added lines may stand before or behind blank lines ({flags[0]})"
             return Miss(f"ambiguous: at {lines_in_words([row])} {why}", (row,), fuzzy=True)
-        return Spot(row, indents[row], tuple(flags), *skips, fit.blanks)
+        return Spot(row, self._indent(fit, row), tuple(flags), *fit.skips, read.blanks)
+
+    def _at_file_end(self, fit: _Fit) -> int | None:
+        """The row at which it reaches to the end of the file."""
+        row = file_rows(self.buffer) - len(fit.old)
+        if not fit.again:
+            return row if row in fit.rows else None
+        return next((at for at, read in fit.again.items() if at + left_out(read) == row), None)
 
     def _nearest(self) -> Miss:
         """Why it fits nowhere, with the place that is most like it."""
@@ -251,12 +276,12 @@ class Locator:
             count += 1
         return count
 
-    def _pick(self, rows: list[int], fuzzy: bool) -> tuple[int | None, str]:
+    def _pick(self, rows: Sequence[int], fuzzy: bool) -> tuple[int | None, str]:
         """The one of several rows, and why a person should look at it."""
-        anchors = self.anchor_rows() if self.anchors else []
+        anchors = self.anchor_rows() if self.anchors else ()
         lost = "anchor not found" if self.anchors and not anchors else ""
         if anchors:
-            behind = [row for row in rows if row >= anchors[0]]
+            behind = _from(rows, anchors[0])
             lost = "" if behind else "before its anchor"
             rows = behind or rows
         if len(rows) == 1:
@@ -265,17 +290,18 @@ class Locator:
             return None, ""
         if anchors and not lost:
             cursor = self.search.cursor if self.search.placed_before else 0
-            rows = nearest_behind([max(row, cursor) for row in anchors], rows) or rows
+            rows = nearest_behind(anchors, _from(rows, cursor)) or rows
             if len(rows) == 1:
                 return rows[0], ""
         if self.hint is not None:
             hint = self.hint + self.search.offset
-            near = sorted(rows, key=lambda row: abs(row - hint))
+            at = bisect_left(rows, hint)
+            near = sorted(rows[max(at - 2, 0) : at + 2], key=lambda row: abs(row - hint))
             if abs(near[0] - hint) < abs(near[1] - hint):
                 return near[0], "several places fit: the nearest to its line number"
-        after = [row for row in rows if row >= self.search.cursor]
-        if self.search.placed_before and after:
-            return after[0], FIRST_BEHIND
+        after = bisect_left(rows, self.search.cursor)
+        if self.search.placed_before and after < len(rows):
+            return rows[after], FIRST_BEHIND
         return None, ""
 
     def _for_additions(self) -> Spot | Miss:
@@ -286,12 +312,12 @@ class Locator:
         if not rows:
             return Miss(f"anchor not found: {self.anchors[-1].strip()!r} is not in the file")
         flag = "only added lines: put after its anchor"
-        after = [row for row in rows if row >= self.search.cursor]
-        if len(rows) > 1 and not (self.search.placed_before and after):
-            starts = tuple(row + 1 for row in rows)
-            return Miss(f"ambiguous: its anchor is at {lines_in_words(rows)}", starts)
         if len(rows) > 1:
-            return Spot(after[0] + 1, flags=(flag, FIRST_BEHIND))
+            after = bisect_left(rows, self.search.cursor)
+            if not self.search.placed_before or after == len(rows):
+                words = f"ambiguous: its anchor is at {lines_in_words(rows)}"
+                return Miss(words, _moved(rows, 1))
+            return Spot(rows[after] + 1, flags=(flag, FIRST_BEHIND))
         return Spot(rows[0] + 1, flags=(flag,))
 
     def _at_the_end(self) -> Spot | Miss:
@@ -308,30 +334,31 @@ class Locator:
         why = "it has only added lines, and a line number alone is not trusted"
         return Miss(f"context not found: {why}; give lines of the file around them")
 
-    def _best(
-        self,
-    ) -> tuple[list[int], dict[int, IndentChange], list[str], tuple[int, int], dict[int, Reread]]:
-        """Rows on the best tier that has any, their indentation, flags and blank lines cut.
+    def _best(self) -> _Fit:
+        """Rows on the best tier that has any, without outer blank lines if need be.
 
         Read again it fits exactly, so that counts for more than lines that are only alike.
         """
-        found = Candidates() if self.bare else self._current(sure=True)
+        found = Candidates() if self.bare else self._current()
         if found.best > Tier.RSTRIP and (again := self._again()).fits:
-            rows = sorted(again.fits)
-            return rows, dict.fromkeys(rows, SAME), again.flags, (0, 0), again.fits
-        rows, indents, flags = self._ladder(found, self.old)
-        if rows:
-            return rows, indents, flags, (0, 0), {}
-        first, last = (0, 0) if self.bare else self._outer_blanks()
+            return _Fit(sorted(again.fits), self.old, tuple(again.flags), again=again.fits)
+        fit = self._ladder(found, self.old)
+        first, last = (0, 0) if fit.rows or self.bare else self._outer_blanks()
         if not (first or last) or first + last >= len(self.old):
-            return [], {}, [], (0, 0), {}
+            return fit
         trimmed = self.old[first : len(self.old) - last]
-        rows, indents, flags = self._ladder(self._matches(trimmed), trimmed)
-        return rows, indents, ["outer blank lines differ", *flags], (first, last), {}
+        fit = self._ladder(self._matches(trimmed), trimmed)
+        flags = ("outer blank lines differ", *fit.flags)
+        return fit._replace(flags=flags, skips=(first, last))
 
     def _again(self) -> Rereading:
         prefixed = self.search.notation != "search_replace"
         return reread(self.buffer, self.index, self.ops, self.bare, prefixed=prefixed)
+
+    def _indent(self, fit: _Fit, row: int) -> IndentChange:
+        """How the indentation of the file differs at one of the rows."""
+        there = self.buffer.lines[row : row + len(fit.old)]
+        return (indent_change(there, fit.old) if fit.indented else None) or SAME
 
     def _outer_blanks(self) -> tuple[int, int]:
         any_line = self.search.notation == "search_replace"
@@ -343,81 +370,80 @@ class Locator:
         last = next((i for i, b in enumerate(reversed(blank)) if not b), len(blank))
         return first, last
 
-    def _ladder(
-        self, found: Candidates, old: Sequence[str]
-    ) -> tuple[list[int], dict[int, IndentChange], list[str]]:
-        for tier in Tier:
-            rows = found.on(tier)
-            if tier <= Tier.RSTRIP:
-                if rows:
-                    return rows, dict.fromkeys(rows, SAME), []
-                continue
-            indents = {}
-            for row in rows:
-                change = indent_change(self.buffer.lines[row : row + len(old)], old)
-                if change is not None:
-                    indents[row] = change
-            if indents:
-                changed = next(iter(indents.values()))
-                flag = [changed.words()] if changed != SAME else []
-                if tier is Tier.UNICODE:
-                    flag.append("punctuation differs")
-                return list(indents), indents, flag or ["indentation differs"]
-        return [], {}, []
+    def _ladder(self, found: Candidates | CommonCandidates, old: Sequence[str]) -> _Fit:
+        for tier in (Tier.EXACT, Tier.RSTRIP):
+            if rows := found.on(tier):
+                return _Fit(rows, old)
+        for tier in (Tier.STRIP, Tier.UNICODE):
+            if rows := found.aligned(tier, self.buffer.lines, old):
+                fit = _Fit(rows, old, indented=True)
+                change = self._indent(fit, rows[0])
+                flags = [change.words()] if change != SAME else []
+                flags += ["punctuation differs"] if tier is Tier.UNICODE else []
+                return fit._replace(flags=tuple(flags or ["indentation differs"]))
+        return _Fit((), old)
 
-    def _is_common(self) -> bool:
-        """True if the few lines so far are all over the file: that they are, is enough to know."""
-        few = 0 < len(self.old) <= _FEW_LINES
-        return few and min(map(self.index.count, self.old)) > _COMMON_ROWS
-
-    def _current(self, *, sure: bool = False) -> Candidates:
-        """The candidates for the lines so far, on every tier; if not ``sure``, perhaps a guess."""
-        if self._revision != self.buffer.revision or not self._seen or self._guessed:
-            self._guessed = not sure and self._is_common()
-            first = self.old[0] if self._guessed else ""
-            rows = self.index.rows(first, _COMMON_ROWS) if self._guessed else []
-            self._guessed = len(rows) >= _COMMON_ROWS  # how often it is there was an estimate
-            self._found = Candidates(rows) if self._guessed else self._matches(self.old)
+    def _current(self) -> Candidates | CommonCandidates:
+        """The candidates for the lines so far, on every tier."""
+        new = self.old[self._seen :]
+        if self._revision != self.buffer.revision or not self._seen or self._rare_after_all(new):
+            self._found = self._matches(self.old)
         else:
             count = file_rows(self.buffer)
-            for at in range(self._seen, len(self.old)):
-                self._found.narrow(self.buffer.lines, count, at, self.old[at])
+            for at, line in enumerate(new, self._seen):
+                self._found.narrow(self.buffer.lines, count, at, line)
         self._seen = len(self.old)
         self._revision = self.buffer.revision
         return self._found
 
-    def _matches(self, old: Sequence[str]) -> Candidates:
-        """Where lines fit: looked for by the rarest of the first ones, a blank says nothing."""
-        if not old:
-            return Candidates()
-        counts = [self.index.count(line) for line in old[:_TRIED_LINES]]
-        rarest = counts.index(min(counts))
-        count = file_rows(self.buffer)
-        rows = [row - rarest for row in self.index.rows(old[rarest]) if row >= rarest]
-        found = Candidates(rows)
-        for at, line in enumerate(old):
-            found.narrow(self.buffer.lines, count, at, line)
-        return found
+    def _rare_after_all(self, new: Sequence[str]) -> bool:
+        """True if all lines were common, and a new one is not: few rows are left by it."""
+        common = isinstance(self._found, CommonCandidates)
+        return common and any(self.index.count(line) <= _COMMON_ROWS for line in new)
 
-    def _anchor_hits(self, anchor: str) -> list[int]:
-        rows = self.index.rows(anchor)
+    def _matches(self, old: Sequence[str]) -> Candidates | CommonCandidates:
+        """Where lines fit: looked for by the rarest of them, a blank says nothing."""
+        for first in range(0, len(old), _TRIED_LINES):
+            counts = [self.index.count(line) for line in old[first : first + _TRIED_LINES]]
+            if min(counts) > _COMMON_ROWS:
+                continue
+            rarest = first + counts.index(min(counts))
+            rows = self.index.rows(old[rarest], _COMMON_ROWS + 1)
+            if len(rows) > _COMMON_ROWS:  # how often it is there was an estimate
+                continue
+            found = Candidates(row - rarest for row in rows if row >= rarest)
+            count = file_rows(self.buffer)
+            for at, line in enumerate(old):
+                found.narrow(self.buffer.lines, count, at, line)
+            return found
+        return CommonCandidates(self.index.common, old) if old else Candidates()
+
+    def _anchor_hits(self, anchor: str) -> Sequence[int]:
+        rows = self.index.rows(anchor, _COMMON_ROWS + 1)
+        if len(rows) > _COMMON_ROWS:
+            common = self.index.common
+            exact = common.rows(FORMS[Tier.RSTRIP], anchor)
+            return RowSet(exact or common.rows(FORMS[Tier.UNICODE], anchor))
         lines = self.buffer.lines
-        exact = [row for row in rows if lines[row].rstrip() == anchor.rstrip()]
         if rows:
-            return exact or rows
+            return [row for row in rows if lines[row].rstrip() == anchor.rstrip()] or rows
         begun = self.index.begun(anchor, 2)
         return begun if len(begun) == 1 else []
 
 
-def left_out(fit: Reread | None) -> int:
+def left_out(fit: Reread) -> int:
     """How many blank rows of the file the section has not."""
-    return sum(count for _, count in fit.blanks) if fit else 0
+    return sum(count for _, count in fit.blanks)
 
 
-def nearest_behind(starts: Sequence[int], rows: Sequence[int], least: int = 0) -> list[int]:
-    """Of each start the nearest row at least so far behind it, in order; both are in order."""
-    found = (bisect_left(rows, start + least) for start in starts)
-    return sorted({rows[at] for at in found if at < len(rows)})
+def _from(rows: Sequence[int], row: int) -> Sequence[int]:
+    """Those from a row on."""
+    return rows[bisect_left(rows, row) :]
+
+
+def _moved(rows: Sequence[int], by: int) -> Sequence[int]:
+    """All of them so many rows further on."""
+    return rows.moved(by) if isinstance(rows, RowSet) else [row + by for row in rows]
 
 
 def lines_in_words(rows: Sequence[int], limit: int = 8) -> str:

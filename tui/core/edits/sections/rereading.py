@@ -101,26 +101,35 @@ def _fits(
     if not counts or min(counts) > _MOST_ROWS:
         return
     rarest = counts.index(min(counts))
-    lines = buffer.lines[: file_rows(buffer)]
-    for row in index.rows(old[said[rarest]][1]):
-        ahead = _walk(lines, row, old, said[rarest:], 1)
-        behind = _walk(lines, row, old, said[rarest::-1], -1) if ahead is not None else None
+    file = _File(buffer.lines, file_rows(buffer))
+    rows = index.rows(old[said[rarest]][1], _MOST_ROWS + 1)
+    for row in rows if len(rows) <= _MOST_ROWS else ():
+        ahead = _walk(file, row, old, said[rarest:], 1)
+        behind = _walk(file, row, old, said[rarest::-1], -1) if ahead is not None else None
         if ahead is not None and behind is not None:
             yield behind[0], [*reversed(behind[1]), *ahead[1]]
 
 
+class _File(NamedTuple):
+    """The lines of a file; behind ``rows`` there is no more text."""
+
+    lines: Sequence[str]
+    rows: int
+
+
 def _walk(
-    lines: Sequence[str], row: int, old: Sequence[tuple[int, str]], said: Sequence[int], step: int
+    file: _File, row: int, old: Sequence[tuple[int, str]], said: Sequence[int], step: int
 ) -> tuple[int, list[Gap]] | None:
     """Follow the lines that are not blank in one direction; the last row, None: it does not fit."""
+    lines = file.lines
     if lines[row].rstrip() != old[said[0]][1].rstrip():
         return None
     gaps: list[Gap] = []
     for here, there in pairwise(said):
         wanted = abs(there - here) - 1
-        found = _blanks(lines, row, step, wanted + _MOST_BLANKS)
+        found = _blanks(file, row, step, wanted + _MOST_BLANKS)
         row += step * (found + 1)
-        if found < wanted or not 0 <= row < len(lines):
+        if found < wanted or not 0 <= row < file.rows:
             return None
         if lines[row].rstrip() != old[there][1].rstrip():
             return None
@@ -128,13 +137,13 @@ def _walk(
             first, last = sorted((old[here][0], old[there][0]))
             gaps.append((first, last, found - wanted))
     outer = len(old) - 1 - said[-1] if step > 0 else said[-1]
-    return (row + step * outer, gaps) if _blanks(lines, row, step, outer) == outer else None
+    return (row + step * outer, gaps) if _blanks(file, row, step, outer) == outer else None
 
 
-def _blanks(lines: Sequence[str], row: int, step: int, most: int) -> int:
+def _blanks(file: _File, row: int, step: int, most: int) -> int:
     """How many blank rows follow a row, in one direction."""
     count = 0
-    while count < most and 0 <= (row := row + step) < len(lines) and not lines[row].strip():
+    while count < most and 0 <= (row := row + step) < file.rows and not file.lines[row].strip():
         count += 1
     return count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
@@ -195,7 +196,8 @@ class SearchSection(DiffSection):
                 continue
             locator = self._locator_for(part)
             loose = locator.tier > Tier.RSTRIP
-            rows = [row for row in locator.rows() if row >= at]
+            rows = locator.rows()
+            rows = rows[bisect_left(rows, at) :]
             if loose or not rows:
                 return self._nearest(part) if miss.reason else miss
             if len(rows) > 1:
@@ -224,7 +226,7 @@ class SearchSection(DiffSection):
         for number, size in enumerate(sizes):
             for line in lines[len(locator.old) : size]:
                 locator.add_old(line, False)
-            if size and locator.certain(sure=True) is not None:
+            if size and locator.certain() is not None:
                 unique = number
             if not size or locator.rows():
                 alive = number

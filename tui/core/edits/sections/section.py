@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.places import kept
 from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter, step_over_gap
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
@@ -20,8 +22,6 @@ from tui.errors import EditRefused
 
 GHOST_LINES = 40
 SHOWN_CANDIDATES = 5
-MOST_PLACES = 100
-"""Of more places only the first can be chosen; the reason says how many there are."""
 
 
 class Section(Painted):
@@ -129,10 +129,10 @@ class Section(Painted):
 
     # What a front end reads (OpenSection).
 
-    def places(self) -> list[int]:
+    def places(self) -> Sequence[int]:
         """First rows at which it could stand, as long as that is not decided."""
         undecided = self._painter is None and bool(self.locator.old)
-        return self.locator.rows() if undecided else []
+        return self.locator.rows() if undecided else ()
 
     def decorations(self, first: int, last: int) -> dict[int, str]:
         """Line -> landing, struck or candidate, of lines ``first`` to ``last``."""
@@ -153,11 +153,9 @@ class Section(Painted):
         if not lines:
             return None
         rows = self.locator.rows() if self.locator.old else self.locator.anchor_rows()
-        rows = [row for row in rows if row >= 0]
-        cursor = self.locator.search.cursor
-        after = [row for row in rows if row >= cursor] or rows
+        after = bisect_left(rows, self.locator.search.cursor) % max(len(rows), 1)
         height = max(len(self.locator.old), 1)
-        row = after[0] + height - 1 if after else self.record.buffer.line_count - 1
+        row = rows[after] + height - 1 if rows else self.record.buffer.line_count - 1
         return row, lines[-GHOST_LINES:]
 
     # Inside.
@@ -285,11 +283,13 @@ class Section(Painted):
         self._stage(Stage.LANDED)
 
     def _refuse(self, miss: Miss) -> None:
+        places = kept(miss.candidates, self.locator.places)
         for hunk in self.hunks:
             hunk.reason, hunk.near = miss.reason, miss.near
-            hunk.candidates = miss.candidates[:MOST_PLACES]
+            hunk.candidates = places
             hunk.start = hunk.end = None
         keep_text(self, *self.hunks)
+        self.locator.forget()
         if miss.candidates:
             self.height = max(1, len(self.locator.old))
             self.record.drift.follow(self.record.waiting)
@@ -316,22 +316,22 @@ class Section(Painted):
 
     def _cut(self, why: str) -> None:
         painter = self._painter
-        kept: set[Hunk] = set()
+        stays: set[Hunk] = set()
         if painter is not None and painter.trouble:
             painter.take_back()
         elif painter is not None:
             for group in reversed(list(painter.groups)):
                 if group.whole:
-                    kept.add(group.hunk)
+                    stays.add(group.hunk)
                 else:
                     painter.take_back(group)
             painter.finish()
         for hunk in self.hunks:
-            whole = hunk in kept
+            whole = hunk in stays
             hunk.stage = Stage.PARTIAL if whole else Stage.DROPPED
             hunk.reason = f"partial: {why}" if whole else f"incomplete: {why}"
             if not whole:
                 hunk.start = hunk.end = None
                 hunk.candidates = ()
-        keep_text(self, *(hunk for hunk in self.hunks if hunk not in kept))
+        keep_text(self, *(hunk for hunk in self.hunks if hunk not in stays))
         self._ledger.bump()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord
 from tui.core.edits.open_section import OpenSection
@@ -75,7 +77,7 @@ def _doing(hunk: Hunk, section: OpenSection) -> str:
     return "reading the new text" if hunk.kind is Kind.ADD else "reading context"
 
 
-def _choosing(rows: list[int]) -> str:
+def _choosing(rows: Sequence[int]) -> str:
     if not rows:
         return "no place found yet, reading context"
     count = len(rows)

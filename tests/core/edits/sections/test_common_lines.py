@@ -1,0 +1,147 @@
+"""What a section costs that fits in many places, or nowhere, does not follow their number."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.support.patches import Disk, disk, patch
+from tui.core.edits.hunk import Stage
+from tui.core.edits.places import NEAREST, nearest
+from tui.core.edits.sections import near_miss
+from tui.core.text import line_index
+from tui.core.text.line_index import LineIndex
+
+SECTIONS = 40
+EQUAL = ("@@", " x", "-x", "+y", " x")
+PATTERNS: dict[str, tuple[Callable[[int], list[str]], tuple[str, ...]]] = {
+    "equal lines": (lambda count: ["x"] * count, EQUAL),
+    "a period": (lambda count: ["a", "b"] * (count // 2), ("@@", " a", "-b", "+y", " a")),
+    "blank lines": (lambda count: [""] * count, ("@@", " ", "-", "+y", " ")),
+    "other indentation": (lambda count: ["  }", "    }"] * (count // 2), ("@@", "-\t}", "+y")),
+    "an anchor": (lambda count: ["x"] * count, ("@@ x", "+y")),
+    "stacked anchors": (lambda count: ["x"] * count, ("@@ x", "@@ x", " x", "-x", "+y")),
+}
+each_pattern = pytest.mark.parametrize(("lines", "section"), PATTERNS.values(), ids=PATTERNS)
+
+
+def waiting(lines: Sequence[str], section: Sequence[str]) -> Disk:
+    """Sections that wait for the user; each is a patch of its own, so none is behind another."""
+    place = disk(a="".join(f"{line}\n" for line in lines))
+    place.workspace.ledger.ask = True
+    for _ in range(SECTIONS):
+        place.land(patch(*section))
+    assert {hunk.stage for hunk in place.workspace.hunks} == {Stage.CANDIDATES}
+    return place
+
+
+def kept_bytes(lines: Sequence[str], section: Sequence[str]) -> int:
+    """What the sections keep, beside the text."""
+    place = disk(a="".join(f"{line}\n" for line in lines))
+    place.workspace.ledger.ask = True
+    for _ in range(5):
+        place.land(patch(*section))  # what the file itself takes, in order
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(SECTIONS):
+            place.land(patch(*section))
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+@each_pattern
+def test_in_a_longer_file_a_waiting_section_keeps_no_more(lines, section):
+    once, twice = kept_bytes(lines(4_000), section), kept_bytes(lines(16_000), section)
+    assert twice < 1.3 * once
+
+
+@each_pattern
+def test_all_places_are_reached_and_the_nearest_are_kept(lines, section):
+    place = waiting(lines(1_200), section)
+    hunk = place.workspace.hunks[-1]
+    places = hunk.candidates
+    assert len(places) > 500
+    assert nearest(places) == tuple(places[:NEAREST])
+    assert len(nearest(places)) == NEAREST
+    last = places[-1]
+    assert [*places] == sorted({*places})
+    assert last == max(places)
+    place.workspace.place(hunk.id, last)
+    assert hunk.stage is Stage.LANDED
+    place.workspace.undo_decision()
+    assert (hunk.stage, hunk.candidates) == (Stage.CANDIDATES, places)
+    place.workspace.redo_decision()
+    assert hunk.stage is Stage.LANDED
+    assert place.text("a.txt").split("\n")[last:].count("y") == 1
+
+
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each look-up of a line gave."""
+    found: list[int] = []
+    rows = LineIndex.rows
+
+    def counting(self: LineIndex, line: str, most: int | None = None) -> Sequence[int]:
+        found.append(len(rows(self, line, most)))
+        return rows(self, line, most)
+
+    monkeypatch.setattr(LineIndex, "rows", counting)
+    return found
+
+
+def test_each_common_line_is_looked_up_once_however_many_sections_quote_it(looked_up):
+    for sections in (1, 50):
+        looked_up.clear()
+        place = disk(a="x\n" * 5_000 + "z\n")
+        place.workspace.ledger.ask = True
+        place.land(patch(*EQUAL * sections))
+        assert len(place.workspace.hunks) == sections
+        assert sum(looked_up) < 10_000
+
+
+def test_a_common_line_is_not_looked_up_again_after_each_change(looked_up):
+    lines = [f"u{at}" if at % 50 == 0 else "x" for at in range(5_000)]
+    place = disk(a="".join(f"{line}\n" for line in lines))
+    blocks = [
+        f"<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
+        for at in range(0, 5_000, 50)
+        for old, new in ((f"u{at}", f"v{at}\nw"), ("x\nx", "x\ny"))
+    ]
+    landing = place.land("a.txt\n" + "".join(blocks), fmt="search_replace")
+    assert [hunk.stage for hunk in landing.hunks] == [Stage.LANDED, Stage.REFUSED] * 100
+    assert len(landing.hunks[-1].candidates) == 100 * 48
+    assert sum(looked_up) < 100 * 501 + 20_000
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        ("@@", " word{0} other{0}", "-gone{0}", "+y"),
+        ("@@ def missing{0}", " word{0} other{0}", "-gone{0}", "+y"),
+        ("@@ def missing{0}", "+y"),
+    ],
+    ids=["no line is there", "nor its anchor", "only its anchor"],
+)
+def test_what_is_missing_is_not_searched_for_in_the_whole_file_for_each_section(
+    monkeypatch, section
+):
+    read: list[int] = []
+    search = line_index._Block._lines_with
+
+    def counting(self: line_index._Block, wanted: str):
+        read.append(self.count)
+        return search(self, wanted)
+
+    monkeypatch.setattr(near_miss, "_MOST_ROWS", 50_000)
+    monkeypatch.setattr(line_index._Block, "_lines_with", counting)
+    place = disk(a="".join(f"line {at}\n" for at in range(10_000)))
+    place.land(patch(*(line.format(at) for at in range(200) for line in section)))
+    assert {hunk.stage for hunk in place.workspace.hunks} == {Stage.REFUSED}
+    assert sum(read) < 300_000
+    assert all(hunk.reason for hunk in place.workspace.hunks)
