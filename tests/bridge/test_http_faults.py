@@ -13,7 +13,7 @@ from aiohttp import web
 from tests.bridge.test_performer import KEY, WORDS, endpoints
 from tests.support.bridge_client import create, dial, prose, until
 from tests.support.http_client import asking, by_hand, head, posted, server_sent, streamed, whole
-from tests.support.sse_upstream import Answer, message, opening, refusing, saying
+from tests.support.sse_upstream import Answer, completed, message, opening, refusing, saying
 from tui.bridge import connection, http_front, sockets
 from tui.bridge.server import Bridge
 
@@ -170,6 +170,52 @@ async def test_who_waits_to_be_told_to_go_on_is_told(bridge: Bridge) -> None:
     # and who may not come in is told so before the body
     stranger = head(10**9, TYPE, "Expect: 100-continue").replace(b"the-token", b"wrong")
     assert error(await by_hand(bridge.port, stranger))[0] == 401
+
+
+BY_BYTES = {
+    "a POST": head(2, TYPE, "Connection: close") + b"{}",
+    "an upgrade": head(None, "Upgrade: websocket", method="GET"),
+    "a page": head(None, method="GET", path="/v1/models"),
+}
+
+
+@pytest.mark.parametrize("sent", BY_BYTES.values(), ids=BY_BYTES)
+async def test_a_request_may_come_byte_by_byte(bridge: Bridge, sent: bytes) -> None:
+    whole_answer = await by_hand(bridge.port, sent)
+    reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
+    async with asyncio.timeout(10):
+        for at in range(len(sent)):
+            writer.write(sent[at : at + 1])
+            await writer.drain()
+            await asyncio.sleep(0)
+        assert (await reader.read()).splitlines()[0] == whole_answer.splitlines()[0]
+    writer.close()
+
+
+async def test_a_connection_of_plain_http_does_not_become_a_socket(bridge: Bridge) -> None:
+    body = json.dumps(asking(store=False)).encode()
+    upgrade = head(None, "Upgrade: websocket", "Connection: Upgrade", method="GET")
+    answers = await by_hand(bridge.port, head(len(body), TYPE) + body + upgrade)
+    assert answers.startswith(b"HTTP/1.1 200 ")
+    status, told = error(answers[answers.index(b"HTTP/1.1 503") :])
+    assert "open the WebSocket on another one" in told["message"]
+    assert status == 503
+
+
+async def test_who_reads_no_body_is_cut_off(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "STALLED_S", 0.3)
+    body = json.dumps({"model": "one/m", "input": "hi"}).encode()
+    async with endpoints(bridge, [], one=saying(message(*["x" * 40_000] * 400) + completed())):
+        reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port, limit=1024)
+        writer.write(head(len(body), TYPE) + body)
+        assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+        assert bridge._front is not None
+        async with asyncio.timeout(10):
+            while bridge._front._server.connections:
+                await asyncio.sleep(0.01)
+        writer.transport.abort()
 
 
 async def test_many_requests_at_once_on_one_connection_are_answered_in_order(

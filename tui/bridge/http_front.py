@@ -18,6 +18,7 @@ from aiohttp import HttpVersion11, web
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from tui.bridge import connection as connections
 from tui.bridge import sockets
 from tui.bridge.admission import refused
 from tui.bridge.connection import Connection, Posted
@@ -89,7 +90,7 @@ class HttpFront:
         answer = await self._bridge.answer(peer, request)
         answer = answer or _unfit(asked)
         if answer is not None:
-            return _whole(answer)
+            return await _sent(_whole(answer), asked, asked.transport)
         connection = HttpConnection(asked, asked.transport, request, peer)
         work = asyncio.create_task(self._bridge.attend(connection))
         self._attended.add(work)
@@ -186,17 +187,18 @@ class HttpConnection(Connection):
         finally:
             begun.cancel()
         if not self._begun.is_set():
-            return _whole(self._refusal or _ended(self._held))
-        answer = web.StreamResponse(headers=_STREAM)
+            answer = _whole(self._refusal or _ended(self._held))
+            return await _sent(answer, self._asked, self._transport)
+        stream = web.StreamResponse(headers=_STREAM)
         if self._chunked:
-            answer.enable_chunked_encoding()
-        self._writer = await answer.prepare(self._asked)
+            stream.enable_chunked_encoding()
+        self._writer = await stream.prepare(self._asked)
         self._writer.send_headers()
         self._send()
         await asyncio.wait({work})
         if not self.said:
             self._transport.abort()  # without an end, so that nobody takes it for a whole answer
-        return answer
+        return await _sent(stream, self._asked, self._transport)
 
     async def _drain(self) -> None:
         await self._writer.drain()
@@ -261,8 +263,26 @@ class _Reader(web.RequestHandler):
         return _whole(refused(http.HTTPStatus(status), words, code="invalid_request"))
 
 
+async def _sent(
+    answer: web.StreamResponse, asked: web.BaseRequest, transport: asyncio.Transport
+) -> web.StreamResponse:
+    """Send an answer to its end; who does not read it is cut off."""
+    try:
+        async with asyncio.timeout(connections.STALLED_S):
+            await answer.prepare(asked)
+            await answer.write_eof()
+    except TimeoutError:
+        transport.abort()
+    except OSError:
+        pass  # it is gone
+    return answer
+
+
 def _unfit(asked: web.BaseRequest) -> Response | None:
     """Why the body of a request is not even read; None: it is."""
+    if asked.method != "POST":
+        words = "This connection has served plain HTTP: open the WebSocket on another one."
+        return refused(http.HTTPStatus.SERVICE_UNAVAILABLE, words)
     encoding = asked.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         words = "Compressed bodies are not taken here: send it without Content-Encoding."
