@@ -10,6 +10,7 @@ from codex_home import Codex, codex_before
 
 binary, base, _, key = sys.argv[1:5]
 CLASSIC, LITE = "gpt-5.5", "gpt-6-astra"
+SCRIPT = "const r = await tools.exec_command({cmd: 'echo hello-from-tool'}); text(r.output);"
 
 
 def items(output: str, kind: str) -> list[dict]:
@@ -58,11 +59,21 @@ with codex_before(binary, base, key) as codex:
         want(made.is_file(), f"no file was written: {output}")
         want(items(output, "reasoning"), "no reasoning was shown")
     with scenario("exec lite: prewarm, shell call"):
-        script = "const r = await tools.exec_command({cmd: 'echo hello-from-tool'}); text(r.output);"
-        shell_call(codex, LITE, f"rehearse call exec {script}")
+        shell_call(codex, LITE, f"rehearse call exec {SCRIPT}")
     with scenario("exec lite: patch"):
         patch = "*** Begin Patch\n*** Add File: lite.txt\n+hello\n*** End Patch\n"
         script = f"const r = await tools.apply_patch({json.dumps(patch)}); text(r);"
         codex.exec(f"rehearse call exec {script}", LITE)
         want((codex.work / "lite.txt").is_file(), "no file was written")
+    with scenario("exec without sockets: shell call, patch, lite"):
+        by_http = ("-c", "model_providers.bridge.supports_websockets=false")
+        since = len(codex.tap.notes)
+        call = 'rehearse call exec_command {"cmd": "echo hello-from-tool"}'
+        want("answered: " in codex.exec(call, CLASSIC, *by_http), "no answer to the call")
+        (codex.work / "ledger" / "tags.py").unlink()
+        codex.exec("add a module that finds the tags in a note", CLASSIC, *by_http)
+        want((codex.work / "ledger" / "tags.py").is_file(), "no file was written")
+        want("answered: " in codex.exec(f"rehearse call exec {SCRIPT}", LITE, *by_http), "no answer")
+        heads = [n.data for n in codex.tap.notes[since:] if n.kind == "open" and n.sender == "client"]
+        want(heads and all(head.startswith("POST ") for head in heads), f"it opened {heads}")
 finish()

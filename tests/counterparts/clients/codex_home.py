@@ -55,9 +55,9 @@ class Codex:
         (home / "config.toml").write_text(config)
         self.env = {**os.environ, "CODEX_HOME": str(home), "TMPDIR": str(scratch)}
 
-    def exec(self, prompt: str, model: str) -> str:
-        """One turn of ``codex exec``; what it printed."""
-        flags = ["exec", "--skip-git-repo-check", "--json", "-m", model]
+    def exec(self, prompt: str, model: str, *more: str) -> str:
+        """One turn of ``codex exec``, with more flags; what it printed."""
+        flags = ["exec", "--skip-git-repo-check", "--json", "-m", model, *more]
         done = subprocess.run(
             [self.binary, *flags, prompt],
             cwd=self.work, env=self.env, stdin=subprocess.DEVNULL,
