@@ -255,6 +255,15 @@ async def test_a_request_that_does_not_come_is_not_waited_for(
     assert await by_hand(bridge.port, sent) == b""
 
 
+async def test_a_header_may_be_of_any_bytes(bridge: Bridge) -> None:
+    body = json.dumps(asking()).encode()
+    request = head(len(body), TYPE, "a: VALUE", "Connection: close") + body
+    request = request.replace(b"VALUE", b"\xff\xc3\xa9")
+    assert b" 200 " in (await by_hand(bridge.port, request)).splitlines()[0]
+    status, _ = error(await by_hand(bridge.port, request.replace(b"the-token", b"\xc3\xff")))
+    assert status == 401
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -263,12 +272,13 @@ async def test_a_request_that_does_not_come_is_not_waited_for(
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"POST /v1/responses HTTP/1.1\r\nHost: x\r\na: " + b"b" * 100_000 + b"\r\n\r\n",
         b"POST /v1/responses HTTP/1.1\r\n" + b"a: b\r\n" * 1000 + b"\r\n",
+        head(2, "a: \x01") + b"{}",
         b"POST /v1/responses HTTP/1.1\r\nContent-Length: x\r\n\r\n",
         b"POST /v1/responses HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         head(5, "Transfer-Encoding: chunked") + b"0\r\n\r\n",
         head(None, TYPE, "Transfer-Encoding: chunked") + b"zz\r\n{}\r\n",
     ],
-    ids=["verb", "tls", "h2", "line", "lines", "length", "minus", "both", "chunk"],
+    ids=["verb", "tls", "h2", "line", "lines", "control", "length", "minus", "both", "chunk"],
 )
 async def test_what_is_no_http_is_an_error_and_the_end_of_its_connection(
     bridge: Bridge, sent: bytes, caplog: pytest.LogCaptureFixture

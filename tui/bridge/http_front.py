@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from aiohttp import HttpVersion11, web
 from websockets.datastructures import Headers
+from websockets.exceptions import InvalidHeader
 from websockets.http11 import Request, Response
 
 from tui.bridge import connection as connections
@@ -81,10 +82,13 @@ class HttpFront:
         await asyncio.gather(*self._attended, return_exceptions=True)
 
     async def _handle(self, asked: web.BaseRequest) -> web.StreamResponse:
-        headers = [(_text(name), _text(value)) for name, value in asked.raw_headers]
-        request = Request(asked.raw_path, Headers(headers), asked.method)
         if asked.transport is None:
             return web.Response()  # it is gone
+        told = [(_text(name), _text(value)) for name, value in asked.raw_headers]
+        try:
+            request = Request(asked.raw_path, Headers(told), asked.method)
+        except InvalidHeader:
+            return await _sent(_whole(_unreadable()), asked, asked.transport)
         peername = asked.transport.get_extra_info("peername")
         peer = str(peername[0]) if isinstance(peername, tuple) and peername else ""
         answer = await self._bridge.answer(peer, request)
@@ -259,8 +263,7 @@ class _Reader(web.RequestHandler):
         if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and exc is not None:
             log_without_words("a request of the bridge broke", exc)
             return _whole(_broke())
-        words = "This is no HTTP request that can be read: see RFC 9112."
-        return _whole(refused(http.HTTPStatus(status), words, code="invalid_request"))
+        return _whole(_unreadable(status))
 
 
 async def _sent(
@@ -309,6 +312,11 @@ def _too_large() -> Response:
     most = sockets.MAX_MESSAGE_BYTES // (1024 * 1024)
     words = f"The body of the request is larger than {most} MiB: send less at once."
     return refused(http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE, words, code="request_too_large")
+
+
+def _unreadable(status: int = http.HTTPStatus.BAD_REQUEST) -> Response:
+    words = "This is no HTTP request that can be read: see RFC 9112."
+    return refused(http.HTTPStatus(status), words, code="invalid_request")
 
 
 def _broke() -> Response:
@@ -377,4 +385,4 @@ def _kind(text: str) -> str:
 
 def _text(data: bytes) -> str:
     """A header as the WebSockets' library reads it."""
-    return data.decode("ascii", "surrogateescape")
+    return data.decode("iso-8859-1")
