@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tests.support.turns import begun, texts
 from tui.core.edits.workspace import Workspace
@@ -130,6 +132,23 @@ async def test_a_message_is_not_sent_while_it_is_edited_and_goes_when_it_is_not(
     world.session.submit(intents.HoldQueued(None))
     assert texts(await world.wire.request(2))[-1] == "eins"
     assert world.session.status.queued == ["two"]
+
+
+@pytest.mark.parametrize("ends", [intents.Unqueue(0), intents.HoldQueued(1)])
+async def test_the_queue_goes_on_however_a_message_is_let_go(
+    ends: intents.Unqueue | intents.HoldQueued,
+) -> None:
+    world = World()
+    model = await begun(world)
+    for text in ("one", "two", "three"):
+        world.session.submit(intents.Queue(text))
+    world.session.submit(intents.HoldQueued(0))
+    model.text("ok")
+    model.complete()
+    await settle()
+    world.session.submit(ends)
+    assert texts(await world.wire.request(2))[-1] == ("one" if ends.index else "two")
+    assert world.session.status.queued[-1] == "three"
 
 
 async def test_after_esc_the_queue_waits_however_an_edit_ends() -> None:

@@ -66,12 +66,12 @@ class Pair:
                 self._steer(text)
             case intents.Unqueue(index):
                 self._backlog.edit(index, "")
+                self._let_go()
             case intents.EditQueued(index, text):
                 self._backlog.edit(index, text)
             case intents.HoldQueued(index):
                 self._backlog.hold(index)
-                if index is None and not self._status.busy and self._status.outcome == "completed":
-                    self._next()
+                self._let_go()
             case intents.Prewarm():
                 self._prewarm()
             case intents.Interrupt():
@@ -161,6 +161,11 @@ class Pair:
             spec = self._roles[status.role]
             line = self._lines.line(spec.endpoint)
             line.prewarm.begin(spec, status.efforts.get(spec.role), status.tiers.get(spec.role, ""))
+
+    def _let_go(self) -> None:
+        """What waited for a message that was edited goes now, unless the last turn went wrong."""
+        if not self._status.busy and self._status.outcome == "completed":
+            self._next()
 
     def _next(self) -> None:
         """Send the first queued message, unless it is being edited."""
