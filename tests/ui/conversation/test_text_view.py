@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+
+import pytest
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.ui.conversation import text_view
 from tui.ui.conversation.layout import Layout
 from tui.ui.rows import Row
 
@@ -32,6 +36,22 @@ async def test_an_answer_that_ends_while_the_screen_is_behind_is_taken_up_in_sli
         await settled(session, pilot)
         shown = [app.bench.transcript.render_line(y).text for y in range(30)]
         assert any("all at once" in row for row in shown)
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000, "![a](" * 4000, "*a " * 7000], ids=len)
+async def test_an_answer_full_of_signs_is_taken_up_as_the_clock_allows(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = itertools.count()
+    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 1000)
+    session = ScriptedSession()
+    async with running(session) as (app, _):
+        session.stream(session.say("text", speaker="fast", state="open"), text)
+        app._paint()
+        view = app.bench.transcript.rows.views[-1]
+        assert isinstance(view, text_view.TextView)
+        assert 0 < view._read < 4000
+        assert view.behind
 
 
 async def test_two_answers_that_are_behind_are_taken_up_one_after_the_other() -> None:

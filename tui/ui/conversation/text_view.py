@@ -6,6 +6,8 @@ sight need not be kept: a page is made again from its part of the text when it i
 
 from __future__ import annotations
 
+from time import thread_time
+
 from tui.core.turn import Block
 from tui.ui import theme
 from tui.ui.conversation.markdown_stream import Carried, MarkdownStream
@@ -16,7 +18,11 @@ _PAGE_CHARS = 6_000
 _FENCED_PAGE_CHARS = 24_000
 """Of a page that ends within a fence: what spans lines is coloured as a whole up to there."""
 _MOST_FED = 16_000
-"""Characters that are taken up in one frame: about 8 ms; what is left waits for the next one."""
+"""Characters that are taken up in one frame: about 10 ms; what is left waits for the next one."""
+_FED_AT_ONCE, _FEED_S = 1_000, 0.012
+_SIGNS, _MANY_SIGNS, _SIGNS_AT_ONCE = "[]!*_`<&~", 100, 200
+"""A text full of signs may take fifty times as long: the clock is looked at after each piece, and
+after fewer characters where so many of a piece are signs."""
 
 
 class TextPage(Page):
@@ -109,9 +115,14 @@ class TextView(BlockView):
         """Take up what is new, and cut the page where it has become long."""
         block, stream = self.block, self._stream
         assert stream is not None
-        end = min(self._read + _MOST_FED, block.length)
-        before = self._closed_rows
-        first = stream.feed(block.text_between(self._read, end))
+        most, until_s = min(self._read + _MOST_FED, block.length), thread_time() + _FEED_S
+        before, end, first = self._closed_rows, self._read, len(stream.rows)
+        while end < most and (end == self._read or thread_time() < until_s):
+            text = block.text_between(end, min(end + _FED_AT_ONCE, most))
+            if sum(map(text.count, _SIGNS)) > _MANY_SIGNS:
+                text = text[:_SIGNS_AT_ONCE]
+            first = min(first, stream.feed(text))
+            end += len(text)
         self._read = end
         whole = end == block.length
         (self.scene.behind.discard if whole else self.scene.behind.add)(self.index)
