@@ -17,12 +17,15 @@ class Told:
         """``presence`` says if a hunk's text still is in its file."""
         self._presence = presence
         self._states: dict[int, State] = {}
+        self._alike: dict[State, State] = {}
+        """One object for all hunks of which the same is known."""
         self._revision = -1
 
     def mark(self, hunks: Iterable[Hunk]) -> None:
         """The model is told of these as they are now."""
         for hunk in hunks:
-            self._states[hunk.id] = self._state(hunk)
+            state = self._state(hunk)
+            self._states[hunk.id] = self._alike.setdefault(state, state)
 
     def news(self, hunks: Iterable[Hunk], revision: int) -> list[Hunk]:
         """The hunks that are not as the model knows them, in order; one that lands is none yet.

@@ -52,7 +52,7 @@ class Stood(NamedTuple):
     last: int
     base: str
     agent: str
-    edges: list[Edges]
+    edges: Sequence[Edges]
 
 
 class Beside(NamedTuple):
@@ -130,7 +130,7 @@ class Step:
     placing: Placing | None = None
     candidates: Sequence[int] = ()
     """Where that section could have stood."""
-    places: list[Mark] = field(default_factory=list)
+    places: Sequence[Mark] = ()
     """The nearest of these; they move with the text."""
     rank: int | None = None
     """It stood in the text and was in conflict; the text stayed, it does not stand there."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui.core.edits.hunk import Hunk
@@ -20,11 +20,11 @@ Edges = tuple[Hunk, int | None, int | None]
 class Layer:
     """How a hunk lies on others: needed to take it off exactly."""
 
-    below: list[Hunk] = field(default_factory=list)
+    below: Sequence[Hunk] = ()
     """Hunks that it changed the text of."""
-    above: list[Hunk] = field(default_factory=list)
-    """Hunks that changed its text."""
-    edges: list[Edges] = field(default_factory=list)
+    above: list[Hunk] | tuple[()] = ()
+    """Hunks that changed its text. Most have none: no list is kept for them."""
+    edges: Sequence[Edges] = ()
     """Where their first and last rows were, counted from this hunk's first row."""
     record: FileRecord | None = None
     """The file that an accepted deletion, move or a rejected addition took away."""
@@ -43,6 +43,13 @@ class Layer:
     changed_by: Author | None = None
     """Who, beside models, wrote last in its lines."""
 
+    def goes_under(self, hunk: Hunk) -> None:
+        """A newer hunk changed its text."""
+        if self.above:
+            self.above.append(hunk)
+        else:
+            self.above = [hunk]
+
 
 Older = tuple[Hunk, int, int, bool]
 """An older hunk, its rows in the old lines of a newer one's section, and whether it stands there;
@@ -52,17 +59,19 @@ else a decision took it out, and another may bring it back."""
 def lay(layers: dict[int, Layer], hunk: Hunk, old: tuple[int, int], older: Iterable[Older]) -> None:
     """Note which older hunks a new one lies on, and where they stood in ``old``, its old lines."""
     low, high = old
-    layer = layers[hunk.id]
-    layer.below, layer.edges = [], []
+    below: list[Hunk] = []
+    met_ones: list[Edges] = []
     for one, start, end, stands in older:
         inside = (low <= start <= high, low <= end <= high)
         if any(inside):
             edges = (start - low if inside[0] else None, end - low if inside[1] else None)
-            layer.edges.append((one, *edges))
+            met_ones.append((one, *edges))
         inner = max(start, low) < min(end, high) or start < low == high < end
         if stands and (inner or low < start < high):
-            layer.below.append(one)
-            layers[one.id].above.append(hunk)
+            below.append(one)
+            layers[one.id].goes_under(hunk)
+    layer = layers[hunk.id]
+    layer.below, layer.edges = below or (), met_ones or ()
 
 
 def keep_apart(record: FileRecord, layers: dict[int, Layer], hunk: Hunk, count: int) -> None:

@@ -121,4 +121,4 @@ def _hold(ledger: Ledger, held: Held, places: Sequence[int]) -> None:
     hunk.start = hunk.end = None
     hunk.candidates = places
     layer = ledger.layers[hunk.id]
-    layer.below, layer.edges = [], []
+    layer.below = layer.edges = ()

@@ -134,8 +134,11 @@ class Reviewing:
         """Hunks decided since the last take, and those pending again that were handed out so."""
         decided, self.ledger.decided = self.ledger.decided, []
         told, found = self.ledger.decisions.told, []
+        alike: dict[tuple[Decision, str], tuple[Decision, str]] = {}
+        """One object for all hunks that were decided on in the same way."""
         for hunk in dict.fromkeys(decided):
             state = (hunk.decision, hunk.words)
+            state = alike.setdefault(state, state)
             if told.get(hunk.id, (Decision.PENDING, "")) != state:
                 told[hunk.id] = state
                 found.append(hunk)

@@ -134,7 +134,7 @@ def _towers(ledger: Ledger, pending: list[Hunk]) -> list[tuple[Hunk, str]] | Non
                 return None
             under = layer.below[0]
             layer = ledger.layers[under.id]
-            if under not in known or layer.above != [hunk] or under.agent != hunk.base:
+            if under not in known or list(layer.above) != [hunk] or under.agent != hunk.base:
                 return None
             if not hunk.base or not under.base:
                 return None  # neither has a place of its own without rows

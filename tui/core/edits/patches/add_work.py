@@ -181,11 +181,12 @@ class AddWork(Painted, FileWork):
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
         layer = self.ledger.layers[hunk.id]
-        for other in record.live:
-            if other.start and other.end:
-                layer.below.append(other)
-                self.ledger.layers[other.id].above.append(hunk)
-                layer.edges.append((other, other.start.line, other.end.line))
+        stood = [
+            (one, one.start.line, one.end.line) for one in record.live if one.start and one.end
+        ]
+        layer.below, layer.edges = [one for one, _, _ in stood], stood
+        for one in layer.below:
+            self.ledger.layers[one.id].goes_under(hunk)
         self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
         self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))
         self.ended(hunk, Stage.LANDED)
