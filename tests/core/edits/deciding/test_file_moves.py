@@ -75,13 +75,93 @@ def test_if_the_other_file_is_to_stay_the_move_over_it_is_flagged(body):
     assert place.files == TREE
 
 
-def test_two_files_do_not_change_places_and_none_is_lost():
+def renames(*pairs: str, edited: str = "") -> str:
+    """A git diff that renames the first file of each pair to the second one."""
+    parts = []
+    for old, new in pairs:
+        body = f"--- a/{old}\n+++ b/{new}\n@@ -1 +1 @@\n-{old}0\n+{old}1\n" if old == edited else ""
+        parts.append(f"diff --git a/{old} b/{new}\nrename from {old}\nrename to {new}\n{body}")
+    return "".join(parts)
+
+
+def land_renames(*pairs: str, edited: str = ""):
+    place = Disk({name: f"{name}0\n".encode() for name in "abcd"})
+    return place, place.land(renames(*pairs, edited=edited), fmt="unified_diff")
+
+
+CIRCLES = [
+    ("ab", "ba"),
+    ("ba", "ab"),
+    ("ab", "bc", "ca"),
+    ("bc", "ab", "ca"),
+    ("ab", "bx", "cd", "dc"),
+]
+
+
+@pytest.mark.parametrize("first", [0, 1, -1], ids=["first", "second", "last"])
+@pytest.mark.parametrize("edited", ["", "a", "b"])
+@pytest.mark.parametrize("pairs", CIRCLES, ids="-".join)
+def test_files_change_places_whichever_move_is_accepted_first(pairs, edited, first):
+    place, landing = land_renames(*pairs, edited=edited)
+    start, space = dict(place.files), place.workspace
+    assert {hunk.stage for hunk in landing.hunks} == {Stage.LANDED}
+    moves = [hunk for hunk in landing.hunks if hunk.target]
+    after = {name: data for name, data in start.items() if name not in dict(pairs)}
+    after |= {new: start[old].replace(b"0", b"01"[old == edited :][:1]) for old, new in pairs}
+    bring(place, space.accept([moves[first].id]))
+    bring(place, space.accept())
+    assert place.files == after
+    for _ in range(2):
+        while space.last_decision() is not None:
+            bring(place, space.undo_decision())
+        assert place.files == start
+        assert {hunk.decision for hunk in landing.hunks} == {Decision.PENDING}
+        while space.last_decision(again=True) is not None:
+            bring(place, space.redo_decision())
+        assert place.files == after
+    bring(place, space.undo_turn())
+    assert place.files == start
+
+
+@pytest.mark.parametrize("pairs", CIRCLES, ids="-".join)
+@pytest.mark.parametrize("failed", ["a", "b"])
+def test_files_that_changed_places_are_back_when_a_write_failed(pairs, failed):
+    place, _landing = land_renames(*pairs)
+    start, space = dict(place.files), place.workspace
+    paths = space.accept()
+    for path in sorted(paths, key=lambda path: path != failed):
+        space.write_failed(path)
+    back = {path: buffer.encode() for path, buffer in space.buffers.items()}
+    assert back == {path: start[path] for pair in pairs for path in pair if path in start}
+    bring(place, space.accept())
+    assert sorted(place.files.values()) == sorted(start.values())
+    assert place.files["b"] == b"a0\n"
+
+
+def test_a_swap_over_a_third_name_is_one_too():
     place, landing = land(SWAPPED)
-    assert landing.hunks[-1].reason == "not moved: two files cannot change places in one patch"
+    assert {hunk.stage for hunk in landing.hunks} == {Stage.LANDED}
     bring(place, place.workspace.accept())
-    assert sorted(place.files.values()) == sorted(TREE.values())
+    assert place.files == {"a": TREE["b"], "b": TREE["a"]}
     bring(place, place.workspace.undo_turn())
     assert place.files == TREE
+
+
+@pytest.mark.parametrize(
+    ("pairs", "placed"),
+    [(("ab",), ""), (("ab", "bc"), ""), (("ab", "bc", "cx"), "ab bc cx"), (("ax", "bx"), "ax")],
+    ids=["taken", "taken further on", "chain", "twice"],
+)
+def test_a_file_goes_only_where_none_stays(pairs, placed):
+    place, landing = land_renames(*pairs)
+    start = dict(place.files)
+    moved = [hunk for hunk in landing.hunks if hunk.stage is Stage.LANDED]
+    assert [hunk.path + hunk.target for hunk in moved] == placed.split()
+    refused = [hunk for hunk in landing.hunks if hunk.stage is Stage.REFUSED]
+    assert len(moved) + len(refused) == len(pairs)
+    assert all(hunk.reason.startswith("not moved: ") for hunk in refused)
+    bring(place, place.workspace.accept())
+    assert sorted(place.files.values()) == sorted(start.values())
 
 
 def test_a_pending_deletion_goes_with_its_file_when_a_move_is_taken_back():

@@ -17,14 +17,46 @@ def is_taken(ledger: Ledger, path: str) -> bool:
 
 
 def taker_of(ledger: Ledger, hunk: Hunk) -> Hunk | None:
-    """The accepted move that brought another file where this one's accepted one left nothing."""
-    if hunk.kind not in (Kind.DELETE, Kind.MOVE) or not is_taken(ledger, hunk.path):
+    """The accepted move that has to be taken back before this one.
+
+    It brought another file where this one's accepted one left nothing, or the file that gave way
+    to this one somewhere else.
+    """
+    if hunk.kind not in (Kind.DELETE, Kind.MOVE):
         return None
-    there = ledger.records[hunk.path]
     moves = (one for one in reversed(ledger.removals) if one.kind is Kind.MOVE)
-    came = (one for one in moves if one.decision is Decision.ACCEPTED and one is not hunk)
+    came = [one for one in moves if one.decision is Decision.ACCEPTED and one is not hunk]
+    over = ledger.layers[hunk.id].over
+    if over is not None and over.path != hunk.target:
+        return next((one for one in came if ledger.layers[one.id].record is over), None)
+    there = ledger.records[hunk.path] if is_taken(ledger, hunk.path) else None
+    displacer = displacer_of(ledger, hunk)
     return next(
-        (one for one in came if one.target == hunk.path and ledger.layers[one.id].record is there),
+        (
+            one
+            for one in came
+            if one.target == hunk.path and ledger.layers[one.id].record is there
+            if one is not displacer
+        ),
+        None,
+    )
+
+
+def displacer_of(ledger: Ledger, hunk: Hunk) -> Hunk | None:
+    """The accepted move that brought another file to this one's path before it had gone on.
+
+    So it is where files change places: each gives way to the next one.
+    """
+    file = ledger.layers[hunk.id].record
+    if file is None or hunk.kind is not Kind.MOVE:
+        return None
+    return next(
+        (
+            one
+            for one in reversed(ledger.removals)
+            if one is not hunk and one.decision is Decision.ACCEPTED and one.target == hunk.path
+            if ledger.layers[one.id].over is file
+        ),
         None,
     )
 
@@ -37,19 +69,22 @@ def move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     except EditRefused as refused:
         hunk.stage, hunk.reason = Stage.CONFLICT, f"not moved: {refused}"
         return False
-    if over is not None and (not over.saved or _has_pending(over)):
+    leaving = over.moving if over is not None else None
+    if over is not None and leaving is None and (not over.saved or _has_pending(over)):
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' has unsaved edits: not moved"
         return False
     layer = ledger.layers[hunk.id]
-    if over is not None and over is layer.over and over.history.state != layer.state:
+    if leaving is not None:
+        ledger.layers[leaving.id].record = over
+    elif over is not None and over is layer.over and over.history.state != layer.state:
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' was edited since: not moved"
         return False
     layer.state = over.history.state if over is not None else 0
     there = over or ledger.records.get(target)  # it may be gone already, and not yet on the disk
     layer.record, layer.over = record, there
-    left = FileRecord(source, Buffer(source), record.disk, gone=True)
-    ledger.buffers.pop(source, None)
-    ledger.records[source] = left
+    if ledger.records.get(source) is record:  # else it gave way to another one
+        ledger.buffers.pop(source, None)
+        ledger.records[source] = FileRecord(source, Buffer(source), record.disk, gone=True)
     record.moving = None
     ledger.arriving.pop(target, None)
     _put_at(ledger, record, target, there.disk if there else None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tui.core.edits.deciding.file_moves import is_taken, move, move_back
+from tui.core.edits.deciding.file_moves import displacer_of, is_taken, move, move_back
 from tui.core.edits.deciding.placing import place, wait_again
 from tui.core.edits.deciding.review import above, accept, reject, undo_turn
 from tui.core.edits.decisions import Beside, Entry, Step, TakenOff, Work
@@ -192,8 +192,9 @@ def _take_back_acceptance(ledger: Ledger, record: FileRecord, step: Step) -> lis
         ledger.restore(record)
         record.deletion = hunk
     elif hunk.kind is Kind.MOVE:
-        there = ledger.records.get(hunk.target)
-        if there is not record or record.gone or is_taken(ledger, hunk.path):
+        there, over = ledger.records.get(hunk.target), ledger.layers[hunk.id].over
+        taken = is_taken(ledger, hunk.path) and displacer_of(ledger, hunk) is None
+        if record.gone or taken or (there is not record and (there is None or there is not over)):
             raise EditRefused(_TAKEN)
         paths = move_back(ledger, hunk)
         record.moving = hunk

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui.core.edits.deciding.file_moves import MOVES_OVER, is_taken, move, move_back, taker_of
+from tui.core.edits.deciding.file_moves import (
+    MOVES_OVER,
+    displacer_of,
+    is_taken,
+    move,
+    move_back,
+    taker_of,
+)
 from tui.core.edits.decisions import Beside, Step, Stood, TakenOff, Work
 from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
@@ -116,16 +123,15 @@ def is_typed_in(ledger: Ledger, hunk: Hunk) -> bool:
 
 def reopen(ledger: Ledger, record: FileRecord) -> bool:
     """A write failed: what was accepted for it is pending again; False if that is nothing."""
-    undecided, record.undecided = record.undecided, []
+    undecided, others = record.undecided, dict[FileRecord, None]()
     for hunk in undecided:
         if hunk.kind is Kind.DELETE:
             ledger.restore(record)
             record.deletion = hunk
-        elif hunk.kind is Kind.MOVE:
-            move_back(ledger, hunk)
-            record.moving = hunk
-            ledger.arriving[hunk.target] = record
+        elif hunk.kind is Kind.MOVE and hunk.decision is Decision.ACCEPTED:
+            _reopen_move(ledger, hunk, others)
         hunk.decision = Decision.PENDING
+    record.undecided = []
     for hunk in reversed(undecided):
         record.undecide(ledger.layers[hunk.id].states)
     back = set(undecided)
@@ -133,30 +139,57 @@ def reopen(ledger: Ledger, record: FileRecord) -> bool:
     ledger.decisions.forget(undecided)
     ledger.roster.reviewed(*undecided)
     ledger.bump()
+    for other in others:
+        reopen(ledger, other)
     return bool(undecided)
+
+
+def _reopen_move(ledger: Ledger, hunk: Hunk, others: dict[FileRecord, None]) -> None:
+    """Bring a file back, in turn with ``others`` that took its place or that gave way to it."""
+    record = ledger.layers[hunk.id].record
+    if record is None or hunk.decision is not Decision.ACCEPTED or hunk not in record.undecided:
+        return
+    if (taker := taker_of(ledger, hunk)) is not None:
+        _reopen_move(ledger, taker, others)
+    if record in others:
+        return  # it gave way to the one before it, and went back with that one
+    displacer = displacer_of(ledger, hunk)
+    move_back(ledger, hunk)
+    record.moving = hunk
+    ledger.arriving[hunk.target] = record
+    hunk.decision = Decision.PENDING
+    others[record] = None
+    if displacer is not None:
+        _reopen_move(ledger, displacer, others)
 
 
 def below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     """What a hunk lies on, lowest first; the hunk that made its file is always under it.
 
-    A file that goes where another one is goes after that one's own move or deletion.
+    A file that goes where another one is goes after that one's own move or deletion; files that
+    change places go together.
     """
     found: dict[int, Hunk] = {}
-    stack = list(ledger.layers[hunk.id].below)
-    record = ledger.records.get(hunk.path)
-    if record and record.addition and hunk.kind is Kind.EDIT:
-        stack.append(record.addition)
-    if record and hunk.kind is Kind.DELETE:
-        stack += record.live
-    if hunk.kind is Kind.MOVE and (there := ledger.records.get(hunk.target)) not in (None, record):
-        for one in (there.deletion, there.moving):
-            stack += [] if one is None else [*below(ledger, one), one]
+    stack = _under(ledger, hunk)
     while stack:
         one = stack.pop()
-        if one.id not in found:
+        if one.id not in found and one is not hunk:
             found[one.id] = one
-            stack += ledger.layers[one.id].below
+            stack += ledger.layers[one.id].below if one.kind is Kind.EDIT else _under(ledger, one)
     return [found[number] for number in sorted(found)]
+
+
+def _under(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
+    """What a hunk lies on without anything between."""
+    under = list(ledger.layers[hunk.id].below)
+    record = ledger.records.get(hunk.path)
+    if record and record.addition and hunk.kind is Kind.EDIT:
+        under.append(record.addition)
+    if record and hunk.kind is Kind.DELETE:
+        under += record.live
+    if hunk.kind is Kind.MOVE and (there := ledger.records.get(hunk.target)) not in (None, record):
+        under += [one for one in (there.deletion, there.moving) if one is not None]
+    return under
 
 
 def above(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
@@ -222,6 +255,9 @@ def _stuck(ledger: Ledger, step: Step) -> list[str]:
 
 def _accept_one(ledger: Ledger, hunk: Hunk) -> list[str]:
     record = ledger.records.get(hunk.path)
+    own = ledger.layers[hunk.id].record if hunk.kind is Kind.MOVE else None
+    if own is not None and own.moving is hunk:
+        record = own  # another file may be at its path
     if record is None:
         return []
     step = _step(hunk, record)
@@ -361,7 +397,8 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
     taker = taker_of(ledger, hunk)
     if accepted and taker is not None and is_undoable(ledger, taker):
         paths += _undo_one(ledger, taker)
-    if accepted and hunk.kind in (Kind.DELETE, Kind.MOVE) and is_taken(ledger, hunk.path):
+    taken = is_taken(ledger, hunk.path) and displacer_of(ledger, hunk) is None
+    if accepted and hunk.kind in (Kind.DELETE, Kind.MOVE) and taken:
         step = _step(hunk, record)
         hunk.stage, hunk.reason = Stage.CONFLICT, "another file is at its path now"
         return _stuck(ledger, step)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from tui.core.edit_stream.events import (
     Anchor,
     EndOfFile,
@@ -15,7 +17,7 @@ from tui.core.edit_stream.events import (
     SectionStart,
 )
 from tui.core.edits.deciding.file_moves import MOVES_OVER
-from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.hunk import OPEN, Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.patches.file_work import FileWork, Gathered, NewHunk, Why
 from tui.core.edits.sections.near_miss import nearest_miss
@@ -43,6 +45,8 @@ class UpdateWork(FileWork):
         self._search = Search(notation=notation)
         self._last_section: Section | None = None
         self._target, self._written = "", path
+        self.waiting: FileRecord | None = None
+        """The file that is where this one is to go, and may go away later in the same patch."""
         self._before = 0
         """Hunks of the sections before the one that is read."""
         self._refused: Gathered | None = None
@@ -164,26 +168,44 @@ class UpdateWork(FileWork):
             if target == record.path:
                 raise EditRefused(f"'{ascii_shown(target)}' is where the file is")
             there = self.ledger.find(target)
-            if there is not None and there.moving is not None:
-                self._check_circle(record, there)
-            elif there is not None:
+            hunk.target = target
+            if there is not None and there.moving is None:
                 if self._notation == "unified_diff" and there.deletion is None:
-                    raise EditRefused(f"'{ascii_shown(target)}' already exists")
+                    self.waiting = there
+                    return
                 hunk.flags.append(MOVES_OVER)
         except EditRefused as error:
             self.ended(hunk, Stage.REFUSED, f"not moved: {error}")
             return
-        hunk.target = target
+        self._go(record, hunk)
+
+    def _go(self, record: FileRecord, hunk: Hunk) -> None:
         record.moving = hunk
-        self.ledger.arriving[target] = record
+        self.ledger.arriving[hunk.target] = record
         self.ended(hunk, Stage.LANDED)
 
-    def _check_circle(self, record: FileRecord, there: FileRecord | None) -> None:
-        """Raises EditRefused if a file could only go once this one has gone, and the reverse."""
-        while there is not None and there.moving is not None:
-            there = self.ledger.records.get(there.moving.target)
-            if there is record:
-                raise EditRefused("two files cannot change places in one patch")
+    def settle(self, leaving: Collection[FileRecord], why: Why) -> bool:
+        """Refuse a move that waits if the file at its target stays; True: it goes elsewhere.
+
+        ``leaving`` are the files that are about to go, as far as is known.
+        """
+        hunk, there = self.hunks[-1], self.waiting
+        if why.words:
+            self.ended(hunk, Stage.DROPPED, f"interrupted before the move: {why.words}")
+        elif there and there not in leaving and not (there.moving or there.deletion):
+            reason = f"not moved: '{ascii_shown(hunk.target)}' already exists"
+            self.ended(hunk, Stage.REFUSED, reason)
+        return hunk.stage in OPEN
+
+    def go(self) -> None:
+        """Move the file that waited."""
+        assert self.record is not None
+        try:
+            self.refuse_if_arriving(self.hunks[-1].target)
+        except EditRefused as error:
+            self.ended(self.hunks[-1], Stage.REFUSED, f"not moved: {error}")
+        else:
+            self._go(self.record, self.hunks[-1])
 
 
 def _offset(section: Section, row: int) -> int:
@@ -192,6 +214,20 @@ def _offset(section: Section, row: int) -> int:
     if hint is None:
         return 0
     return row - hint + sum(hunk.added - hunk.removed for hunk in section.hunks)
+
+
+def settle(works: Sequence[UpdateWork], why: Why) -> None:
+    """Decide on the moves that waited for the patch to say if the file at their target goes.
+
+    One that is refused keeps its own file where it is, which may be the target of another.
+    """
+    waiting, count = list(works), -1
+    while len(waiting) != count:
+        count = len(waiting)
+        leaving = {work.record for work in waiting if work.record is not None}
+        waiting = [work for work in waiting if work.settle(leaving, why)]
+    for work in waiting:
+        work.go()
 
 
 class DeleteWork(FileWork):

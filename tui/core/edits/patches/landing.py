@@ -20,6 +20,7 @@ from tui.core.edit_stream.events import (
     SectionStart,
 )
 from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.patches.file_ops import UpdateWork, settle
 from tui.core.edits.patches.file_work import FileWork, Why
 from tui.core.edits.patches.named_files import is_file, path_of
 from tui.core.edits.patches.second_look import flag_private, flag_shrunken
@@ -79,6 +80,8 @@ class Landing:
         """The header of SEARCH/REPLACE blocks: its first line decides which file it means."""
         self._passed: object | None = None
         """The landing that is at work on the file and that this one, ending, did not wait for."""
+        self._waiting: list[UpdateWork] = []
+        """Files whose move waits for the end of the patch."""
         self._rest = 0
         """Frames to go until an unfinished line that is long is painted again."""
 
@@ -128,6 +131,7 @@ class Landing:
         for event in self._parser.finish(cut):
             self._take(event)
             self._go_on()
+        self._settle()
         self.finished = True
         for record in self._ledger.records.values():
             record.drift.follow(record.waiting)
@@ -206,9 +210,16 @@ class Landing:
         if work is not None:
             work.end(event.closed, self._why)
             self._last_work = work
+            if isinstance(work, UpdateWork) and work.waiting is not None:
+                self._waiting.append(work)
         self._unlock()
 
+    def _settle(self) -> None:
+        works, self._waiting = self._waiting, []
+        settle(works, self._why)
+
     def _end(self, event: End) -> None:
+        self._settle()
         work = self._last_work
         if event.explicit or work is None:
             return
