@@ -219,16 +219,17 @@ class Lane:
         if self.ghosts.present and self.ghosts.hides(event):
             return False
         if isinstance(event, InProgress):
-            fresh = not self.bygones.knows(event.response_id)
-            self.begun |= fresh
-            self._goes_on(fresh)
-        elif isinstance(event, Progress):
-            self._goes_on(self.state is not LaneState.SENT)
+            if not self.bygones.knows(event.response_id):
+                self.begun = True
+                self._goes_on()
         elif isinstance(event, _OUTPUT):
             if not self._is_output(event):
                 return False
             self.begun = True
-            self._goes_on(True)
+            if self.doubt is not None:
+                self._goes_on()
+        elif isinstance(event, Progress) and self.state is not LaneState.SENT:
+            self._goes_on()
         if isinstance(event, Delta):
             return self.flowing
         if isinstance(event, Created):
@@ -253,10 +254,9 @@ class Lane:
         self.stop.answered(event)
         return True
 
-    def _goes_on(self, proven: bool) -> None:
+    def _goes_on(self) -> None:
         """The response works, so what was in doubt was not about it."""
-        if proven and self.doubt is not None:
-            self.doubt, self.flowing = None, self.state is LaneState.STREAMING
+        self.doubt, self.flowing = None, self.state is LaneState.STREAMING
 
     def _is_output(self, event: Delta | ItemAdded | ItemDone) -> bool:
         """Whether it is output that someone wants; the first one opens the gate."""
