@@ -4,7 +4,7 @@ A session talks through a real client protocol to a real server protocol. Every 
 every delta of the model and every refusal is a token that occurs nowhere else. The session is at
 rest, or something runs or is expected.
 
-`CONVERSATIONS=20000 python -m pytest tests/engine/test_conversation_machine.py` plays so many.
+`CONVERSATIONS=20000 pytest --timeout=0 tests/engine/test_conversation_machine.py` plays so many.
 """
 
 from __future__ import annotations
