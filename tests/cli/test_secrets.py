@@ -211,8 +211,8 @@ async def test_git_has_no_key_in_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A filter of the user's configuration is a program, and gets what git has."""
-    said, path = tmp_path / "said", tmp_path / "bin"
-    path.mkdir()
+    said, path = tmp_path / "said", tmp_path.with_name(f"{tmp_path.name}-bin")
+    path.mkdir()  # outside of the workspace
     (path / "git").write_text(f'#!/bin/sh\n(echo "asked $@"; env) >> "{said}"\n')
     (path / "git").chmod(0o700)
     monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")

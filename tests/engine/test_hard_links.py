@@ -148,6 +148,18 @@ async def test_a_link_to_a_secret_is_asked_about_by_itself(root: Path) -> None:
     assert len(seat.asked) == 2
 
 
+@pytest.mark.parametrize("name", [".env", "ignored/notes.md"])
+async def test_instructions_that_are_a_link_to_a_private_file_are_not_sent(
+    root: Path, name: str
+) -> None:
+    private(root, name)
+    (root / "a.txt").rename(root / "AGENTS.md")
+    seat = Seat(root)
+    assert not seat.desk.ready
+    await seat.desk.prepare()
+    assert not seat.desk.is_sent("AGENTS.md")
+
+
 async def test_links_within_the_workspace_are_files_like_others(root: Path) -> None:
     (root / "a.txt").write_text(TEXT)
     os.link(root / "a.txt", root / "sub" / "b.txt")

@@ -130,13 +130,13 @@ def by_session(top: Path, work: Path) -> None:
     from tui.effects.listing import Listing
     from tui.effects.write_journal import WriteJournal
     from tui.engine import intents
-    from tui.engine.session import Session
+    from tui.engine.session import Options, Session
 
     world = World()
     ports = world.ports
     ports.files = Files(work, Listing(work))
     ports.journal = journal = WriteJournal(top / "state", str(work))
-    session = Session(ports, world.roles)
+    session = Session(ports, world.roles, Options(linked=True))
     landing = Landing(session.workspace, turn=1, call_id="call_1")
     landing.feed(PATCH)
     landing.finish(cut=False)
@@ -154,7 +154,7 @@ def by_apply(top: Path, work: Path) -> None:
     os.environ["DUETTO_HOME"] = str(top)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
-    assert run(["apply", "--root", str(work), str(patch)]) == 0
+    assert run(["apply", "--linked", "--root", str(work), str(patch)]) == 0
 
 
 def by_settling(top: Path, work: Path, way: Way = "finish") -> None:

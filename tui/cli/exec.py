@@ -60,7 +60,7 @@ class Choices(TypedDict):
 @click.option(
     "--linked",
     is_flag=True,
-    help="Send and write hard links, too, whose other names are outside or ignored.",
+    help="Write hard links, too, wherever they lead; send those that lead outside.",
 )
 @click.option(
     "-C", "folder", metavar="DIR", default=".", help="The workspace [default: this folder]."

@@ -26,8 +26,9 @@ _GONE = "it was deleted on disk, and is not made again without being asked"
 class Saving:
     """Workspace decides what must lie on the disk; this writes it and reports back."""
 
-    def __init__(self, kit: Kit, can_ask: bool = False) -> None:
-        """``can_ask``: somebody is there to answer."""
+    def __init__(self, kit: Kit, can_ask: bool = False, *, linked: bool = False) -> None:
+        """``can_ask``: somebody is there to answer; ``linked``: hard links are written unasked."""
+        self._linked = linked
         self._board = kit.board
         self._can_ask = can_ask
         self._files = kit.ports.files
@@ -138,7 +139,9 @@ class Saving:
 
     def _why_linked(self, path: str) -> str:
         """Why a file is not written because of its other names; empty if it may be."""
-        return self._answers.get(path, _LINKED) if path in self._files.linked else ""
+        if self._linked or path not in self._files.linked:
+            return ""
+        return self._answers.get(path, _LINKED)
 
     def _ask_about(self, linked: Sequence[str], forced: dict[str, bool]) -> None:
         """Write these when it is known what their hard links lead to, and the user allows it."""

@@ -26,7 +26,7 @@ from tui.engine.board import Board
 from tui.engine.deciding import Deciding
 from tui.engine.desk import Desk, Selection
 from tui.engine.diffs import Diffs
-from tui.engine.file_consent import SAVE, SEND
+from tui.engine.file_consent import SEND
 from tui.engine.folders import Folders
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
@@ -66,7 +66,7 @@ class Options:
     ambiguous: Literal["ask", "first", "reject"] = "ask"
     """Of a section that fits in several places: ask (if somebody is there), the first, none."""
     linked: bool = False
-    """Hard links with names outside the workspace are sent and written without asking."""
+    """Hard links are written without asking, and sent if a name is outside or ignored."""
     in_slices: bool = False
     """Keys are to be answered while very many hunks are decided on."""
     auto_accept: bool = False
@@ -92,14 +92,14 @@ class Session:
         self.status.prompts = list(self.options.prompts)
         self.status.role = self.options.first_role
         if self.options.linked:
-            ports.consents.update((SEND.consent, SAVE.consent))
+            ports.consents.add(SEND.consent)
         self._desk = Desk(self._board, ports)
         kit = self._kit()
         self._supervisor = kit.supervisor
         self._pair = Pair(
             kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
-        self._saving = Saving(kit, self.options.ask)
+        self._saving = Saving(kit, self.options.ask, linked=self.options.linked)
         self.formatting = Formatting(kit, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
         self._saving.on_written = self.formatting.written
