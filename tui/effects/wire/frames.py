@@ -303,7 +303,7 @@ class FrameSocket(ClientConnection):
                 self._message(data[body:stop], text=True)
                 return stop
             return self._begin(data, body, first, size)
-        if self._gone and first in (_PING, _PONG):
+        if first in (_PING, _PONG) and self.transport.is_closing():
             return min(stop, end)
         if first == _PING and size <= 125 and stop <= end and self._clogged(size):
             return stop
