@@ -30,6 +30,10 @@ _STAMP = re.compile(
     r"|\s+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) .*)$",
     re.DOTALL,
 )
+_DATE = re.compile(
+    r"(?P<day>1970-01-01|1969-12-31)[ T](?P<hours>\d\d):(?P<minutes>\d\d)(?::(?P<seconds>[\d.]+))?"
+    r"\s*(?P<zone>Z|[-+]\d\d:?\d\d)?"
+)
 _PREFIX = re.compile(r"[abciow12]/(?=.)")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _LETTERS = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
@@ -99,6 +103,25 @@ def named(text: str) -> str:
     return _STAMP.sub("", text).rstrip()
 
 
+def is_gone(line: str) -> bool:
+    """The date of a file that is not there: the epoch in some time zone, or svn's word."""
+    match = _STAMP.search(line)
+    if match is None:
+        return False
+    if match[0].strip() in ("(nonexistent)", "(revision 0)"):
+        return True
+    date = _DATE.search(match[0])
+    if date is None or float(date["seconds"] or 0):
+        return False
+    minutes = 60 * int(date["hours"]) + int(date["minutes"]) - 1440 * (date["day"] == "1969-12-31")
+    zone = date["zone"]
+    if zone in (None, "Z"):  # of this place: no zone is farther from UTC, or between
+        return minutes == 0 or (zone is None and abs(minutes) <= 14 * 60 and minutes % 15 == 0)
+    digits = zone[1:].replace(":", "")
+    ahead = 60 * int(digits[:2]) + int(digits[2:])
+    return minutes == (ahead if zone[0] == "+" else -ahead)
+
+
 def git_names(line: str) -> tuple[str, str]:
     """The two names of ``diff --git a/x b/x``; empty if they cannot be told apart."""
     text = line.removeprefix("diff --git ").strip()
@@ -118,6 +141,9 @@ class Head(Struct):
     """What the header lines of one file said so far."""
 
     lines: int = 0
+    old_gone: bool = False
+    """The old side's date says that there was no such file."""
+    new_gone: bool = False
     old: str | None = None
     """Behind ``---``."""
     new: str | None = None
@@ -142,9 +168,9 @@ class Head(Struct):
         self.lines += 1
         self.done = self.done or self.combined
         if line.startswith("--- "):
-            self.old = named(line[4:])
+            self.old, self.old_gone = named(line[4:]), is_gone(line)
         elif line.startswith("+++ "):
-            self.new = named(line[4:])
+            self.new, self.new_gone = named(line[4:]), is_gone(line)
         elif line.startswith("diff "):
             self._diff(line)
         elif line.startswith(("rename from ", "rename old ")):

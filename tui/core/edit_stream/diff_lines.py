@@ -6,6 +6,7 @@ is a header if ``+++ y`` and ``@@`` follow. Counts that models get wrong are tol
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from tui.core.edit_stream.diff_head import (
@@ -32,19 +33,24 @@ from tui.core.edit_stream.events import (
     SectionStart,
 )
 from tui.core.edit_stream.grammar import no_prefix, quoted
+from tui.core.edit_stream.naming import Exists
 from tui.core.edit_stream.reading import whole
 from tui.core.edits.hunk import Kind
 
 WRONG_COUNTS = "line counts are wrong"
 LOST_MODE = "the change of the file's mode is left out"
 _OPS: dict[str, Literal["=", "-", "+"]] = {" ": "=", "-": "-", "+": "+"}
+_ITEM = re.compile(r"[-+] \S")
 
 
 class DiffGrammar:
     """The files of one diff."""
 
-    def __init__(self, sections: int, *, indent: str, fenced: bool, strict: bool) -> None:
+    def __init__(
+        self, sections: int, exists: Exists, *, indent: str, fenced: bool, strict: bool
+    ) -> None:
         """``fenced``: something closes around it; ``strict``: nothing else may stand behind."""
+        self._exists = exists
         self.ended = False
         self.failed = False
         self.wrapper_closed = False
@@ -135,7 +141,7 @@ class DiffGrammar:
     def _in_head(self, text: str, ending: str, number: int) -> None:
         if text.startswith("@@") and (self._kind is not None or self._head.full or self._head.done):
             self._held.clear()
-            self._open_file()
+            self._open_file(text)
             if not self.ended:
                 self._begin_hunk(text)
         elif not text.strip():
@@ -162,14 +168,20 @@ class DiffGrammar:
             self._open_file()
         return self._skipping
 
-    def _open_file(self) -> None:
-        """Tell the file, if it was not told yet."""
+    def _open_file(self, hunk: str = "") -> None:
+        """Tell the file, if it was not told yet; ``hunk``: its first ``@@`` follows."""
         if self._kind is not None:
             return
         kind, path, target, others = self._head.target()
         if not path:
             self._fail("the diff names no file")
             return
+        if kind is Kind.EDIT and not target:
+            row, old, new = counts_of(hunk)
+            if self._head.new_gone and new == 0:
+                kind = Kind.DELETE
+            elif self._head.old_gone or (row == old == 0 and not self._exists(path)):
+                kind = Kind.ADD
         self._kind, self._path, self._in_file = kind, path, 0
         self._flags = []
         self._out.append(FileOp(kind, path, "unified_diff", others))
@@ -226,10 +238,7 @@ class DiffGrammar:
                 self._release()  # exactly what the counts expect
         elif self._held_header(text, ending, number):
             return
-        elif first in _OPS and not (
-            # behind a complete hunk: a mail's signature, a list below the diff
-            self._complete and (text in ("-- ", "--") or (self._held and not self._fenced))
-        ):
+        elif first in _OPS and not (self._complete and self._is_behind(text)):
             self._release()
             self._say(_OPS[first], text[1:], ending)
         elif is_head(text) and starts_diff(text):
@@ -237,6 +246,14 @@ class DiffGrammar:
             self._in_head(text, ending, number)
         else:
             self._foreign(text, ending, number)
+
+    def _is_behind(self, text: str) -> bool:
+        """A line behind a complete hunk is a mail's signature, or of a list below the diff.
+
+        Others go on with the hunk: the counts are a hint.
+        """
+        loose = bool(self._held) and not (self._fenced or self._strict)
+        return text in ("-- ", "--") or (loose and _ITEM.match(text) is not None)
 
     def _held_header(self, text: str, ending: str, number: int) -> bool:
         """Hold ``---`` and ``+++`` lines until it is known whether they begin another file."""
@@ -262,7 +279,7 @@ class DiffGrammar:
         if len(marks) == 2 and not content:
             self._next_file()
             self._in_head(marks[1][0], marks[1][1], marks[1][2])
-            self._open_file()
+            self._open_file(text)
         else:
             self._end_hunk()
         if not self.ended:

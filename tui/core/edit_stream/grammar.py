@@ -34,6 +34,7 @@ BEGIN = "*** Begin Patch"
 END = "*** End Patch"
 _END_OF_FILE = "*** End of File"
 _HEADER = re.compile(r"\*\*\* (Add|Delete|Update) File:(.*)", re.DOTALL)
+HEADER_STARTS = ("*** Add File:", "*** Delete File:", "*** Update File:")
 _MOVE = re.compile(r"\*\*\* Move to:(.*)", re.DOTALL)
 _KNOWN = re.compile(r"\*\*\* (?:(?:Begin|End) Patch|End of File|(?:\w+ File|Move to):)")
 _RANGE = re.compile(r"-(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)", re.DOTALL)
@@ -55,6 +56,12 @@ def quoted(text: str, limit: int = 60) -> str:
 def no_prefix(text: str) -> str:
     """What is wrong with a line of a patch that begins like none, in words."""
     return f"'{quoted(text)}' has no ' ', '+' or '-' prefix"
+
+
+def is_header(line: str) -> bool:
+    """The line says what is done to which file: a patch may begin with it."""
+    match = _HEADER.fullmatch(line.strip())
+    return match is not None and bool(match[2].strip())
 
 
 def _below(folder: str, path: str) -> str:

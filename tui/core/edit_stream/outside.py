@@ -15,7 +15,7 @@ from tui.core.edit_stream.blocks import BlockGrammar, is_search
 from tui.core.edit_stream.diff_head import HEAD_STARTS, Head, is_head, starts_diff
 from tui.core.edit_stream.diff_lines import DiffGrammar
 from tui.core.edit_stream.events import Notation
-from tui.core.edit_stream.grammar import Grammar
+from tui.core.edit_stream.grammar import HEADER_STARTS, Grammar, is_header
 from tui.core.edit_stream.listing import ListingGrammar, nearly_search
 from tui.core.edit_stream.naming import Exists, listed, lone_path, maybe_name, name_of, near
 from tui.core.edit_stream.reading import EditGrammar
@@ -88,6 +88,10 @@ class Outside:
             return None
         if is_begin(text) and "apply_patch" in self._formats:
             return self._begin_patch(text)
+        if self._strict and is_header(text) and "apply_patch" in self._formats:
+            found = self._begin_patch(text)
+            found.lines.append(line)
+            return found
         if self._head is not None:
             return self._in_head(line, text)
         if is_search(text) and self._may_search():
@@ -113,12 +117,16 @@ class Outside:
         if self.idle is not None or self._opened is not None:
             return True
         text = beginning.lstrip(_BLANKS)
+        if self._strict and any(s.startswith(text) or text.startswith(s) for s in HEADER_STARTS):
+            return True
         if may_be_special(beginning, self.closers[-1] if self.closers else ""):
             return True
         marks = text[0] in "<-" and "SEARCH>".startswith(text.lstrip("<-").strip())
         if marks and "search_replace" in self._formats:
             return True
-        starts = (*HEAD_STARTS, "@@") if self._head is not None else ("--- ", "diff ", "Index: ")
+        starts = (
+            (*HEAD_STARTS, "@@") if self._head is not None else ("--- ", "diff ", "Index: ", "@@ -")
+        )
         return "unified_diff" in self._formats and any(
             start.startswith(text) or text.startswith(start) for start in starts
         )
@@ -169,7 +177,10 @@ class Outside:
         self._enter(opens_after(self._held[: self._head_at]))
         fenced = bool(self.closers)
         strict = self._strict
-        return Found(DiffGrammar(self.sections, indent=indent, fenced=fenced, strict=strict), lines)
+        return Found(
+            DiffGrammar(self.sections, self._exists, indent=indent, fenced=fenced, strict=strict),
+            lines,
+        )
 
     def _begin_listing(self, line: str) -> Found:
         assert self._opened is not None

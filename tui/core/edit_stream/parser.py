@@ -8,6 +8,8 @@ delta without a newline is one append.
 
 from __future__ import annotations
 
+import re
+
 from tui.core.edit_stream.blocks import BlockGrammar
 from tui.core.edit_stream.events import Cut, Ev, Failure, Notation, Partial, Prose
 from tui.core.edit_stream.grammar import END, Grammar, quoted
@@ -17,6 +19,7 @@ from tui.core.edit_stream.reading import EditGrammar, split_line
 from tui.core.edit_stream.wrapping import LIMIT, closes, is_begin
 from tui.core.wire.mending import mended
 
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEAD = 200
 """Characters of the stream's beginning that are kept for a message."""
 _MISSING: dict[Notation, tuple[str, str]] = {
@@ -58,6 +61,8 @@ class EditParser:
         """The unfinished line is prose for sure and has been said as far as it came."""
         self._quick = False
         """Flowing, and nothing else is to be done with a delta."""
+        self._behind = False
+        """Text came behind the last edit: another may begin there."""
         self._start = ""
         """The first text that came, for messages."""
         self._out: list[Ev] = []
@@ -132,6 +137,8 @@ class EditParser:
             self._close_idle(cut)
         if self._required and not self._edits and not self._over:
             self._out.append(Cut() if cut else Failure(1, self._why_none()))
+        elif self._required and cut and self._behind and Cut() not in self._out:
+            self._out.append(Cut())
 
     def _close_idle(self, cut: bool) -> None:
         """Behind a SEARCH/REPLACE block: its file is over."""
@@ -191,6 +198,7 @@ class EditParser:
             self._outside.release()
             self._flush()
             self._close_idle(cut=False)
+            self._behind = True
             self._out.append(Prose(beginning))
             self._flowing = True
 
@@ -227,6 +235,10 @@ class EditParser:
                 self._flush()
             if found is not None:
                 self._begin(found)
+            elif self._edits and _HUNK.match(line) and "unified_diff" in self._formats:
+                if self._required:
+                    self._out.append(Failure(number, "a hunk without a file's header above it"))
+                self._over = self._required
 
     def _begin(self, found: Found) -> None:
         """An edit begins, perhaps some lines ago."""
@@ -235,6 +247,7 @@ class EditParser:
         if idle is not None and idle is not grammar:
             self._out += idle.close(explicit=True)
         self._edits += 1
+        self._behind = False
         self._grammar = grammar
         if isinstance(grammar, BlockGrammar):
             self._out += grammar.resume(found.marker)
@@ -281,7 +294,9 @@ class EditParser:
         prose = self._outside.prose
         if prose:
             self._close_idle(cut=False)
-            self._out.append(Prose("".join(prose)))
+            text = "".join(prose)
+            self._behind = self._behind or bool(text.strip())
+            self._out.append(Prose(text))
             prose.clear()
 
     def _why_none(self) -> str:

@@ -74,6 +74,30 @@ def indent_change(file: Sequence[str], patch: Sequence[str]) -> IndentChange | N
     return _tabs_change(pairs)
 
 
+def stands_right(file: Sequence[str], old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether new lines are indented as the file is, and not as the lines that are quoted.
+
+    Their first line says it; else those that are quoted again do.
+    """
+    first, quoted = _first(new), _first(old)
+    if quoted is None or first is None:
+        return False
+    depth = indentation(new[first])
+    if depth in (indentation(old[quoted]), indentation(file[quoted])):
+        return depth != indentation(old[quoted])
+    ours = {line.strip(): indentation(there) for line, there in zip(old, file, strict=True)}
+    theirs = {line.strip(): indentation(line) for line in old}
+    again = [line for line in new if line.strip() and line.strip() in ours]
+    return bool(again) and all(
+        indentation(line) == ours[line.strip()] != theirs[line.strip()] for line in again
+    )
+
+
+def _first(lines: Sequence[str]) -> int | None:
+    """The first line that is not blank."""
+    return next((at for at, line in enumerate(lines) if line.strip()), None)
+
+
 def indentation(line: str) -> str:
     """The blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip())]

@@ -212,7 +212,7 @@ def test_b19_an_empty_patch_fails_and_changes_nothing(body, words):
 @pytest.mark.case("A12")
 def test_a12_an_error_drops_the_open_section_and_keeps_closed_ones():
     place = disk(a="a\nb\nc\n")
-    landing = place.land(patch("@@", "-a", "+A", "@@", " b", "-c", "c"))
+    landing = place.land(patch("@@", "-a", "+A", "@@", " b", "-c", "*** c"))
     assert stages(landing) == ["landed", "dropped"]
     assert "the patch broke off at line 9" in landing.hunks[1].reason
     assert place.text("a.txt") == "A\nb\nc\n"

@@ -164,10 +164,11 @@ def test_however_many_hunks_fail_the_report_is_short(old: str):
 
 def test_an_invalid_patch_says_where_and_that_the_rest_was_not_read():
     place = disk(a="a\nb\nc\n")
-    report = place.land(patch("@@", "-a", "+A", " b", "@@", "c", "+C")).report()
+    report = place.land(patch("@@", "-a", "+A", " b", "@@", "*** c", "+C")).report()
     first, *rest = report.split("\n")
     assert first == (
-        "the patch is not valid, line 8: 'c' has no ' ', '+' or '-' prefix; "
+        "the patch is not valid, line 8: '*** c' is not a file header; valid ones are "
+        "'*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH'; "
         "nothing behind that was read: 1 of 1 hunk placed"
     )
     assert rest[-1] == "Do not resend the hunks that are kept."

@@ -62,15 +62,17 @@ class SearchWork(FileWork):
         """All blocks of the file are there; each has ended by itself."""
 
     def _line(self, event: Line | Divider, why: Why) -> None:
-        if self._section is None and self._adding is None and self._refused is None:
+        first = self._section is None and self._adding is None and self._refused is None
+        if first:
             self._begin(empty=isinstance(event, Divider))
         section = self._section
         if self._refused is not None and isinstance(event, Line):
             self._refused.take(event)
             if event.op == "-" and not self.path:
                 self._search.append(event.text)
-        elif self._adding is not None and isinstance(event, Line):
-            self._adding.take(event, why)
+        elif self._adding is not None and not first:
+            line = event if isinstance(event, Line) else Line("+", event.text)
+            self._adding.take(line, why)  # only the first divider can be meant
         elif section is None:
             return
         elif isinstance(event, Divider):

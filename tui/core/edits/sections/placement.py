@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ _TRIED_LINES = 32
 """Of so many lines the rarest is looked up, if it is none that is all over the file."""
 _COMMON_ROWS = 500
 """A line in more rows than that is."""
+LEFT_ALONE = "the lines that it replaces are quoted with another indentation"
 FIRST_BEHIND = "several places fit: the first after the previous hunk"
 
 
@@ -50,6 +51,11 @@ class Spot:
     skip_last: int = 0
     blanks: tuple[tuple[int, int], ...] = ()
     """Before which of the section's lines how many blank lines of the file are left out."""
+
+    def left_alone(self) -> Spot:
+        """The same place for new lines that are indented as the file is already."""
+        others = (flag for flag in self.flags if flag != self.indent.words())
+        return replace(self, indent=SAME, flags=(*others, LEFT_ALONE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,12 +350,27 @@ class Locator:
             return _Fit(sorted(again.fits), self.old, tuple(again.flags), again=again.fits)
         fit = self._ladder(found, self.old)
         first, last = (0, 0) if fit.rows or self.bare else self._outer_blanks()
-        if not (first or last) or first + last >= len(self.old):
+        if not (first or last) or first + last >= len(self.old) or self._adjoins(first, last):
             return fit
         trimmed = self.old[first : len(self.old) - last]
         fit = self._ladder(self._matches(trimmed), trimmed)
         flags = ("outer blank lines differ", *fit.flags)
         return fit._replace(flags=flags, skips=(first, last))
+
+    def _adjoins(self, first: int, last: int) -> bool:
+        """Whether lines are put in right beside blank ones that would be left out.
+
+        Where these are not in the file, a line between them may be missing in the patch, and the
+        added ones would stand on its other side.
+        """
+        seen, count, before = 0, len(self.old), ""
+        for op, _, _ in self.ops:
+            seen += op != "+"
+            outer = seen <= first or seen >= count - last
+            if op == "+" and outer and before != "-":
+                return True
+            before = op if op != "+" or before != "-" else before
+        return False
 
     def _again(self) -> Rereading:
         prefixed = self.search.notation != "search_replace"

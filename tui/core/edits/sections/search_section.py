@@ -15,6 +15,7 @@ from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.painter import Painter
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot, lines_in_words
 from tui.core.edits.sections.rereading import with_blanks
+from tui.core.text.indent import SAME, stands_right
 from tui.core.text.rows import file_rows
 from tui.errors import EditRefused
 
@@ -94,7 +95,12 @@ class SearchSection(DiffSection):
             self.new_line(text)
             return
         fit = self._located(explain=False)
-        if isinstance(fit, Fit):
+        # else REPLACE has a say in it
+        if (
+            isinstance(fit, Fit)
+            and fit.spot.indent == SAME
+            and not (fit.spot.skip_first or fit.spot.skip_last)
+        ):
             self._begin(fit)
 
     def place_at(self, row: int) -> None:
@@ -184,6 +190,9 @@ class SearchSection(DiffSection):
             self.old = [text for op, text, _ in ops if op != "+"]
             self.new = [text for op, text, _ in ops if op != "-"]
         old = self.old[spot.skip_first : len(self.old) - spot.skip_last]
+        there = self.record.buffer.lines[spot.row : spot.row + len(old)]
+        if spot.indent != SAME and stands_right(there, old, self.new):
+            return Fit(spot.left_alone(), LineDiff(there))
         return Fit(spot, LineDiff(old))
 
     def _elided(self, miss: Miss) -> Fit | Miss:

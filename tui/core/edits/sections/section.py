@@ -14,9 +14,16 @@ from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter, step_over_gap
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
 from tui.core.edits.sections.rereading import Op, part, with_blanks
-from tui.core.edits.sections.section_end import end_bare, landed_before, leaves_out
+from tui.core.edits.sections.section_end import (
+    end_bare,
+    landed_before,
+    leaves_out,
+    stand_right,
+    stands_behind,
+)
 from tui.core.edits.sections.section_merge import keep_text, merge_section
 from tui.core.text.buffer import Mark
+from tui.core.text.indent import SAME
 from tui.core.text.rows import file_rows
 from tui.errors import EditRefused
 
@@ -246,6 +253,8 @@ class Section(Painted):
         return self.locator.at(miss.candidates[0], "several places fit: the first was taken")
 
     def _apply(self, spot: Spot) -> None:
+        if spot.indent != SAME and stand_right(self.record.buffer.lines, spot.row, self.ops):
+            spot = spot.left_alone()
         for at, _ in reversed(spot.blanks):
             hunk = self.ops[at][2]
             if hunk is not None and self.ops[at - 1][2] is hunk:
@@ -267,7 +276,8 @@ class Section(Painted):
         self.flags += leaves_out(self.ops)
         said = (op + text for op, text, _ in self.ops)
         told = hash((*self.locator.anchors, self.locator.at_end, *said))
-        if reason := landed_before(self._ledger, self.record, painter, told):
+        reason = landed_before(self._ledger, self.record, painter, told)
+        if reason := reason or stands_behind(self.record, painter, self.ops):
             painter.take_back()
             self._painter = None
             self._refuse(Miss(reason))

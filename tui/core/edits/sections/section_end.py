@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.sections.painter import Group, Painter
 from tui.core.edits.sections.placeholder import is_placeholder
+from tui.core.text.indent import stands_right
 from tui.core.text.rows import file_rows
 
 LEFT_OUT = "placeholder: a line says that the rest is elsewhere"
@@ -32,6 +34,42 @@ def landed_before(ledger: Ledger, record: FileRecord, painter: Painter, told: in
             return ""
     line = min(other.start.line for other in met if other and other.start) + 1
     return f"already applied: its lines are in the file at line {line}"
+
+
+def stand_right(
+    lines: Sequence[str], row: int, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> bool:
+    """Whether what replaces removed lines is indented as the file is, not as these are quoted."""
+    said: list[bool] = []
+    for changed, run in groupby(ops, lambda one: one[0] != "="):
+        group = list(run)
+        old = [text for op, text, _ in group if op != "+"]
+        new = [text for op, text, _ in group if op == "+"]
+        if changed and old and new:
+            said.append(stands_right(lines[row : row + len(old)], old, new))
+        row += len(old)
+    return bool(said) and all(said)
+
+
+def stands_behind(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> str:
+    """Why a section is done already: right behind the lines that it ends with stand the same.
+
+    Only where these are all that it changes; a context line behind them would say where they
+    belong. What another hunk of the same call put there is meant, too (B09).
+    """
+    added = next((n for n, (op, *_) in enumerate(reversed(ops)) if op != "+"), len(ops))
+    lines = [painter.indented(text) for _, text, _ in ops[len(ops) - added :]]
+    if any(op != "=" for op, *_ in ops[: len(ops) - added]) or not any(map(str.strip, lines)):
+        return ""
+    row = painter.end
+    if record.buffer.lines[row : row + added] != lines:
+        return ""
+    calls = {other.call_id for other in record.live.near(row, row + added)}
+    if any(group.hunk.call_id in calls for group in painter.groups):
+        return ""
+    return f"already applied, its new text is already in the file at line {row - added + 1}"
 
 
 def leaves_out(ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
