@@ -219,3 +219,37 @@ def test_a_blank_line_that_is_not_there_moves_no_insertion(lines):
     landing = land(place, block(old, new, "f"), "search_replace")
     assert landing.hunks[0].stage is Stage.REFUSED
     assert place.files == {"f": text.encode()}
+
+
+@pytest.mark.parametrize("fmt", ["apply_patch", "search_replace"])
+@pytest.mark.parametrize(
+    ("text", "new", "said"),
+    [
+        ("def f():\n    x\n\na\nb\n", "\ty", "with tabs, the file with blanks"),
+        ("func f() {\n\tx\n}\na\nb\n", "    y", "with blanks, the file with tabs"),
+        ("def f():\n    x\n\na\nb\n", "    y", ""),
+        ("func f() {\n\tx\n  y\n}\na\nb\n", "\ty", ""),
+    ],
+)
+def test_other_indentation_than_the_files_is_flagged(text, new, said, fmt):
+    """The context that is quoted has none, so nothing says how it would be mapped."""
+    place = Disk({"f": text.encode()})
+    patch = update("@@", " a", f"+{new}", " b")
+    if fmt == "search_replace":
+        patch = block("a\nb\n", f"a\n{new}\nb\n", "f")
+    flags = land(place, patch, fmt).hunks[0].flags
+    assert flags == ([f"its new lines are indented {said}"] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "there", "said"),
+    [
+        ("a b", "a  b", "it has 'a··b', the patch has 'a·b' (· is a blank, \\t a tab)"),
+        ("a b", "a\tb", "it has 'a\\tb', the patch has 'a·b' (· is a blank, \\t a tab)"),
+        ("x" * 90 + "1", "x" * 90 + "2", "xxx2', the patch has '…xxx"),
+    ],
+)
+def test_a_missed_line_shows_what_differs(line, there, said):
+    place = Disk({"f": f"first\n{there}\nlast\n".encode()})
+    landing = land(place, update("@@", " first", f"-{line}", " last"), "apply_patch")
+    assert said in landing.hunks[0].reason

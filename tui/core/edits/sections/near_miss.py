@@ -79,8 +79,23 @@ def _indented_otherwise(buffer: Buffer, start: int, old: Sequence[str]) -> str:
 def _both(row: int, there: str | None, line: str) -> str:
     if row < 0:
         return f"above line 1 of the file is nothing, the patch has {_quoted(line)} there"
-    has = "nothing" if there is None else _quoted(there)
-    return f"line {row + 1} of the file has {has}, the patch has {_quoted(line)}"
+    if there is None:
+        return f"line {row + 1} of the file has nothing, the patch has {_quoted(line)}"
+    pairs = zip(there, line, strict=False)
+    same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(there), len(line)))
+    skip = max(0, same - _QUOTE_CHARS // 2) if same >= _QUOTE_CHARS - 10 else 0
+    file, patch = (_quoted("…" * bool(skip) + text[skip:]) for text in (there, line))
+    if "".join(there.split()) != "".join(line.split()):
+        return f"line {row + 1} of the file has {file}, the patch has {patch}"
+    file, patch = (_with_blanks(text[max(0, same - 20) :]) for text in (there, line))
+    return (
+        f"line {row + 1} of the file differs in blanks only: it has {file}, the patch has {patch} "
+        "(· is a blank, \\t a tab)"
+    )
+
+
+def _with_blanks(text: str) -> str:
+    return _quoted(text).replace(" ", "·")
 
 
 def _votes(index: LineIndex, old: Sequence[str]) -> Counter[int]:

@@ -18,6 +18,7 @@ from tui.core.edits.sections.section_end import (
     end_bare,
     landed_before,
     leaves_out,
+    other_indent,
     stand_right,
     stands_behind,
 )
@@ -273,7 +274,7 @@ class Section(Painted):
 
     def _land(self, painter: Painter) -> None:
         painter.close_group()
-        self.flags += leaves_out(self.ops)
+        self.flags += leaves_out(self.ops) + other_indent(self.record, painter, self.ops)
         said = (op + text for op, text, _ in self.ops)
         told = hash((*self.locator.anchors, self.locator.at_end, *said))
         reason = landed_before(self._ledger, self.record, painter, told)

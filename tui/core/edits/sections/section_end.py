@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -13,6 +14,9 @@ from tui.core.edits.sections.placeholder import is_placeholder
 from tui.core.text.indent import stands_right
 from tui.core.text.rows import file_rows
 
+_AROUND = 200
+"""Lines above and below that say what a file is indented with."""
+_TABS = re.compile(r" *\t")
 LEFT_OUT = "placeholder: a line says that the rest is elsewhere"
 
 
@@ -49,6 +53,27 @@ def stand_right(
             said.append(stands_right(lines[row : row + len(old)], old, new))
         row += len(old)
     return bool(said) and all(said)
+
+
+def other_indent(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> list[str]:
+    """The flag of added lines that are indented with tabs where the file has blanks, or not so."""
+    added = [painter.indented(text) for op, text, _ in ops if op == "+" and text.strip()]
+    tabs = any(_TABS.match(text) for text in added)
+    blanks = any(text.startswith("  ") for text in added)
+    if not (tabs or blanks):
+        return []
+    lines, row = record.buffer.lines, painter.row
+    near = [*lines[max(0, row - _AROUND) : row], *lines[painter.end : painter.end + _AROUND]]
+    near += [text.removesuffix("\n") for text in painter.base]
+    has_tabs = any(_TABS.match(text) for text in near)
+    has_blanks = any(text.startswith("  ") for text in near)
+    if tabs and has_blanks and not has_tabs:
+        return ["its new lines are indented with tabs, the file with blanks"]
+    if blanks and has_tabs and not has_blanks:
+        return ["its new lines are indented with blanks, the file with tabs"]
+    return []
 
 
 def stands_behind(
