@@ -104,7 +104,8 @@ def test_c07_mixed_indentation_is_not_found_and_the_first_differing_line_is_told
     landing = land(place, block(["def f():", "  if x:", "     return 1"], ["pass"]))
     assert words(landing) == (
         "SEARCH not found: closest is line 1, 3 of 3 lines match; the indentation differs from "
-        "line to line: line 3 of the file has '        return 1', the patch has '     return 1'"
+        "line to line: line 3 of the file differs in blanks only: it has '········return·1', "
+        "the patch has '·····return·1' (· is a blank, \\t a tab)"
     )
     assert place.text("a.txt") == "def f():\n\tif x:\n        return 1\n"
 
