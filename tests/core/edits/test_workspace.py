@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tui.core.edits import file_record
+from tui.core.edits.patches.landing import Landing
+from tui.core.edits.places import nearest
 from tui.core.edits.workspace import UserChange, Workspace
 from tui.core.file_read import FileRead, checked_path, decoded
 from tui.errors import EditRefused
@@ -210,3 +215,21 @@ def test_what_no_text_file_can_hold_is_not_taken_in(pasted):
     assert space.undo("a.txt") == (0, 0)
     assert space.redo("a.txt")
     assert space.disk_plan("a.txt").data == data
+
+
+def test_a_frame_looks_once_at_each_section_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace(lambda path: FileRead(b"x\n" * 300), ask=True)
+    landing = Landing(workspace, turn=1, call_id="c")
+    body = "@@\n x\n-x\n+y\n x\n" * 200
+    landing.feed(f"*** Begin Patch\n*** Update File: a.txt\n{body}*** End Patch\n")
+    landing.finish(cut=False)
+    looked: list[object] = []
+
+    def counted(places: Sequence[int]) -> Sequence[int]:
+        looked.append(places)
+        return nearest(places)
+
+    monkeypatch.setattr(file_record, "nearest", counted)
+    for _ in range(10):
+        assert "candidate" in workspace.decorations("a.txt", 0, 299).values()
+    assert len(looked) == len(workspace.ledger.records["a.txt"].waiting) == 200

@@ -9,6 +9,7 @@ from tui.core.edits.drift import Drift
 from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.journal import History
 from tui.core.edits.open_section import OpenSection, WaitingSection
+from tui.core.edits.places import nearest
 from tui.core.edits.standing import Standing
 from tui.core.edits.user_regions import UserRegions
 from tui.core.text.buffer import Buffer
@@ -77,6 +78,10 @@ class FileRecord:
     named: bool = False
     """The user gave the name of a file that was not there: it stays open while it is empty."""
     _index: LineIndex | None = None
+    _offered: dict[int, int] = field(default_factory=dict)
+    """First rows of the places of sections that wait -> rows of the highest of these."""
+    _offers: tuple[int, list[WaitingSection]] = (-1, [])
+    """For which revision of the text, and for which sections, these were gathered."""
 
     @property
     def landing(self) -> OpenSection | None:
@@ -123,6 +128,23 @@ class FileRecord:
         """No more sections come for now: keep little of what finds their places."""
         if self._index is not None:
             self._index.forget()
+
+    @property
+    def offered(self) -> dict[int, int]:
+        """First rows at which sections that wait could stand -> rows of the highest of these.
+
+        While sections only come, each is looked at once.
+        """
+        self.drift.follow(self.waiting)
+        (revision, known), count = self._offers, len(self._offers[1])
+        if revision != self.buffer.revision or self.waiting[:count] != known:
+            self._offered, count = {}, 0
+        for section in self.waiting[count:]:
+            for row in nearest(section.hunks[0].candidates):
+                self._offered[row] = max(self._offered.get(row, 0), section.height)
+        if count != len(self.waiting) or revision != self.buffer.revision:
+            self._offers = self.buffer.revision, [*self.waiting]
+        return self._offered
 
     @property
     def addition(self) -> Hunk | None:

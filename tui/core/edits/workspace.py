@@ -16,7 +16,6 @@ from tui.core.edits.disk.outside import outside_change, take_theirs
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
 from tui.core.edits.ledger import Author, FileRecord, Ledger
-from tui.core.edits.places import nearest
 from tui.core.edits.sections.painted import user_edit
 from tui.core.edits.user_regions import UserChange
 from tui.core.file_read import FileRead
@@ -144,11 +143,10 @@ class Workspace(Reviewing):
             if word and rows is not None:
                 low, high = max(first, rows.start), min(last, max(rows.stop - 1, rows.start)) + 1
                 found.update(dict.fromkeys(range(low, high), word))
-        record.drift.follow(record.waiting)
-        for section in record.waiting:
-            for row in nearest(section.hunks[0].candidates):
-                for line in range(row, row + section.height):
-                    found.setdefault(line, "candidate")
+        offered = record.offered
+        for row in range(first - max(offered.values(), default=0), last + 1) if offered else ():
+            for line in range(row, row + offered.get(row, 0)):
+                found.setdefault(line, "candidate")
         if record.landing is not None:
             found.update(record.landing.decorations(first, last))
         return {line: word for line, word in found.items() if first <= line <= last}
