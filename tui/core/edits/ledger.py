@@ -58,6 +58,8 @@ class Ledger:
         """Path -> why its file is not edited: decided once a patch, not once a section."""
         self._there: dict[str, bool] = {}
         """Path -> whether there is a file, asked once a patch, too."""
+        self.searched_bytes = 0
+        """How much was read in this patch to find out which files its nameless blocks mean."""
         self.roster = Roster()
         self.hunks: list[Hunk] = self.roster.hunks
         self.layers: dict[int, Layer] = {}
@@ -112,6 +114,7 @@ class Ledger:
         """A new patch begins: what the disk said may be so no more."""
         self._refused.clear()
         self._there.clear()
+        self.searched_bytes = 0
 
     def is_there(self, path: str) -> bool:
         """True if a path is a file that was not opened yet, be it none that can be edited."""

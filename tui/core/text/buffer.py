@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 Position = tuple[int, int]
@@ -175,7 +175,7 @@ class Buffer:
         missing = self.revision - revision
         if missing < 0 or missing > len(self._log):
             return None
-        return list(self._log)[len(self._log) - missing :] if missing else []
+        return list(islice(reversed(self._log), missing))[::-1]
 
     def _whole_endings(
         self, start: Position, end: Position, text: str

@@ -268,8 +268,6 @@ class LineIndex:
         made = [self._replace(stretch) for stretch in reversed(stretches(changes))]
         if any(made):
             self._settle()
-        elif made:
-            self._starts = _starts(self._blocks)
 
     def _settle(self) -> None:
         """Other blocks than before."""
@@ -284,11 +282,13 @@ class LineIndex:
         at = bisect_right(starts, stretch.old_first) - 1
         to = max(at, bisect_left(starts, stretch.old_last) - 1)
         first, last = stretch.old_first - starts[at], stretch.old_last - starts[to]
-        del starts[at + 1 :]  # what is changed before this needs no others
         block, lines = self._blocks[at], self._buffer.lines[stretch.first : stretch.last]
         if at == to and block.count - (last - first) + len(lines) <= 2 * _BLOCK_ROWS:
             block.splice(first, last, lines)
+            if down := len(lines) - (last - first):
+                starts[at + 1 :] = [start + down for start in starts[at + 1 :]]
             return False
+        del starts[at + 1 :]  # what is changed before this needs no others
         around = [*block.lines[:first], *lines, *self._blocks[to].lines[last:]]
         self._blocks[at : to + 1] = _cut(around)
         before = range(starts[at] + _BLOCK_ROWS, stretch.old_first + 1, _BLOCK_ROWS)

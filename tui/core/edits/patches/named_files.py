@@ -12,6 +12,8 @@ from tui.errors import EditRefused
 _READ = 200
 """Files of the workspace that are looked into for a block without a name, at most."""
 _READ_BYTES = 4_000_000
+_MOST_BYTES = 80_000_000
+"""After so many no file is named for the further blocks of a patch that have none."""
 _NAMED = 5
 
 
@@ -36,19 +38,22 @@ def files_with(ledger: Ledger, lines: Sequence[str]) -> list[str]:
     """The files in which these lines are; open ones and, if there are none, others."""
     if not any(line.strip() for line in lines):
         return []
+    if ledger.searched_bytes > _MOST_BYTES:
+        return []
     text = "\n".join(lines)
-    found = [
-        path
-        for path in ledger.buffers
-        if (buffer := ledger.quotable(path)) and text in "\n".join(buffer.lines)
-    ]
+    found: list[str] = []
+    for path in ledger.buffers:
+        if buffer := ledger.quotable(path):
+            whole = "\n".join(buffer.lines)
+            ledger.searched_bytes += len(whole)
+            found += [path] if text in whole else []
     wanted, left = text.encode("utf-8", "replace"), _READ_BYTES
     for path in () if found else list(ledger.names())[:_READ]:
         data = None if path in ledger.buffers or left < 0 else ledger.read(path).data
         if data is not None:
             left -= len(data)
-            if wanted in data:
-                found.append(path)
+            ledger.searched_bytes += len(data)
+            found += [path] if wanted in data else []
     return found
 
 
