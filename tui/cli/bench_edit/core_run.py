@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tui.cli.bench_edit import core_costs, figures, samples
+from tui.cli.bench_edit import core_costs, figures, samples, whole_patches
 from tui.cli.bench_edit.core_costs import Edit
 from tui.cli.bench_edit.plan import LINES, Plan
 from tui.cli.bench_edit.samples import Change
@@ -37,6 +37,7 @@ def steps(plan: Plan) -> Iterator[Step]:
         yield from _memory(plan, fmt)
     for fmt in plan.formats:
         yield from _long_line(plan, fmt)
+    yield from _whole_patches(plan)
 
 
 def _parsing(plan: Plan, fmt: Notation) -> Iterator[Step]:
@@ -127,6 +128,25 @@ def _long_line(plan: Plan, fmt: Notation) -> Iterator[Step]:
     dear, cheap = (partial(_landing_s, edit) for edit in edits)
     yield figures.LINE, fmt, partial(_ratio, dear, cheap, max(2, plan.repeats))
     yield figures.LINE_S, fmt, partial(core_costs.repeated, dear, 1)
+
+
+def _whole_patches(plan: Plan) -> Iterator[Step]:
+    """Many hunks at once, and many that fit in very many places."""
+    applied = ((5_000, 300, 600), (3_000, 1, 200_000))
+    for hunks, files, lines in () if plan.quick else applied:
+        over = f"{files} files" if files > 1 else f"{lines:,} lines"
+        once = partial(whole_patches.applied_s, hunks, files, lines)
+        where = f"{hunks:,} hunks to {over}"
+        yield figures.APPLY, where, partial(core_costs.repeated, once, plan.repeats)
+    waiting = ((200, 150_000), (20_000, 20_000))
+    for sections, lines in waiting[:1] if plan.quick else waiting:
+        where = f"{sections:,} over {lines:,} lines"
+        for at, figure in enumerate((figures.WAITING_MB, figures.WAITING_S)):
+            yield figure, where, partial(_waiting, sections, lines, at)
+
+
+def _waiting(sections: int, lines: int, at: int) -> list[float]:
+    return [whole_patches.waiting(sections, lines)[at]]
 
 
 def _added(lines: list[str], count: int, fmt: Notation) -> Edit:

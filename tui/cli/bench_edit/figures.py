@@ -31,6 +31,9 @@ DELTAS = "memory in deltas of 1 character, times in 64"
 TWICE = "memory of twice the edit, times of the edit"
 LINE = "one long line, times one of half its length"
 LINE_S = "one long line, CPU s"
+APPLY = "applying a whole patch, CPU s"
+WAITING_MB = "sections that fit at each of many equal lines, MB at most"
+WAITING_S = "the same, CPU s"
 Tell = Callable[[str], None]
 """Hears what is being measured."""
 

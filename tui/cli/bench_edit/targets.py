@@ -25,6 +25,14 @@ AT_MOST = {
     figures.LINE: 2.5,
 }
 AT_LEAST = {figures.PARSE: 5.0, figures.SAME: 1.0, figures.KEYS: 100.0}
+WHERE_AT_MOST = {
+    (figures.APPLY, "5,000 hunks to 300 files"): 1.5,
+    (figures.APPLY, "3,000 hunks to 200,000 lines"): 1.2,
+    (figures.WAITING_MB, "200 over 150,000 lines"): 40.0,
+    (figures.WAITING_S, "200 over 150,000 lines"): 1.0,
+    (figures.WAITING_MB, "20,000 over 20,000 lines"): 150.0,
+}
+"""Of one place only."""
 ONE_CHARACTER = "deltas of 1"
 ONE_CHARACTER_MB_S = 2.0
 """No model streams single characters: a bound of our own."""
@@ -65,6 +73,7 @@ def _check(findings: Findings, spot: Spot) -> Check:
         target = ONE_CHARACTER_MB_S
     if spot.figure == figures.FRAME_P95 and spot.where not in FORMATS:
         target = None  # the frames of files of other lengths are compared with each other
+    target = WHERE_AT_MOST.get((spot.figure, spot.where), target)
     if value is None or target is None:
         return Check(spot.figure, spot.where, value, target, at_least, "not judged")
     reached = value >= target if at_least else value <= target
