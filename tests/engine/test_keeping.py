@@ -186,9 +186,8 @@ async def test_the_loop_goes_on_while_a_slow_disk_writes(monkeypatch: pytest.Mon
     typist.type("y")
     free.set()
     await settle()
-    assert [kept.files[0].data for kept in typist.rescue.kept_now] == [b"xold\n"]
-    (second,) = await typist.passes(SOON_S)
-    assert second.files[0].data == b"yxold\n"
+    await typist.passes(SOON_S)
+    assert [kept.files[0].data for kept in typist.rescue.kept_now] == [b"xold\n", b"yxold\n"]
 
 
 @pytest.mark.parametrize("how", ["nothing", "a part"])
@@ -217,8 +216,7 @@ async def test_it_is_tried_again_though_nobody_types() -> None:
         await typist.passes(AGAIN_S)
         assert await typist.passes(SOON_S) == []
     typist.rescue.refusal = ""
-    await typist.passes(AGAIN_S)
-    (kept,) = await typist.passes(SOON_S)
+    (kept,) = await typist.passes(AGAIN_S)
     assert kept.files[0].data == b"xold\n"
     assert await typist.passes(10 * AGAIN_S) == []
 

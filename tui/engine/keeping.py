@@ -1,8 +1,8 @@
 """Keeps what is typed in the state folder while it is typed, so that a crash loses a second of it.
 
-Nothing is done per key but to note the time. Each key is on the disk within a second: `SOON_S`
-after the first one that is not kept, or when the write before is done, the changed texts are
-copied, and a thread of its own writes them. What did not change since is neither copied nor
+Nothing is done per key but to note the time. Each key is on the disk within a second: at once, but
+`SOON_S` after the write before began and when that is done, the changed texts are copied, and a
+thread of its own writes them. What did not change since is neither copied nor
 written; what was saved, undone or sent is taken out.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 SOON_S = 0.3
-"""After the first change that is not kept; what is left of the second is for the write."""
+"""Between the beginnings of two writes; what is left of the second is for the write."""
 AGAIN_S = 10.0
 """After it could not be written."""
 _SLACK_S = 0.001
@@ -70,8 +70,10 @@ class Keeping:
         self._workspace: Workspace = kit.board.workspace
         self._supervisor = kit.supervisor
         self._queued = queued
-        self._first_s: float | None = None
-        """When the oldest change came that is not kept, on the clock."""
+        self._changed = False
+        """Something may have changed that is not kept."""
+        self._began_s = -SOON_S
+        """When the last write began."""
         self._task: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
         self._kept: _Moment | None = _Moment({}, "", ())
@@ -83,8 +85,7 @@ class Keeping:
         """Something may have been typed, saved, queued or decided; cheap, never waits."""
         if self._ports.rescue is None:
             return
-        if self._first_s is None:
-            self._first_s = self._ports.clock.now()
+        self._changed = True
         if self._task is None:
             self._task = self._supervisor.start(self._work(), "keeping what is typed")
 
@@ -102,12 +103,13 @@ class Keeping:
 
     async def _work(self) -> None:
         try:
-            while self._first_s is not None:
-                wait_s = self._first_s + SOON_S - self._ports.clock.now()
+            while self._changed:
+                wait_s = self._began_s + SOON_S - self._ports.clock.now()
                 if wait_s > _SLACK_S:
                     await self._ports.sleep(wait_s)
                     continue
-                self._first_s = None
+                self._changed = False
+                self._began_s = self._ports.clock.now()
                 moment = self._moment()
                 if not moment.same_as(self._kept):
                     await self._keep(moment)
