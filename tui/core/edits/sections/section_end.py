@@ -43,7 +43,12 @@ def landed_before(ledger: Ledger, record: FileRecord, painter: Painter, told: in
 def stand_right(
     lines: Sequence[str], row: int, ops: Sequence[tuple[str, str, Hunk | None]]
 ) -> bool:
-    """Whether what replaces removed lines is indented as the file is, not as these are quoted."""
+    """Whether what replaces removed lines is indented as the file is, not as these are quoted.
+
+    Beside context that is quoted alike, another depth is a change that is meant.
+    """
+    if any(op == "=" and text.strip() for op, text, _ in ops):
+        return False
     said: list[bool] = []
     for changed, run in groupby(ops, lambda one: one[0] != "="):
         group = list(run)
