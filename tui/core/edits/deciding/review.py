@@ -173,7 +173,7 @@ def below(ledger: Ledger, hunk: Hunk) -> list[Hunk]:
     stack = _under(ledger, hunk)
     while stack:
         one = stack.pop()
-        if one.id not in found and one is not hunk:
+        if one.id not in found:
             found[one.id] = one
             stack += ledger.layers[one.id].below if one.kind is Kind.EDIT else _under(ledger, one)
     return [found[number] for number in sorted(found)]
