@@ -107,7 +107,7 @@ def decoded(path: str, data: bytes) -> str:
         raise EditRefused(f"'{shown}' is larger than 8 MB")
     if b"\0" in data:
         raise EditRefused(f"'{shown}' is binary")
-    if data.count(b"\n") > MAX_LINES:
+    if (data.count(b"\n") or data.count(b"\r")) > MAX_LINES:
         raise EditRefused(f"'{shown}' has more than {MAX_LINES:,} lines")
     try:
         return data.decode("utf-8")

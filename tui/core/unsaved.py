@@ -10,7 +10,7 @@ from tui.core.edits.disk.disk_plan import StillText, still_text
 from tui.core.edits.disk.outside import replace_as_user
 from tui.core.edits.ledger import Ledger
 from tui.core.file_read import ascii_shown
-from tui.core.text.buffer import BOM, Buffer
+from tui.core.text.buffer import Buffer, Form, form_of, plain_text
 from tui.core.text.patch import merge3
 from tui.core.text.rows import whole_text
 from tui.errors import EditRefused
@@ -86,12 +86,12 @@ class TypedText:
 
 def _encoded(text: Buffer) -> bytes:
     """Made in pieces, so that the thread that paints gets its turn in between."""
-    pieces = [BOM.encode()] if text.bom else []
+    pieces, form = [text.form.encode("")], Form(cr=text.form.cr)
     for at in range(0, text.line_count, _PIECE_LINES):
         lines = text.lines[at : at + _PIECE_LINES]
         endings = text.endings[at : at + _PIECE_LINES]
         piece = "".join(chain.from_iterable(zip(lines, endings, strict=True)))
-        pieces.append(piece.encode("utf-8", "surrogatepass"))
+        pieces.append(form.encode(piece))
     return b"".join(pieces)
 
 
@@ -108,7 +108,7 @@ def typed_text(ledger: Ledger, path: str) -> TypedText | None:
 
 def all_of(buffer: Buffer) -> TypedText:
     """A text as it stands, when a bug keeps what belongs on the disk from being found out."""
-    text = StillText(buffer.path, buffer.bom, list(buffer.lines), list(buffer.endings))
+    text = StillText(buffer.path, buffer.form, list(buffer.lines), list(buffer.endings))
     return TypedText(buffer.path, text, None)
 
 
@@ -140,8 +140,8 @@ def bring_back(ledger: Ledger, file: UnsavedFile) -> bool:
     missing = path not in ledger.buffers and ledger.read(path).data is None
     record = ledger.create(path) if missing else ledger.open(path)
     if missing:
-        record.buffer.bom = kept.startswith(BOM)
-    mine = kept.removeprefix(BOM)
-    merged = merge3(before.removeprefix(BOM), mine, whole_text(record.buffer))
+        record.buffer.form = form_of(kept)
+    mine = plain_text(kept)
+    merged = merge3(plain_text(before), mine, whole_text(record.buffer))
     replace_as_user(ledger, record, mine if merged is None else merged, f"rescue:{ledger.revision}")
     return merged is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import Decision, Hunk, Kind
 from tui.core.file_read import FileRead, decoded
-from tui.core.text.buffer import BOM, Buffer, split_text
+from tui.core.text.buffer import Buffer, plain_text, split_text
 from tui.engine.intents import Against
 from tui.engine.kit import Kit
 from tui.errors import EditRefused
@@ -144,7 +144,7 @@ def _read(path: str, read: FileRead) -> _Text:
     if read.data is None:
         return _Text(None, read.refusal)
     try:
-        lines, endings = split_text(decoded(path, read.data).removeprefix(BOM))
+        lines, endings = split_text(plain_text(decoded(path, read.data)))
     except EditRefused as refused:
         return _Text(None, str(refused))
     return _Text(lines, newline=_newline(endings))

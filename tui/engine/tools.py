@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tui.core.edits.workspace import Workspace
 from tui.core.file_block import file_block
 from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
+from tui.core.text.buffer import plain_text
 from tui.core.wire.mending import mended_json
 from tui.engine.call_error import CallError as CallError
 from tui.engine.catalogue import Catalogue
@@ -278,7 +279,7 @@ def decoded(data: bytes) -> str | None:
     if b"\0" in data:
         return None
     try:
-        return data.decode("utf-8-sig")
+        return plain_text(data.decode("utf-8"))
     except UnicodeDecodeError:
         return None
 

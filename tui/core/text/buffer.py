@@ -16,6 +16,33 @@ from typing import NamedTuple
 Position = tuple[int, int]
 
 BOM = "\ufeff"
+
+
+class Form(NamedTuple):
+    """How a file says its text, beside what stands in its lines."""
+
+    bom: bool = False
+    """It begins with a byte order mark."""
+    cr: bool = False
+    r"""Its lines end in ``\r`` alone, as on old Macs; a buffer has them with ``\n``."""
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of a buffer's text."""
+        text = text.replace("\n", "\r") if self.cr else text
+        return ((BOM if self.bom else "") + text).encode("utf-8", "surrogatepass")
+
+
+def form_of(text: str) -> Form:
+    r"""How a file's text is said; with a single ``\n`` in it each ``\r`` is a character."""
+    return Form(text.startswith(BOM), "\r" in text and "\n" not in text)
+
+
+def plain_text(text: str) -> str:
+    """A file's text as a buffer has it."""
+    plain = text.removeprefix(BOM)
+    return plain.replace("\r", "\n") if form_of(text).cr else plain
+
+
 _LOG_LENGTH = 4096
 """Line changes remembered for readers that lag behind; older ones mean "start over"."""
 
@@ -69,17 +96,17 @@ class Buffer:
     """The text of one file."""
 
     def __init__(self, path: str, text: str = "") -> None:
-        """Take over ``text`` (a byte order mark is split off and kept).
+        """Take over a file's ``text``; its form is split off and kept.
 
         ``path`` is relative to the workspace's root, with ``/``.
         """
         self.path = path
-        self.bom = text.startswith(BOM)
+        self.form = form_of(text)
         self.lines: list[str]
         """The lines without endings. Read it; change it only through `replace`."""
         self.endings: list[str]
         """``"\\n"`` or ``"\\r\\n"`` a line; ``""`` for the last one."""
-        self.lines, self.endings = split_text(text[1:] if self.bom else text)
+        self.lines, self.endings = split_text(plain_text(text))
         self._newline = "\n"
         """The first line ending that there was; a file may come to have none."""
         self.revision = 0
@@ -102,12 +129,12 @@ class Buffer:
         return self.endings[0] or self._newline
 
     def text(self) -> str:
-        """The whole text with its line endings, without the byte order mark."""
+        """The whole text with its line endings, without what is of its form."""
         return "".join(chain.from_iterable(zip(self.lines, self.endings, strict=True)))
 
     def encode(self) -> bytes:
-        """The bytes of the file: UTF-8, with the byte order mark if it had one."""
-        return ((BOM if self.bom else "") + self.text()).encode("utf-8", "surrogatepass")
+        """The bytes of the file: UTF-8, in its form."""
+        return self.form.encode(self.text())
 
     def clamp(self, position: Position) -> Position:
         """The nearest position that exists."""

@@ -10,7 +10,7 @@ from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.standing import Standing
 from tui.core.file_read import FileRead, ascii_shown
-from tui.core.text.buffer import Buffer, Mark, split_text
+from tui.core.text.buffer import Buffer, Form, Mark, split_text
 from tui.core.text.patch import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
 from tui.errors import EditRefused
@@ -96,7 +96,7 @@ def _without_apart(
     ]
     places.sort(key=lambda place: place[:2])
     copy = Buffer(record.path)
-    copy.bom, copy.lines, copy.endings = buffer.bom, [], []
+    copy.form, copy.lines, copy.endings = buffer.form, [], []
     done, held = -1, list[Hunk]()
     for first, last, hunk, base in places:
         current = rows_text(buffer, first, last)
@@ -173,7 +173,7 @@ class StillText:
     """A file at one moment; any thread may work out from it what belonged on the disk then."""
 
     path: str
-    bom: bool
+    form: Form
     lines: list[str]
     endings: list[str]
     stood: tuple[_Stood, ...] = ()
@@ -185,7 +185,7 @@ class StillText:
     def buffer(self) -> Buffer:
         """A buffer with the text as it stood, hunks and all."""
         copy = Buffer(self.path)
-        copy.bom = self.bom
+        copy.form = self.form
         copy.lines, copy.endings = list(self.lines), list(self.endings)
         return copy
 
@@ -258,7 +258,7 @@ def still_text(ledger: Ledger, record: FileRecord) -> StillText:
     )
     return StillText(
         record.path,
-        buffer.bom,
+        buffer.form,
         list(buffer.lines),
         list(buffer.endings),
         stood,

@@ -11,7 +11,7 @@ from tui.core.edits.journal import History
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.user_regions import UserRegions
 from tui.core.file_read import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
-from tui.core.text.buffer import BOM, Buffer
+from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.patch import changes, fitted, merge3, replacements
 from tui.core.text.rows import keep_ends, rows_range, rows_text, whole_text
 from tui.errors import EditRefused
@@ -99,9 +99,9 @@ def _merge(ledger: Ledger, record: FileRecord, there: tuple[bytes, str], author:
     Only what differs is made into lines: a log that grows may be open all day.
     """
     data, new = there
-    base = "" if record.disk is None else record.disk.decode("utf-8", "replace").removeprefix(BOM)
+    base = "" if record.disk is None else plain_text(record.disk.decode("utf-8", "replace"))
     mine = changes(base, record.buffer.text())
-    others = changes(base, new.removeprefix(BOM))
+    others = changes(base, plain_text(new))
     fit = fitted(mine, others)
     clean = record.saved
     if fit is None and author is Author.TOOL:
@@ -117,7 +117,7 @@ def _merge(ledger: Ledger, record: FileRecord, there: tuple[bytes, str], author:
     for change in reversed(fit):
         where = rows_range(record.buffer, change.first, change.last)
         ledger.apply(record, *where, "".join(change.lines), author)
-    record.buffer.bom = new.startswith(BOM)
+    record.buffer.form = form_of(new)
     record.history.end_group()
     ledger.conflicts.discard(record.path)
     count_as_accepted(ledger, record, same)
@@ -187,8 +187,8 @@ def _look_again(ledger: Ledger, record: FileRecord, read: FileRead) -> None:
     if same and record.view:
         return  # it grew behind what is shown of it, as logs do
     record.disk = read.data if seen.exact else None
-    record.buffer.bom = seen.text.startswith(BOM)
-    old, new = keep_ends(whole_text(record.buffer)), keep_ends(seen.text.removeprefix(BOM))
+    record.buffer.form = form_of(seen.text)
+    old, new = keep_ends(whole_text(record.buffer)), keep_ends(plain_text(seen.text))
     first, most = 0, min(len(old), len(new))
     while first < most and old[first] == new[first]:
         first += 1
@@ -251,7 +251,7 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
     if record.landing is not None:
         raise EditRefused(f"a model writes in '{ascii_shown(path)}': try again when it is done")
     new = decoded(path, read.data)
-    theirs = new.removeprefix(BOM)
+    theirs = plain_text(new)
     mine = whole_text(backed_out(ledger, record))
     group = f"theirs:{ledger.revision}"
     text = merge3(mine, whole_text(record.buffer), theirs)
@@ -262,7 +262,7 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
         if record.path not in ledger.buffers:  # the hunks had made it; somebody else did too
             ledger.restore(record)
         replace_as_user(ledger, record, theirs, group)
-    record.buffer.bom = new.startswith(BOM)
+    record.buffer.form = form_of(new)
     record.disk = read.data
     count_as_saved(ledger, record)
     ledger.conflicts.discard(path)

@@ -52,10 +52,13 @@ class UpdateWork(FileWork):
         self._refused: Gathered | None = None
         self._newline = ""
         """The file's first line ending before any of it changed."""
+        self._ended = True
+        """Its last line had one."""
         try:
             self.record = self.found(path)
             self.path = self.record.path
             self._newline = self.record.buffer.newline
+            self._ended = not self.record.buffer.lines[-1]
         except EditRefused as error:
             self._refuse(str(error))
 
@@ -122,8 +125,13 @@ class UpdateWork(FileWork):
         self.ended(self._refused.hunk, Stage.REFUSED, reason)
 
     def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
+        cr = self.record is not None and self.record.buffer.form.cr
         if isinstance(event, Line):
-            section.line(event.op, event.text, event.bare)
+            # to git, which knows no such line ends, the whole file is one line
+            for text in event.text.split("\r") if cr else (event.text,):
+                section.line(event.op, text, event.bare)
+        elif isinstance(event, NoNewline) and cr and self._ended:
+            pass
         elif isinstance(event, Anchor | EndOfFile | NoNewline):
             section.told(event)
         elif isinstance(event, SectionEnd):
