@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk
+from tui.core.edit_stream import Channel, Format
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
 
@@ -13,14 +14,14 @@ BLOCK = "<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n"
 FIRST = "a.md\n```\n" + BLOCK.format("q\n", "Q\n") + "```\n\n"
 
 
-def land(place: Disk, text: str, fmt: str, channel: str = "custom") -> Landing:
+def land(place: Disk, text: str, fmt: Format, channel: Channel = "custom") -> Landing:
     place.workspace.ledger.names = lambda: sorted(place.files)
     landing = Landing(
         place.workspace,
         turn=1,
         call_id="x",
         channel=channel,
-        fmt=fmt,  # type: ignore[arg-type]
+        fmt=fmt,
     )
     for char in text:
         landing.feed(char)

@@ -22,7 +22,7 @@ def land(place: Disk, fmt: str, *lines: str) -> Landing:
         new = [line[1:] for line in lines if line[0] != "-"]
         block = ["<<<<<<< SEARCH", *old, "=======", *new, ">>>>>>> REPLACE", ""]
         text = "\n".join(["a.txt", *block])
-    landing = Landing(place.workspace, turn=1, call_id="x", fmt=fmt)  # type: ignore[arg-type]
+    landing = Landing(place.workspace, turn=1, call_id="x", fmt=fmt)
     for char in text:
         landing.feed(char)
         landing.tail()
