@@ -56,9 +56,10 @@ async def test_a_stopped_frame_never_paints() -> None:
     assert frame.count == 0
 
 
+@pytest.mark.parametrize("within", [True, False], ids=["woken within", "woken behind"])
 @pytest.mark.parametrize(("cost_s", "pause_s"), [(0.0, FRAME_S), (0.012, 0.012), (0.05, FRAME_S)])
 async def test_an_expensive_frame_is_followed_by_a_bounded_pause(
-    cost_s: float, pause_s: float
+    cost_s: float, pause_s: float, within: bool
 ) -> None:
     loop = asyncio.get_running_loop()
     spans: list[tuple[float, float]] = []
@@ -66,7 +67,10 @@ async def test_an_expensive_frame_is_followed_by_a_bounded_pause(
 
     def paint() -> None:
         start = loop.time()
-        loop.call_soon(frame.wake)
+        if within:
+            frame.wake()
+        else:
+            loop.call_soon(frame.wake)
         while loop.time() < start + cost_s:
             pass
         spans.append((start, loop.time()))

@@ -40,10 +40,13 @@ class Frame:
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
         self._next_s = 0.0
+        self._wanted = False
+        """It was woken since the last frame began."""
         self._stopped = False
 
     def wake(self) -> None:
         """There is something to paint; costs nothing when a frame is already scheduled."""
+        self._wanted = True
         if self._handle is None and not self._stopped:
             delay = max(self._next_s - self._loop.time(), 0.0)
             self._handle = self._loop.call_later(delay, self._due, context=self._context)
@@ -55,9 +58,12 @@ class Frame:
             self._handle.cancel()
 
     def _due(self) -> None:
-        self._handle = None
+        self._wanted = False
         with self._errors:
             self._run()
+        self._handle = None
+        if self._wanted:  # woken while it was painted: the pause is known only now
+            self.wake()
 
     def _run(self) -> None:
         start, used_s = self._loop.time(), thread_time()

@@ -43,15 +43,33 @@ async def test_an_answer_full_of_signs_is_taken_up_as_the_clock_allows(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = itertools.count()
-    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 1000)
+    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 250)
     session = ScriptedSession()
     async with running(session) as (app, _):
         session.stream(session.say("text", speaker="fast", state="open"), text)
         app._paint()
         view = app.bench.transcript.rows.views[-1]
         assert isinstance(view, text_view.TextView)
-        assert 0 < view._read < 4000
+        assert 0 < view._read < 1000
         assert view.behind
+
+
+async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text, looks = LONG[:4_000], itertools.count()
+    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 250)
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        session.say("text", text, speaker="fast")
+        app._paint()
+        app.bench.transcript.recolour()
+        view = app.bench.transcript.rows.views[-1]
+        assert isinstance(view, text_view.TextView)
+        assert 0 < view._read < len(text) / 4
+        while app.bench.transcript.behind is not None:
+            await pilot.pause()  # the frames that take up the rest come by themselves
+        assert view._read == len(text)
 
 
 async def test_two_answers_that_are_behind_are_taken_up_one_after_the_other() -> None:

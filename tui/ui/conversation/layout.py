@@ -137,6 +137,8 @@ class Layout:
         if end or self.top > self.total - height:
             self.pages.settle_end(height)
             self.top = max(self.total - height, 0)
+        if self.scene.behind:
+            self._session.on_wake()
 
     def sync(self, notices: Notices, height: int = 0) -> int | None:
         """Read what is new; returns the first row that changed, None if none did.
@@ -153,7 +155,8 @@ class Layout:
         if notices.transcript_from is not None:
             near = len(self.views) - _MOST_MADE
             for view in self.views[notices.transcript_from :]:
-                if view.index >= near or view.pages[-1].rows is not None:
+                is_seen = view.pages[-1].rows is not None or view.index in self.scene.behind
+                if view.index >= near or is_seen:
                     changed.add(view.index)
                 elif view.block.state == "failed":
                     self._note_stops(view)

@@ -141,12 +141,15 @@ class MarkdownStream:
 
     def feed(self, text: str) -> int:
         """Add text; returns the index of the first row that changed."""
+        return self.paint(self.take(text))
+
+    def take(self, text: str) -> int:
+        """Add text that is shown with the next `paint`, which must have the lowest that came."""
         first = self.settled
         *complete, self._line = (self._line + text).split("\n")
         for line in complete:
             first = min(first, self._take(line))
         self._line = self._bounded(self._line)
-        self._paint(first)
         return first
 
     def finish(self) -> int:
@@ -158,8 +161,7 @@ class MarkdownStream:
         if self._fence is not None:
             first = min(first, self._close_fence())
         self._settle_open()
-        self._paint(first)
-        return first
+        return self.paint(first)
 
     def _take(self, line: str) -> int:
         """One complete line; returns the first row that changed."""
@@ -297,7 +299,7 @@ class MarkdownStream:
             self._nest = nest._replace(source=nest.source + nest.inside)
         return line[cut:]
 
-    def _paint(self, first: int) -> None:
+    def paint(self, first: int) -> int:
         """Put the settled rows and the open end together; rows before ``first`` stay."""
         del self.rows[first:]
         self.rows += self._done[first:]
@@ -310,12 +312,13 @@ class MarkdownStream:
                 self._add_code(line, self._fence, self._middle)
                 self.rows += self._done[self.settled :]
                 del self._done[self.settled :], self._fence_code[done:]
-            return
+            return first
         at = self._open_at if self._open else self._at
         if found := self._rendered(self._shown(line), at):
             if (self._done or self._begun) and not self._joined:
                 self.rows.append(Line([]))
             self.rows += found
+        return first
 
     def _shown(self, line: str) -> str:
         """What is shown of the open end: signs that are to come are there, in code none are."""

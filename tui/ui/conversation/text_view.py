@@ -19,10 +19,14 @@ _FENCED_PAGE_CHARS = 24_000
 """Of a page that ends within a fence: what spans lines is coloured as a whole up to there."""
 _MOST_FED = 16_000
 """Characters that are taken up in one frame: about 10 ms; what is left waits for the next one."""
-_FED_AT_ONCE, _FEED_S = 1_000, 0.012
-_SIGNS, _MANY_SIGNS, _SIGNS_AT_ONCE = "[]!*_`<&~", 100, 200
-"""A text full of signs may take fifty times as long: the clock is looked at after each piece, and
-after fewer characters where so many of a piece are signs."""
+_FEED_S = 0.008
+"""The same of the processor's time: a text full of signs may take fifty times as long."""
+_FEWEST, _FED_AT_ONCE, _QUICK_S = 100, 1_000, 0.002
+"""Characters between two looks at the clock: twice as many where they were quick, else half."""
+_PAGE_S = 0.03
+"""A page that took so long to make is long enough."""
+_MAKE_S = 0.03
+"""A text that is over and comes into sight is taken up for so long at once, then frame by frame."""
 
 
 class TextPage(Page):
@@ -54,6 +58,10 @@ class TextView(BlockView):
         """Characters that were looked through for code."""
         self._fenced = False
         """There is some, perhaps."""
+        self._pace = _FEWEST
+        """Characters that are taken up between two looks at the clock."""
+        self._spent_s = 0.0
+        """On the last page."""
         self._stream: MarkdownStream | None = None
         """Of the last page, while the text is open."""
 
@@ -88,8 +96,9 @@ class TextView(BlockView):
         """Make the rows of a page."""
         page = self._texts[number]
         if number == len(self._texts) - 1:
+            until_s = thread_time() + _MAKE_S
             self.sync()
-            while self.behind and self.block.state != "open":
+            while self.behind and self.block.state != "open" and thread_time() < until_s:
                 self.sync()  # who scrolls up to it wants its last rows
             return
         before, page.rows = page.height, None
@@ -108,21 +117,27 @@ class TextView(BlockView):
     def _begin(self, page: TextPage) -> None:
         """Make the last page from its beginning."""
         self._stream = MarkdownStream(self.inner, page.carried, page.start)
-        self._read, self._state = page.start, "open"
+        self._read, self._state, self._spent_s = page.start, "open", 0.0
         page.rows = None
 
     def _feed(self, page: TextPage) -> int:
         """Take up what is new, and cut the page where it has become long."""
         block, stream = self.block, self._stream
         assert stream is not None
-        most, until_s = min(self._read + _MOST_FED, block.length), thread_time() + _FEED_S
-        before, end, first = self._closed_rows, self._read, len(stream.rows)
-        while end < most and (end == self._read or thread_time() < until_s):
-            text = block.text_between(end, min(end + _FED_AT_ONCE, most))
-            if sum(map(text.count, _SIGNS)) > _MANY_SIGNS:
-                text = text[:_SIGNS_AT_ONCE]
-            first = min(first, stream.feed(text))
+        before, first = self._closed_rows, len(stream.rows)
+        most, end = min(self._read + _MOST_FED, block.length), self._read
+        start_s = now_s = thread_time()
+        while end < most and now_s < start_s + _FEED_S:
+            text = block.text_between(end, min(end + self._pace, most))
+            first = min(first, stream.take(text))
             end += len(text)
+            before_s, now_s = now_s, thread_time()
+            quick = now_s - before_s < _QUICK_S
+            self._pace = (
+                min(self._pace * 2, _FED_AT_ONCE) if quick else max(self._pace // 2, _FEWEST)
+            )
+        stream.paint(first)
+        self._spent_s += now_s - start_s
         self._read = end
         whole = end == block.length
         (self.scene.behind.discard if whole else self.scene.behind.add)(self.index)
@@ -130,7 +145,8 @@ class TextView(BlockView):
             first = min(first, stream.finish())
         self._state = block.state if whole else "open"
         most = _FENCED_PAGE_CHARS if stream.fenced else _PAGE_CHARS
-        if self._state == "open" and end - stream.unsettled - page.start > most:
+        settled = end - stream.unsettled - page.start
+        if self._state == "open" and (settled > most or (settled > 0 and self._spent_s > _PAGE_S)):
             first = self._cut(page, first)
         else:
             self._show(page, stream.rows, first)
@@ -143,7 +159,7 @@ class TextView(BlockView):
         old = self._stream
         assert old is not None
         self._show(page, old.closed(), first)
-        self._closed_rows += page.height
+        self._closed_rows, self._spent_s = self._closed_rows + page.height, 0.0
         start = self._read - old.unsettled
         new = TextPage(self, len(self.pages), start, old.carried)
         self._texts.append(new)
