@@ -126,9 +126,10 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
     asyncio.get_running_loop().set_exception_handler(log_broken)
     turn = Turn(composition.session, report)
     try:
-        return await turn.play(text, apply=apply)
+        code = await turn.play(text, apply=apply)
     finally:
         await composition.close()
+    return EXIT_INTERRUPTED if turn.interrupted else code
 
 
 class Turn:
@@ -141,6 +142,8 @@ class Turn:
         self._unreachable = False
         self._failed = False
         self._leaves = False
+        self.interrupted = False
+        """Ctrl+C was pressed, whatever was over by then."""
 
     async def play(self, text: str, *, apply: bool) -> int:
         """Send, follow to the end, decide; returns the exit code."""
@@ -181,6 +184,7 @@ class Turn:
         return code
 
     def _interrupt(self) -> None:
+        self.interrupted = True
         self._session.submit(Interrupt())
         asyncio.get_running_loop().call_later(STOPPED_S, self._leave)
 
@@ -210,7 +214,7 @@ class Turn:
 
     def _code(self, left_out: bool) -> int:
         outcome = self._session.status.outcome
-        if outcome == "interrupted" or self._leaves:
+        if outcome == "interrupted" or self.interrupted:
             return EXIT_INTERRUPTED
         if self._unreachable:
             return EXIT_UNREACHABLE

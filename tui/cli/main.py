@@ -11,7 +11,6 @@ import gc
 import importlib
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import logfile, streams
+from tui.cli import interrupts, logfile, streams
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError
 from tui.settings import Paths
@@ -128,9 +127,13 @@ def main() -> None:
     """Run the command line and end the process with a stable exit code."""
     gc.set_threshold(*_COLLECT_AFTER)
     streams.prepare()
-    code = run(sys.argv[1:])
-    # all is kept and closed: one more Ctrl+C ends what Python still does, without a traceback
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        interrupts.raise_again()
+        code = run(sys.argv[1:])
+        interrupts.end_at_once()  # all is kept and closed
+    except KeyboardInterrupt:
+        interrupts.end_at_once()
+        code = EXIT_INTERRUPTED
     sys.exit(code)
 
 

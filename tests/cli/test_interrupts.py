@@ -1,0 +1,50 @@
+"""Ctrl+C at moments that no person can hit on purpose: always 130, never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import clean_environment
+
+_PRESS = "os.kill(os.getpid(), signal.SIGINT)"
+_MOMENTS = {
+    "while modules are imported": f"""
+class Pressing:
+    def find_spec(self, name, path, target=None):
+        if name == "tui.cli.main":
+            {_PRESS}
+sys.meta_path.insert(0, Pressing())
+""",
+    "in a command": f"""
+from tui.cli import main
+main.duetto.main = lambda *args, **more: {_PRESS}
+""",
+    "behind a command": f"""
+from tui.cli import main
+main.run = lambda args: threading.Timer(0.05, lambda: {_PRESS}).start() or 1
+""",
+}
+
+
+@pytest.mark.parametrize("moment", _MOMENTS)
+@pytest.mark.parametrize("ignored", [False, True], ids=["heard", "ignored"])
+def test_ctrl_c_ends_with_130_or_not_at_all(tmp_path: Path, moment: str, ignored: bool) -> None:
+    program = (
+        f"import os, signal, sys, threading\n{_MOMENTS[moment]}\n"
+        "from tui.cli.__main__ import main\nsys.argv = ['duetto', '--version']\nmain()\n"
+    )
+    before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else ""
+    done = subprocess.run(
+        [sys.executable, "-c", before + program],
+        env=clean_environment(tmp_path),
+        capture_output=True,
+        timeout=60,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 130) is not ignored, done.stderr
+    assert "Traceback" not in done.stderr
