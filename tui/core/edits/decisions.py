@@ -131,7 +131,9 @@ class Step:
     candidates: Sequence[int] = ()
     """Where that section could have stood."""
     places: Sequence[Mark] = ()
-    """The nearest of these; they move with the text."""
+    """The nearest of these, where it was placed; they move with the text."""
+    revision: int = 0
+    """Of the text in which it could have stood there."""
     rank: int | None = None
     """It stood in the text and was in conflict; the text stayed, it does not stand there."""
 

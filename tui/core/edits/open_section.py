@@ -64,3 +64,6 @@ class WaitingSection(Protocol):
 
     def place_at(self, row: int) -> None:
         """Land at one of the candidates. Raises EditRefused."""
+
+    def every_place(self) -> Sequence[int]:
+        """All rows at which it could be placed, in the text as it is now."""

@@ -5,23 +5,30 @@ A section of lines that are all over a file would else keep a hundred thousand n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import overload
+from collections.abc import Iterator, Sequence
+from typing import Protocol, overload
 
 NEAREST = 5
 """So many places are kept."""
 
 
+class Finding(Protocol):
+    """Knows how to look for places."""
+
+    def every_place(self) -> Sequence[int]:
+        """All rows at which it could be placed, in the text as it is now."""
+
+
 class Places(Sequence[int]):
     """First rows, in order; those behind the nearest are looked for in the text as it is then."""
 
-    __slots__ = ("_count", "_every", "near")
+    __slots__ = ("_count", "_finding", "near")
 
-    def __init__(self, near: Sequence[int], count: int, every: Callable[[], Sequence[int]]) -> None:
-        """``every`` looks for all of them; there were ``count`` when that was last done."""
+    def __init__(self, near: Sequence[int], count: int, finding: Finding) -> None:
+        """``finding`` looks for all of them; there were ``count`` when that was last done."""
         self.near = tuple(near)
         self._count = count
-        self._every = every
+        self._finding = finding
 
     def __len__(self) -> int:
         return self._count
@@ -60,20 +67,20 @@ class Places(Sequence[int]):
 
     def moved(self, near: Sequence[int]) -> Places:
         """The same, with the nearest where the text brought them."""
-        return Places(near, self._count, self._every)
+        return Places(near, self._count, self._finding)
 
     def _all(self) -> Sequence[int]:
         """All of them now; if there are others than there were, these count from now on."""
-        rows = self._every()
+        rows = self._finding.every_place()
         if len(rows) in (0, self._count):
             return rows or self.near
         self.near, self._count = tuple(rows[:NEAREST]), len(rows)
         return rows
 
 
-def kept(rows: Sequence[int], every: Callable[[], Sequence[int]]) -> Sequence[int]:
+def kept(rows: Sequence[int], finding: Finding) -> Sequence[int]:
     """What is kept of so many places."""
-    return tuple(rows) if len(rows) <= NEAREST else Places(rows[:NEAREST], len(rows), every)
+    return tuple(rows) if len(rows) <= NEAREST else Places(rows[:NEAREST], len(rows), finding)
 
 
 def nearest(places: Sequence[int]) -> tuple[int, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
+from typing import TypeVar
 
 from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Need, Stage, Tally, need_of
 
+T = TypeVar("T")
 _UNSETTLED = OPEN | PLACED | {Stage.CONFLICT}
 
 
@@ -53,7 +55,7 @@ class Roster:
         self._unsettled.pop(hunk.id, None)
         self._discount(hunk)
         for hunks in (self.hunks, self._by_call[hunk.call_id]):
-            _take_out(hunks, hunk)
+            take_out(hunks, hunk)
 
     def files_of(self, call_id: str) -> dict[str, FileTally]:
         """The hunks of one tool call by path, with their numbers."""
@@ -143,7 +145,7 @@ class Roster:
         tally, hunk.tally = hunk.tally, None
         if isinstance(tally, FileTally):
             tally.count(hunk, -1)
-            _take_out(tally.hunks, hunk)
+            take_out(tally.hunks, hunk)
             if not tally.hunks:
                 del self._files[hunk.call_id][hunk.path]
 
@@ -151,11 +153,12 @@ class Roster:
 _ID = attrgetter("id")
 
 
-def _take_out(hunks: list[Hunk], hunk: Hunk) -> None:
-    at = len(hunks) - 1  # it is nearly always among the last
-    while hunks[at] is not hunk:
+def take_out(things: list[T], thing: T) -> None:
+    """Remove one thing of a list; it is nearly always among the last."""
+    at = len(things) - 1
+    while things[at] is not thing:
         at -= 1
-    del hunks[at]
+    del things[at]
 
 
 def waits(hunk: Hunk) -> bool:

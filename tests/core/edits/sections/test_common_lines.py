@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tui.core.edits.hunk import Stage
+from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.places import NEAREST, nearest
 from tui.core.edits.sections import near_miss
 from tui.core.text import line_index
@@ -79,6 +79,61 @@ def test_all_places_are_reached_and_the_nearest_are_kept(lines, section):
     place.workspace.redo_decision()
     assert hunk.stage is Stage.LANDED
     assert place.text("a.txt").split("\n")[last:].count("y") == 1
+
+
+WAITING = {
+    "one hunk": ("apply_patch", "@@\n x\n-x\n+y\n x\n", 1),
+    "two hunks": ("apply_patch", "@@\n x\n-x\n+y\n x\n+z\n x\n", 2),
+    "a block": ("search_replace", "<<<<<<< SEARCH\nx\nx\n=======\nx\ny\n>>>>>>> REPLACE\n", 1),
+}
+each_notation = pytest.mark.parametrize(("fmt", "section", "hunks"), WAITING.values(), ids=WAITING)
+
+
+def many_waiting(fmt, section: str, count: int) -> Disk:
+    """A file of equal lines, and so many sections that wait for a place in it."""
+    place = disk(a="x\n" * 2_000)
+    place.workspace.ledger.ask = True
+    body = section * count
+    text = f"a.txt\n{body}" if fmt == "search_replace" else patch(*body.splitlines())
+    place.land(text, fmt=fmt)
+    return place
+
+
+@each_notation
+def test_sections_that_wait_or_were_given_up_keep_little_more_than_their_lines(fmt, section, hunks):
+    many_waiting(fmt, section, 5)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        place = many_waiting(fmt, section, 400)
+        gc.collect()
+        waiting = tracemalloc.get_traced_memory()[0]
+        place.workspace.reject([hunk.id for hunk in place.workspace.hunks])
+        gc.collect()
+        given_up = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert {hunk.decision for hunk in place.workspace.hunks} == {Decision.REJECTED}
+    assert waiting < 400 * (1_500 + 1_000 * hunks)
+    assert given_up - waiting < 400 * 500 * hunks
+    assert not place.workspace.buffers["a.txt"]._marks
+
+
+@each_notation
+def test_a_section_that_was_given_up_waits_again_where_the_text_has_its_lines(fmt, section, hunks):
+    place = many_waiting(fmt, section, 3)
+    workspace = place.workspace
+    workspace.reject([hunk.id for hunk in workspace.hunks])
+    workspace.edit("a.txt", (0, 0), (0, 0), "new\n")
+    workspace.undo_decision()
+    first = workspace.hunks[0]
+    assert {hunk.stage for hunk in workspace.hunks} == {Stage.CANDIDATES}
+    assert nearest(first.candidates) == (1, 2, 3, 4, 5)
+    workspace.place(first.id, 3)
+    assert [hunk.stage for hunk in workspace.hunks[:hunks]] == [Stage.LANDED] * hunks
+    written = place.text("a.txt").split("\n")
+    assert written[:5] == ["new", "x", "x", "x", "y"]
+    assert written.count("z") == hunks - 1
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tui.core.edits.decisions import Beside, Entry, Step, TakenOff, Work
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import ahead_of
 from tui.core.edits.ledger import Author, FileRecord, Ledger
-from tui.core.edits.places import moved
+from tui.core.edits.places import kept, nearest
 from tui.core.text.buffer import Mark
 from tui.core.text.patch import merge3
 from tui.core.text.rows import file_rows, row_count, rows_text
@@ -175,11 +175,14 @@ def _ask_again(record: FileRecord, step: Step) -> None:
     """A section that was given up waits for the user's choice again."""
     if record.gone:
         raise EditRefused(_GONE)
-    section = step.waiting
-    if section is not None and section not in record.waiting:
+    section, places = step.waiting, step.candidates
+    if section is not None and section not in record.waiting[-1:]:  # its hunks come one by one
         record.waiting.append(section)
-    step.hunk.candidates = moved(step.candidates, [mark.line for mark in step.places])
-    record.buffer.release(*step.places)
+    if section is not None and step.revision != record.buffer.revision:
+        last = record.buffer.line_count - 1
+        rows = section.every_place() or [min(row, last) for row in nearest(places)]
+        places = kept(rows, section)
+    step.hunk.candidates = places
 
 
 def _take_back_acceptance(ledger: Ledger, record: FileRecord, step: Step) -> list[str]:

@@ -21,7 +21,7 @@ from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.open_section import WaitingSection
-from tui.core.edits.places import nearest
+from tui.core.edits.roster import take_out
 from tui.core.text.rows import rows_text, whole_text
 
 
@@ -323,14 +323,14 @@ def _dismiss(ledger: Ledger, hunk: Hunk, words: str) -> None:
     if hunk.stage in OPEN and section is None:
         return
     if record is not None and section is not None:
-        record.waiting.remove(section)
+        take_out(record.waiting, section)
     for one in section.hunks if section else [hunk]:
         # a section is placed as one, so it is also given up as one
         step = _step(one, record)
         step.waiting = section
         if section is not None and record is not None:
             step.candidates = one.candidates
-            step.places = [record.buffer.mark(row, right=True) for row in nearest(one.candidates)]
+            step.revision = record.buffer.revision
         if record is not None and one in record.live:
             step.rank = record.live.rank(one)
             step.version = record.decide()  # its text belongs on the disk, as it is now
@@ -344,7 +344,7 @@ def _dismiss(ledger: Ledger, hunk: Hunk, words: str) -> None:
 
 def _waiting(record: FileRecord | None, hunk: Hunk) -> WaitingSection | None:
     """The section of a hunk, if it waits for the user to choose its place."""
-    waiting = record.waiting if record is not None else []
+    waiting = reversed(record.waiting) if record is not None else ()  # mostly the newest goes
     return next((section for section in waiting if hunk in section.hunks), None)
 
 

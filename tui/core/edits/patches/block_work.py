@@ -98,9 +98,7 @@ class SearchWork(FileWork):
             self._refused = Gathered(self.hunk(Kind.EDIT, number))
             self.ended(self._refused.hunk, Stage.REFUSED, str(error))
             return
-        self._section = SearchSection(
-            self.ledger, self.record, lambda: self.hunk(Kind.EDIT, number)
-        )
+        self._section = SearchSection(self.ledger, self.record, self.new_edit, number)
         self._section.newline = self._newline
 
     def _is_missing(self) -> bool:
@@ -136,7 +134,7 @@ class WholeWork(FileWork):
     def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: NewHunk) -> None:
         super().__init__(ledger, record.path, new_hunk)
         self.record = record
-        self._section = WholeSection(ledger, record, lambda: self.hunk(Kind.EDIT))
+        self._section = WholeSection(ledger, record, self.new_edit)
 
     @property
     def last_row(self) -> int | None:

@@ -90,7 +90,8 @@ class UpdateWork(FileWork):
                 self.ledger,
                 self.record,
                 self._search,
-                lambda: self.hunk(Kind.EDIT, number),
+                self.new_edit,
+                number,
             )
             self._section.newline = self._newline
         elif self._section is not None:

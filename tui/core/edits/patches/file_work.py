@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tui.core.edit_stream.events import Ev, Line
 from tui.core.edits.hunk import Hunk, Kind, Stage
@@ -54,6 +55,8 @@ class FileWork:
         self.path = path
         self.hunks: list[Hunk] = []
         self._new_hunk = new_hunk
+        self.new_edit = partial(self.hunk, Kind.EDIT)
+        """A new hunk of a section; one object for all sections."""
 
     @property
     def last_row(self) -> int | None:

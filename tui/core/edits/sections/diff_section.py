@@ -41,8 +41,10 @@ class Fit:
 class DiffSection(Section):
     """Lands new lines over old ones that are known."""
 
-    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[], Hunk]) -> None:
-        super().__init__(ledger, record, Search(), new_hunk)
+    def __init__(
+        self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int = 0
+    ) -> None:
+        super().__init__(ledger, record, Search(), new_hunk, number)
         self.new: list[str] = []
         """The new lines so far."""
         self.old: list[str] = []
@@ -95,6 +97,9 @@ class DiffSection(Section):
         self._ledger.bump()
 
     # Inside.
+
+    def _fold(self) -> None:
+        """A new text of a file that waits is as it was: there is one."""
 
     def _begin(self, fit: Fit) -> None:
         """The place is known: paint from here on."""
@@ -210,7 +215,7 @@ class WholeSection(DiffSection):
     new text came or while it does, is merged with it at its end (EDITS.md section 5).
     """
 
-    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[], Hunk]) -> None:
+    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk]) -> None:
         super().__init__(ledger, record, new_hunk)
         sent = record.since.before(record.buffer)
         self._sent = keep_ends(sent)

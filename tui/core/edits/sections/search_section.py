@@ -60,8 +60,10 @@ class _Elided(LineDiff):
 class SearchSection(DiffSection):
     """One block, from its SEARCH marker to its REPLACE marker."""
 
-    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[], Hunk]) -> None:
-        super().__init__(ledger, record, new_hunk)
+    def __init__(
+        self, ledger: Ledger, record: FileRecord, new_hunk: Callable[[int], Hunk], number: int
+    ) -> None:
+        super().__init__(ledger, record, new_hunk, number)
         self.locator.search = Search(notation="search_replace")
         self.locator.ops = ()
         self._dividers: list[tuple[int, str]] = []
@@ -70,6 +72,8 @@ class SearchSection(DiffSection):
         """Blank lines at the end that are held, as SEARCH had more of them than the file."""
         self._lead = 0
         """Blank lines at the beginning that are left out, as in SEARCH."""
+        self._sides: tuple[str, str | None] | None = None
+        """While it waits, SEARCH and REPLACE (None: no line): it has no lists of lines then."""
 
     def old_line(self, text: str) -> None:
         """The next line of SEARCH."""
@@ -105,6 +109,7 @@ class SearchSection(DiffSection):
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
+        self._unfold()
         spot = self.locator.at(row)
         if spot is None:
             raise EditRefused("it does not fit there any more: the text has changed")
@@ -112,6 +117,28 @@ class SearchSection(DiffSection):
         self._replay(self._fit_at(spot))
 
     # Inside.
+
+    def _fold(self) -> None:
+        """It waits: keep both sides only, of which the rest follows."""
+        self._sides = "\n".join(self.old), "\n".join(self.new) if self.new else None
+        del self.old, self.new, self.ops, self.locator
+
+    def _unfold(self) -> None:
+        """Have both sides again, and what looks for the old one."""
+        if self._sides is None:
+            return
+        old, new = self._sides
+        self._sides = None
+        self.old, self.new = old.split("\n"), [] if new is None else new.split("\n")
+        self.ops = []
+        self.locator = self._locator_for(self.old)
+        self._tell(self.locator)
+
+    def _tell(self, locator: Locator) -> None:
+        """What the new lines are: a locator may have to know."""
+        locator.new[:] = self.new
+        ops = difference(self.old, self.new)
+        locator.ops = [(op, text, None) for op, text in ops]
 
     def _begin(self, fit: Fit) -> None:
         self._lead, self._blanks = fit.spot.skip_first, []
@@ -173,10 +200,8 @@ class SearchSection(DiffSection):
             last = file_rows(self.record.buffer)
             flag = ("empty SEARCH: put at the end of the file",) if last else ()
             return Fit(Spot(last, flags=flag), LineDiff(()))
-        self.locator.new[:] = self.new
         if explain:
-            ops = difference(self.old, self.new)
-            self.locator.ops = [(op, text, None) for op, text in ops]
+            self._tell(self.locator)
         place = self.locator.choose(explain=explain)
         if isinstance(place, Spot):
             return self._fit_at(place)

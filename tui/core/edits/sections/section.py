@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import islice
 
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.places import kept
+from tui.core.edits.sections.folded import Folded, folded
 from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter, step_over_gap
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
@@ -40,10 +42,12 @@ class Section(Painted):
         ledger: Ledger,
         record: FileRecord,
         search: Search,
-        new_hunk: Callable[[], Hunk],
+        new_hunk: Callable[[int], Hunk],
+        number: int = 0,
     ) -> None:
+        """``new_hunk`` makes a hunk of the section of that number."""
         self.record = record
-        self.hunks: list[Hunk] = [new_hunk()]
+        self.hunks: list[Hunk] = [new_hunk(number)]
         self.flags: list[str] = []
         self.newline = ""
         """What new lines end with; empty: what the file's first line ends with."""
@@ -54,7 +58,10 @@ class Section(Painted):
         self.placed_rows: tuple[int, int] | None = None
         """First row and the row behind the last changed one, once it is placed."""
         self._ledger = ledger
+        self._folded: Folded | None = None
+        """While it waits, its lines: it has no `ops` and no `locator` then."""
         self._new_hunk = new_hunk
+        self._number = number
         self._open = False
         """A change group is open: the next changed line belongs to it."""
         self._changes = False
@@ -128,12 +135,19 @@ class Section(Painted):
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
+        self._unfold()
         place = self.locator.at(row)
         if place is None:
             raise EditRefused("it does not fit there any more: the text has changed")
         for hunk in self.hunks:
             hunk.reason = ""
         self._apply(place)
+
+    def every_place(self) -> Sequence[int]:
+        """All rows at which it could be placed, in the text as it is now."""
+        twin = copy(self)
+        twin._unfold()
+        return twin.locator.places()
 
     # What a front end reads (OpenSection).
 
@@ -174,7 +188,7 @@ class Section(Painted):
             return None
         if not self._open:
             if self._changes:
-                self.hunks.append(self._new_hunk())
+                self.hunks.append(self._new_hunk(self._number))
                 self.hunks[-1].stage = self.hunks[0].stage
             self._open = self._changes = True
         return self.hunks[-1]
@@ -259,7 +273,7 @@ class Section(Painted):
         for at, _ in reversed(spot.blanks):
             hunk = self.ops[at][2]
             if hunk is not None and self.ops[at - 1][2] is hunk:
-                self.hunks.insert(self.hunks.index(hunk) + 1, self._new_hunk())
+                self.hunks.insert(self.hunks.index(hunk) + 1, self._new_hunk(self._number))
                 part(self.ops, at, hunk, self.hunks[self.hunks.index(hunk) + 1])
         self.ops[:] = with_blanks(self.ops, spot.blanks)
         painter = self._start(spot)
@@ -294,7 +308,7 @@ class Section(Painted):
         self._stage(Stage.LANDED)
 
     def _refuse(self, miss: Miss) -> None:
-        places = kept(miss.candidates, self.locator.places)
+        places = kept(miss.candidates, self)
         for hunk in self.hunks:
             hunk.reason, hunk.near = miss.reason, miss.near
             hunk.candidates = places
@@ -305,8 +319,22 @@ class Section(Painted):
             self.height = max(1, len(self.locator.old))
             self.record.drift.follow(self.record.waiting)
             self.record.waiting.append(self)
+            self._fold()
         asked = bool(miss.candidates) and self._ledger.ask
         self._stage(Stage.CANDIDATES if asked else Stage.REFUSED)
+
+    def _fold(self) -> None:
+        """It waits: keep little more than its lines."""
+        self._folded = folded(self.ops, self.locator)
+        del self.ops, self.locator
+
+    def _unfold(self) -> None:
+        """Have the lines again as they were before it waited."""
+        if self._folded is not None:
+            self.ops = self._folded.opened(self.hunks)
+            record = self.record
+            self.locator = self._folded.locator(record.buffer, record.index, self.ops)
+            self._folded = None
 
     def _forget_unused(self) -> None:
         """Hunks for which no whole line came are none."""
@@ -322,7 +350,7 @@ class Section(Painted):
         """A section without changes is nothing to review, but its lines should be there."""
         place = self.locator.choose() if self._painter is None else None
         if isinstance(place, Miss) and not place.candidates:
-            self.hunks.append(self._new_hunk())
+            self.hunks.append(self._new_hunk(self._number))
             self._refuse(place)
 
     def _cut(self, why: str) -> None:
