@@ -65,20 +65,23 @@ def other_indent(
 ) -> list[str]:
     """The flag of added lines that are indented with tabs where the file has blanks, or not so."""
     added = [painter.indented(text) for op, text, _ in ops if op == "+" and text.strip()]
-    tabs = any(_TABS.match(text) for text in added)
-    blanks = any(text.startswith("  ") for text in added)
-    if not (tabs or blanks):
-        return []
     lines, row = record.buffer.lines, painter.row
     near = [*lines[max(0, row - _AROUND) : row], *lines[painter.end : painter.end + _AROUND]]
-    near += [text.removesuffix("\n") for text in painter.base]
-    has_tabs = any(_TABS.match(text) for text in near)
-    has_blanks = any(text.startswith("  ") for text in near)
-    if tabs and has_blanks and not has_tabs:
+    near += painter.base
+    # what is asked second is mostly found in the first lines near by
+    if _tabbed(added) and not _tabbed(near) and _blanked(near):
         return ["its new lines are indented with tabs, the file with blanks"]
-    if blanks and has_tabs and not has_blanks:
+    if _blanked(added) and not _blanked(near) and _tabbed(near):
         return ["its new lines are indented with blanks, the file with tabs"]
     return []
+
+
+def _tabbed(lines: Sequence[str]) -> bool:
+    return any(map(_TABS.match, lines))
+
+
+def _blanked(lines: Sequence[str]) -> bool:
+    return any(line.startswith("  ") for line in lines)
 
 
 def stands_behind(
