@@ -18,7 +18,7 @@ from tui.core.text.rows import file_rows
 from tui.core.text.stretches import Stretch, stretches
 
 _BLOCK_ROWS = 500
-_BLOCKS_A_TIME = 8
+_BLOCKS_A_TIME = 32
 """So many a look-up puts in order: 100,000 rows at once were a late frame."""
 _SAMPLE = 20
 """So many blocks that are not in order say about how often a line is there."""
@@ -93,8 +93,9 @@ class _Block:
             lines = [plain(line) for line in lines]
         self.lines[first:last] = lines
         if self.known is not None:
-            many = len(self.known) > 4 * _BLOCK_ROWS
-            self.known = set(self.lines) if many else self.known | set(lines)
+            self.known.update(lines)
+            if len(self.known) > 4 * _BLOCK_ROWS:
+                self.known = set(self.lines)
         self.count = len(self.lines)
         self._text = self._sorted = None
 
@@ -311,11 +312,10 @@ def _starts(blocks: Sequence[_Block]) -> list[int]:
 
 
 def _same(lines: list[str], wanted: str) -> list[int]:
-    if lines.count(wanted) > _OFTEN:
-        return [row for row, line in enumerate(lines) if line == wanted]
     rows: list[int] = []
     try:
-        while True:
+        while len(rows) <= _OFTEN:
             rows.append(lines.index(wanted, rows[-1] + 1 if rows else 0))
     except ValueError:
         return rows
+    return [row for row, line in enumerate(lines) if line == wanted]
