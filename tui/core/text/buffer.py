@@ -109,6 +109,8 @@ class Buffer:
         self.lines, self.endings = split_text(plain_text(text))
         self._newline = "\n"
         """The first line ending that there was; a file may come to have none."""
+        self._alike = "\r" not in text
+        """All endings are the same but the last: of them only the number changes."""
         self.revision = 0
         self._marks: list[Mark] = []
         self._log: deque[LineChange] = deque(maxlen=_LOG_LENGTH)
@@ -141,6 +143,10 @@ class Buffer:
         line = min(max(position[0], 0), len(self.lines) - 1)
         return (line, min(max(position[1], 0), len(self.lines[line])))
 
+    def _exists(self, position: Position) -> bool:
+        line, col = position
+        return 0 <= line < len(self.lines) and 0 <= col <= len(self.lines[line])
+
     def slice(self, start: Position, end: Position) -> str:
         """The text between two positions, with line endings."""
         (row, col), (last, last_col) = start, end
@@ -161,7 +167,7 @@ class Buffer:
         Raises:
             ValueError: the range does not exist; nothing was changed.
         """
-        if self.clamp(start) != start or self.clamp(end) != end or start > end:
+        if not (self._exists(start) and self._exists(end) and start <= end):
             raise ValueError(f"no such range in {self.path}: {start} to {end}")
         start, end, text = self._whole_endings(start, end, text)
         old_text, self._newline = self.slice(start, end), self.newline
@@ -179,7 +185,12 @@ class Buffer:
         endings[-1] = self.endings[last]
         stay = start == end and col > 0 and len(lines) > 1 and lines[0] == head and not tail
         self.lines[row : last + 1] = lines
-        self.endings[row : last + 1] = endings
+        self._alike = self._alike and "\r" not in text
+        if self._alike:
+            more, at = len(lines) - (last - row + 1), len(self.endings) - 1
+            self.endings[at + min(more, 0) : at] = endings[: max(more, 0)]
+        else:
+            self.endings[row : last + 1] = endings
         self.revision += 1
         self._log.append(LineChange(row, last - row + 1, len(lines)))
         change = Change(start, end, new_end, old_text, text)

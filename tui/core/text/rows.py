@@ -26,8 +26,8 @@ def file_rows(buffer: Buffer) -> int:
 
 def rows_range(buffer: Buffer, first: int, last: int) -> tuple[Position, Position]:
     """Where rows begin and end, as positions."""
-    here = buffer.clamp((first, 0)) if first < buffer.line_count else buffer.end
-    return here, ((last, 0) if last < buffer.line_count else buffer.end)
+    count, end = len(buffer.lines), buffer.end
+    return ((max(first, 0), 0) if first < count else end), ((last, 0) if last < count else end)
 
 
 def rows_text(buffer: Buffer, first: int, last: int) -> str:
