@@ -104,14 +104,12 @@ class Tally:
             tally.removed += by * hunk.removed
             tally = tally.whole
 
-    def changed(self, before: Need, now: Need, added: int, removed: int) -> None:
-        """A hunk needs something else now, or has so many more lines."""
+    def changed(self, before: Need, now: Need) -> None:
+        """A hunk needs something else now."""
         tally: Tally | None = self
         while tally is not None:
             tally.needs[before] -= 1
             tally.needs[now] += 1
-            tally.added += added
-            tally.removed += removed
             tally = tally.whole
 
 
@@ -204,25 +202,35 @@ def need_of(hunk: Hunk) -> Need:
 
 
 def _noted(name: str) -> property:
-    """An attribute whose changes the tally hears of."""
+    """An attribute from which it follows what a hunk needs: the tally hears of that."""
     kept = f"_{name}"
-    lines = name in ("added", "removed")
 
     def change(hunk: Hunk, value: object) -> None:
-        tally = hunk.tally
-        if tally is None:
-            setattr(hunk, kept, value)
-            return
-        before = hunk.need, hunk.added, hunk.removed
         setattr(hunk, kept, value)
-        if not lines:
-            hunk.need = need_of(hunk)
-        now = hunk.need, hunk.added, hunk.removed
-        if now != before:
-            tally.changed(before[0], now[0], now[1] - before[1], now[2] - before[2])
+        tally, before = hunk.tally, hunk.need
+        if tally is not None and (now := need_of(hunk)) is not before:
+            hunk.need = now
+            tally.changed(before, now)
 
     return property(attrgetter(kept), change)
 
 
-for _name in ("stage", "decision", "candidates", "reason", "added", "removed"):
+def _counted(name: str) -> property:
+    """A number of lines: the tally hears of each change."""
+    kept = f"_{name}"
+
+    def change(hunk: Hunk, value: int) -> None:
+        tally: Tally | None = hunk.tally
+        by = value - getattr(hunk, kept) if tally is not None else 0
+        setattr(hunk, kept, value)
+        while tally is not None:
+            setattr(tally, name, getattr(tally, name) + by)
+            tally = tally.whole
+
+    return property(attrgetter(kept), change)
+
+
+for _name in ("stage", "decision", "candidates", "reason"):
     setattr(Hunk, _name, _noted(_name))
+for _name in ("added", "removed"):
+    setattr(Hunk, _name, _counted(_name))

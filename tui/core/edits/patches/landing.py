@@ -107,6 +107,7 @@ class Landing:
             delta = delta.replace("\0", "\ufffd")
         for event in self._parser.feed(delta):
             self._take(event)
+        self._note_line()
 
     def tail(self) -> None:
         """Paint the unfinished added line; call it once a frame at most.
@@ -152,6 +153,9 @@ class Landing:
             self._held.append(event)
         elif self._unnamed:
             self._name(event)
+        elif isinstance(event, Line):
+            if self._work is not None:
+                self._work.take(event, self._why)
         elif isinstance(event, Prose):
             self.prose.append(event.text)
         elif isinstance(event, Cut):
@@ -168,7 +172,6 @@ class Landing:
             self._end_file(event)
         elif self._work is not None:
             self._work.take(event, self._why)
-            self._note_line()
 
     def _name(self, event: Ev) -> None:
         """Go on with a header, once it is known if its first SEARCH has lines."""
@@ -206,6 +209,7 @@ class Landing:
         self._work = work_for(self._ledger, event, self._new_hunk)
 
     def _end_file(self, event: FileEnd) -> None:
+        self._note_line()
         work, self._work = self._work, None
         if work is not None:
             work.end(event.closed, self._why)
@@ -239,6 +243,7 @@ class Landing:
                 waiters.remove(self._go_on)
         for event in held:
             self._take(event)
+        self._note_line()
 
     def _unlock(self) -> None:
         passed, self._passed = self._passed, None

@@ -28,6 +28,7 @@ class Tier(IntEnum):
     NONE = 4
 
 
+_TIERS = tuple(Tier)
 FORMS: tuple[Form, ...] = (str, str.rstrip, str.strip, plain)
 """What is the same in two lines that match on a tier, or on one above it."""
 
@@ -55,7 +56,10 @@ class Candidates:
     @property
     def best(self) -> Tier:
         """The best tier that has rows; NONE: there are none."""
-        return next((tier for tier in Tier if tier < Tier.NONE and self._tiers[tier]), Tier.NONE)
+        for tier, rows in zip(_TIERS, self._tiers, strict=False):
+            if rows:
+                return tier
+        return Tier.NONE
 
     def narrow(self, lines: Sequence[str], count: int, offset: int, line: str) -> None:
         """Keep what has ``line`` so many rows further on; of the lines only ``count`` are text."""

@@ -113,7 +113,7 @@ class Painter:
         self.tags.append("-" if struck else "=")
         if struck:
             self.groups[-1].last = len(self.tags)
-        self._show()
+            self._show()
 
     def close_group(self) -> None:
         """No more lines come for the open change group."""
@@ -148,6 +148,7 @@ class Painter:
         """Take the unfinished line out again, unless the user has typed in it."""
         if self._partial is not None and self.tags[-1] == "+":
             self._remove(len(self.tags) - 1, len(self.tags))
+            self._show()
         self._partial = None
 
     def take_back(self, group: Group | None = None) -> None:

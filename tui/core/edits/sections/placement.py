@@ -186,9 +186,10 @@ class Locator:
         if not self.old or self.bare:
             return None
         found = self._current()
-        if found.best > Tier.RSTRIP:
+        best = found.best
+        if best > Tier.RSTRIP:
             return None
-        rows: Sequence[int] = found.on(found.best)
+        rows: Sequence[int] = found.on(best)
         if self.anchors:
             anchors = self.anchor_rows()
             rows = _from(rows, anchors[0]) if anchors else ()

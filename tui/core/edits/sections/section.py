@@ -198,7 +198,8 @@ class Section(Painted):
         if op == "+":
             hunk.added += 1
         else:
-            hunk.removed += op == "-"
+            if op == "-":
+                hunk.removed += 1
             self.locator.add_old(text, op == "=")
 
     def _look(self) -> None:
