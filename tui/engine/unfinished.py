@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import Finding, State, Unfinished, found, told
-from tui.engine.board import Board
 from tui.engine.notices import Trouble
-from tui.engine.ports import Files, WriteJournal
 from tui.engine.write_set import bring
 from tui.errors import FileRefused
+
+if TYPE_CHECKING:
+    from tui.engine.board import Board
+    from tui.engine.ports import Files, WriteJournal
 
 Way = Literal["finish", "undo", "keep"]
 """All new, all old, or as it is."""

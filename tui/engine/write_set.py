@@ -9,14 +9,17 @@ taken back; if duetto is killed, the next one finds the journal (`tui.engine.unf
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import State, Step, state_of
 from tui.core.file_read import MAX_BYTES, FileRead, Prepared
-from tui.engine.ports import Files, WriteJournal
 from tui.errors import FileRefused
+
+if TYPE_CHECKING:
+    from tui.engine.ports import Files, WriteJournal
 
 
 def bring(
