@@ -381,7 +381,8 @@ async def test_an_answer_without_end_is_stopped(
     async with endpoints(bridge, ["two/m"], one=endless, two=saying(WORDS)) as made:
         last = (await turn(client))[-1]
         assert last["type"] == "response.failed"
-        assert "does not come to an end" in last["response"]["error"]["message"]
+        assert "it was stopped" in last["response"]["error"]["message"]
+        assert last["response"]["error"]["code"] == "endpoint_answer_unusable"
         async with asyncio.timeout(5):
             await made["one"].gone.wait()
         assert made["two"].bodies == []

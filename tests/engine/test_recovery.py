@@ -223,6 +223,20 @@ def test_an_endpoint_that_http_never_reached_is_told_at_once() -> None:
     assert trouble.why == "x: no."
 
 
+_UNUSABLE = {"code": "endpoint_answer_unusable", "message": "x does not come to an end."}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [ErrorEvent(502, **_UNUSABLE), Failed({"error": _UNUSABLE})],
+    ids=["not begun", "begun"],
+)
+def test_an_answer_that_was_not_taken_is_not_asked_for_again(event: ErrorEvent | Failed) -> None:
+    remedy = tries().failed(event)
+    assert (remedy.action, remedy.other_way) == ("give up", False)
+    assert remedy.why == _UNUSABLE["message"]
+
+
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008])
 def test_a_close_that_blames_us_is_not_repeated(code: int) -> None:
     assert tries().lost("policy", code, heard=False).action == "give up"

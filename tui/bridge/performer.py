@@ -173,7 +173,7 @@ class _Performance:
             self._refuse(error, leg, words)
         else:
             unreached = isinstance(error, Broken) and error.unreached
-            self._run.refuse(502, UNREACHED if unreached else "server_error", words)
+            self._run.refuse(502, UNREACHED if unreached else error.code, words)
 
     def _refuse(self, error: Refused, leg: Leg | None, words: str = "") -> None:
         code, param = error.code, error.param
@@ -195,7 +195,7 @@ def _elsewhere(error: Refused | Broken, legs: Sequence[Leg]) -> bool:
 def _late_code(error: Refused | Broken) -> str:
     """The code for a response that fails in the midst, where no status tells what it means."""
     if isinstance(error, Broken):
-        return "server_error"
+        return error.code
     if error.status >= 500:
         return error.code if error.code in _OVERLOADED else "server_error"
     owes = any(word in error.code for word in ("quota", "credit", "billing", "payment"))

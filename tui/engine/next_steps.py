@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tui.core.wire.refusals import UNUSABLE
+
 
 class Advice(NamedTuple):
     """The title of the trouble, and the next step; empty: as of any other failure."""
@@ -48,5 +50,8 @@ def advice(code: str) -> Advice:
 
 
 def is_final(status: int | None, code: str) -> bool:
-    """Whether it is of no use to wait, whatever the status lets hope: who owes does not get in."""
-    return code in _NO_CREDIT or status == 402
+    """Whether it is of no use to wait, whatever the status lets hope.
+
+    Who owes does not get in, and an answer that was not taken would come again.
+    """
+    return code in _NO_CREDIT or status == 402 or code == UNUSABLE

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from tui.core.wire.address import Address
+from tui.core.wire.refusals import UNUSABLE
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.telling import Telling
@@ -174,10 +175,19 @@ def status_of(code: str) -> int:
 class Broken(Exception):
     """The answer broke off, or there was none; the text says it in one sentence."""
 
+    code = "server_error"
+    """For the client, where the endpoint had answered at all."""
+
     def __init__(self, text: str, *, unreached: bool = False) -> None:
         """The sentence, and whether nobody there ever answered, so that it is no mishap."""
         super().__init__(text)
         self.unreached = unreached
+
+
+class Unusable(Broken):
+    """The endpoint sent more than is taken, or what is not; asked again it would do the same."""
+
+    code = UNUSABLE
 
 
 class Steered(Exception):

@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from tui.bridge.aside import aside
-from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
+from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.fair_socket import BUDGET_S
 from tui.bridge.providers.knowledge import Knowledge
@@ -90,7 +90,7 @@ class HttpEndpoint:
         except EndpointError as error:
             raise Refused(400, "proxy_not_supported", str(error)) from error
         except OversizeError as error:
-            raise Broken(f"{self._host} sent an event of more than 32 MiB.") from error
+            raise Unusable(f"{self._host} sent an event of more than 32 MiB.") from error
         except BrokenError as error:
             raise Broken(str(error), unreached=error.unreached) from error
 
@@ -229,7 +229,7 @@ class _Heard:
         """
         self._size_bytes += len(chunk)
         if self._size_bytes > MOST_ANSWER_BYTES:
-            raise Broken(f"{self._host} does not come to an end: its answer is too large.")
+            raise Unusable(f"{self._host} does not come to an end: its answer is too large.")
         until_s = time.monotonic() + BUDGET_S
         for at in range(0, len(chunk), _SLICE_BYTES):
             for message in self._parser.feed(chunk[at : at + _SLICE_BYTES]):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered
+from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered, Unusable
 from tui.bridge.pace import Pace, Turns
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import TOLD_BY_OTHERS, FinishStatus, Run, usage_fields
@@ -252,9 +252,9 @@ class Telling:
 
 def _look_for_end(run: Run) -> None:
     if run.chars > MOST_CHARS:
-        raise Broken(f"The answer is longer than {MOST_CHARS >> 20} MB: it was stopped.")
+        raise Unusable(f"The answer is longer than {MOST_CHARS >> 20} MB: it was stopped.")
     if run.said > MOST_EVENTS:
-        raise Broken("The answer does not come to an end: it was stopped.")
+        raise Unusable("The answer does not come to an end: it was stopped.")
 
 
 def estimated_input(run: Run) -> int:

@@ -6,7 +6,7 @@ import json
 
 import msgspec
 
-from tui.bridge.endpoints.base import Broken
+from tui.bridge.endpoints.base import Unusable
 from tui.core.wire.mending import mended_json
 from tui.core.wire.weight import too_heavy
 
@@ -23,7 +23,7 @@ def value_of(data: bytes, *, mend: bool = False) -> object:
     """
     if words := too_heavy(data):
         if data.lstrip().startswith(b"{"):
-            raise Broken(f"The endpoint sent a message {words}: it was not read.")
+            raise Unusable(f"The endpoint sent a message {words}: it was not read.")
         raise ValueError(words)
     try:
         value = msgspec.json.decode(data)

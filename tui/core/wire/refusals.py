@@ -18,6 +18,9 @@ NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
 """What a server answers to an upgrade that it does not know: HTTP+SSE may work there."""
 UNREACHED = "endpoint_unreachable"
 """The bridge's relay says so of an endpoint that never answered: a wrong address, most likely."""
+UNUSABLE = "endpoint_answer_unusable"
+"""The bridge says so of an endpoint that sent what is not taken, such as an answer without end: the
+same request would end the same way."""
 HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
 _PASSING = frozenset({408, 409, 425, 429})

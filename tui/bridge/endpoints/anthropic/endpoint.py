@@ -9,7 +9,7 @@ from tui.bridge.endpoints.anthropic.asking import Turn, asking, unhurried
 from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
 from tui.bridge.endpoints.anthropic.lessons import Lessons, lesson, other_lesson, passes
 from tui.bridge.endpoints.anthropic.options import Options, options_of
-from tui.bridge.endpoints.base import Asked, Broken, Refused, Target
+from tui.bridge.endpoints.base import Asked, Refused, Target, Unusable
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.untaken import MOST_TRIES, STATUSES
@@ -39,7 +39,7 @@ class AnthropicEndpoint(HttpEndpoint):
             await self._ask(turn, telling)
             if telling.done or len(turn.spent) == pauses:
                 return
-        raise Broken("The model paused again and again, and did not come to an end.")
+        raise Unusable("The model paused again and again, and did not come to an end.")
 
     async def _ask(self, turn: Turn, telling: Telling) -> None:
         """Ask once; at the usual speed, if fast mode, whose limits are its own, is at them."""

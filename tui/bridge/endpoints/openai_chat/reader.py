@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tui.bridge.endpoints.base import Broken
+from tui.bridge.endpoints.base import Broken, Unusable
 from tui.bridge.endpoints.openai_chat.counting import usage_in
 from tui.bridge.endpoints.openai_chat.dialect import Dialect
 from tui.bridge.endpoints.openai_chat.items import Items
@@ -87,7 +87,7 @@ class ChatReader:
             return
         self._heard += 1
         if self._heard > MOST_CHUNKS:
-            raise Broken("The answer does not come to an end: it was stopped.")
+            raise Unusable("The answer does not come to an end: it was stopped.")
         chunk = _decoded(message.data.removeprefix(b"data: "))  # some gateways say it twice
         if isinstance(chunk, list) or (message.event == "error" and not isinstance(chunk, dict)):
             chunk = _object(chunk) or {"error": excerpt(message.data) or "(no words)"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tui.bridge.endpoints.base import Broken
+from tui.bridge.endpoints.base import Unusable
 from tui.bridge.endpoints.carried import unseal
 
 FIELDS = ("reasoning_content", "reasoning", "thinking")
@@ -104,7 +104,7 @@ class Details:
             for key, value in told.items():
                 self._chars += len(value) if isinstance(value, str) else 1
                 if self._chars > _MOST_CHARS:
-                    raise Broken("The model's thoughts do not come to an end: they were stopped.")
+                    raise Unusable("The model's thoughts do not come to an end: they were stopped.")
                 if key in _JOINED and isinstance(value, str):
                     self._pieces.setdefault(at, {}).setdefault(key, []).append(value)
                     shown.append("" if key == "data" else value)

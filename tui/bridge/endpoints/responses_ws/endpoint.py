@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target
+from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target, Unusable
 from tui.bridge.endpoints.openai_responses.asking import items_for
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.openai_responses.thoughts import Thoughts
@@ -154,6 +154,6 @@ class ResponsesWsEndpoint:
         if status and not telling.began:
             return Refused(status, f"closed_{lost.code}", f"{self._host} {words}")
         if lost.why:
-            return Broken(f"{self._host} {lost.why}: the connection was closed.")
+            return Unusable(f"{self._host} {lost.why}: the connection was closed.")
         code = f" (close code {lost.code})" if lost.code else ""
         return Broken(f"{self._host} closed the connection before the response ended{code}.")
