@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from tui.core.edits.telling.presence import is_kept
+from tui.core.edits.telling.presence import not_kept
 from tui.core.history import Entry, History, answer_item
 from tui.engine.kit import Kit
 from tui.engine.reply import Call
@@ -63,8 +63,7 @@ class ToolBench:
         hunks = call.landing.hunks
         call.output = call.report()
         ledger = self._kit.desk.workspace.ledger
-        kept = all(is_kept(ledger, hunk) for hunk in hunks)
-        call.failed = not (call.landing.placed_all and kept)
+        call.failed = not call.landing.placed_all or bool(not_kept(ledger, hunks))
         entry.item = answer_item(call.item, call.output, failed=call.failed)
         self._kit.requests.told.mark(hunks)
 

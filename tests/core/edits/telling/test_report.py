@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from tests.support.patches import disk, patch
+from tui.core.edits.telling import presence
 from tui.core.edits.telling.report import LINES_CHARS, QUOTE_CHARS, Account
 
 CUT = """*** Begin Patch
@@ -207,3 +208,29 @@ def test_reasons_speak_of_the_user_and_of_nobody_else():
     said = landing.report()
     assert "the user changed these lines while they were being changed" in said
     assert "mine" in said.partition("Current text")[2]
+
+
+def test_of_hunks_that_went_well_no_text_is_looked_at(monkeypatch):
+    asked: list[int] = []
+    rows = presence.rows_text
+
+    def counting(*where):
+        asked.append(1)
+        return rows(*where)
+
+    now = presence.presence
+
+    def looking(ledger, hunk):
+        asked.append(hunk.id)
+        return now(ledger, hunk)
+
+    monkeypatch.setattr(presence, "rows_text", counting)
+    monkeypatch.setattr(presence, "presence", looking)
+    place = disk(a="".join(f"line {row}\n" for row in range(400)))
+    sections = [("@@", f"-line {row}", f"+new {row}") for row in range(0, 400, 2)]
+    landing = place.land(patch(*(line for section in sections for line in section)))
+    place.workspace.edit("a.txt", (200, 0), (200, 3), "own")
+    assert "  hunks 1-100 (100 of them) kept, pending review\n" in landing.report()
+    assert "  hunks 102-200 (99 of them) kept, pending review\n" in landing.report()
+    assert "  hunk 101 kept, edited since by the user, pending review" in landing.report()
+    assert len(asked) < 50

@@ -6,10 +6,11 @@ placed still, and so it may be decided on, but nobody may be told that its text 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from tui.core.edits.file_record import Author, FileRecord
-from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind
+from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
 from tui.core.text.rows import row_count, rows_text
 
@@ -52,6 +53,30 @@ def is_kept(ledger: Ledger, hunk: Hunk) -> bool:
     """True if its text is in the buffer, and nobody has rejected it."""
     placed = hunk.stage in PLACED and hunk.decision in _IN
     return placed and presence(ledger, hunk) is not Presence.GONE
+
+
+def odd_ones(ledger: Ledger, hunks: Iterable[Hunk]) -> list[Hunk]:
+    """The hunks of which more is to be said than whether they are accepted.
+
+    All others landed whole, nothing is odd about them, and nobody wrote in their lines since:
+    of a hundred thousand hunks that is all that is looked at one by one.
+    """
+    layers, landed, rejected = ledger.layers, Stage.LANDED, Decision.REJECTED
+    return [
+        hunk
+        for hunk in hunks
+        if hunk.stage is not landed
+        or hunk.flags
+        or hunk.decision is rejected
+        or (layer := layers.get(hunk.id)) is None
+        or layer.changed_by is not None
+        or layer.above
+    ]
+
+
+def not_kept(ledger: Ledger, hunks: Iterable[Hunk]) -> list[Hunk]:
+    """The hunks of which the text is not in the buffer, or that the user has rejected."""
+    return [hunk for hunk in odd_ones(ledger, hunks) if not is_kept(ledger, hunk)]
 
 
 def changed_by(ledger: Ledger, hunk: Hunk) -> str:

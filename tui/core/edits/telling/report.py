@@ -11,13 +11,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from itertools import groupby
 
 from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import FileRecord, Ledger
-from tui.core.edits.telling.presence import Presence, changed_by, is_kept, presence
+from tui.core.edits.telling.presence import (
+    Presence,
+    changed_by,
+    is_kept,
+    not_kept,
+    odd_ones,
+    presence,
+)
 from tui.core.text.rows import file_rows, rows_text
 
 Private = Callable[[str], str]
@@ -82,10 +88,12 @@ class Account:
         groups: dict[str, list[Hunk]] = {}
         for hunk in hunks:
             groups.setdefault(hunk.path, []).append(hunk)
+        odd = odd_ones(self._ledger, hunks)
+        among = frozenset(odd)
         for path, group in groups.items():
             parts.append(f"{self.file(path, group)}:")
-            parts += self._lines(group)
-        return parts + self.regions(hunks)
+            parts += self._lines(group, among)
+        return parts + self.regions(odd)
 
     def keeps(self, hunk: Hunk) -> bool:
         """True if a hunk's text is in the buffer, and nobody has rejected it."""
@@ -152,11 +160,18 @@ class Account:
                     parts.append(f"{where}:\n{self.quota.take(text.rstrip(chr(10)))}")
         return parts
 
-    def _lines(self, hunks: Sequence[Hunk]) -> list[str]:
-        """A line a hunk; of very many, one for neighbours that all went well, in the end counts."""
+    def _lines(self, hunks: Sequence[Hunk], odd: frozenset[Hunk]) -> list[str]:
+        """A line a hunk; of very many, one for neighbours that all went well, in the end counts.
+
+        ``odd``: those of which there may be more to say.
+        """
         parts: list[str] = []
         rest: list[Hunk] = []
-        for smooth, found in groupby(hunks, partial(_state_if_smooth, self._ledger)):
+
+        def state(hunk: Hunk) -> str:
+            return _state_if_smooth(self._ledger, hunk) if hunk in odd else _KEPT[hunk.decision]
+
+        for smooth, found in groupby(hunks, state):
             run = list(found)
             if smooth and len(run) > 1 and len(hunks) >= _MANY and self._room > 0:
                 parts.append(f"  hunks {run[0].id}-{run[-1].id} ({len(run)} of them) {smooth}")
@@ -188,10 +203,10 @@ def landing_report(
     """What became of one patch; ``failure`` says why it is none, empty if it is one."""
     head = headline(ledger, hunks, failure, was_cut=was_cut)
     parts = [head, *Account(ledger, private).of(hunks)]
-    kept = [is_kept(ledger, hunk) for hunk in hunks]
-    if any(kept) and (failure or was_cut or not all(kept)):
+    out = not_kept(ledger, hunks)
+    if len(out) < len(hunks) and (failure or was_cut or out):
         parts.append("Do not resend the hunks that are kept.")
-    if any(hunk.stage is Stage.CANDIDATES for hunk in hunks):
+    if any(hunk.stage is Stage.CANDIDATES for hunk in out):
         parts.append("Do not resend the hunks that the user is asked about.")
     return "\n".join(parts)
 
@@ -199,7 +214,7 @@ def landing_report(
 def headline(ledger: Ledger, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
     """What became of a patch as a whole, in a line."""
     count = len(hunks)
-    placed = sum(is_kept(ledger, hunk) for hunk in hunks)
+    placed = count - len(not_kept(ledger, hunks))
     all_of = f"{count} hunk{'s' * (count != 1)}"
     if failure:
         head = f"the patch is not valid, {failure}; nothing behind that was read"
@@ -259,6 +274,7 @@ def _placed_words(ledger: Ledger, hunk: Hunk) -> list[str]:
     return [*words, *hunk.flags]
 
 
+_KEPT = {Decision.ACCEPTED: "kept, accepted", Decision.PENDING: "kept, pending review"}
 _WHAT = {Kind.ADD: "(the whole file) ", Kind.DELETE: "(the deletion) "}
 
 
@@ -352,7 +368,7 @@ def _state(ledger: Ledger, hunk: Hunk) -> str:
     if (now := presence(ledger, hunk)) is not Presence.WHOLE:
         gone = f"not in the file any more: {changed_by(ledger, hunk)} changed them"
         return gone if now is Presence.GONE else "kept, edited since"
-    return "kept, accepted" if hunk.decision is Decision.ACCEPTED else "kept, pending review"
+    return _KEPT[hunk.decision]
 
 
 def _state_if_smooth(ledger: Ledger, hunk: Hunk) -> str:
