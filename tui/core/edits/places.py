@@ -83,6 +83,12 @@ def kept(rows: Sequence[int], finding: Finding) -> Sequence[int]:
     return tuple(rows) if len(rows) <= NEAREST else Places(rows[:NEAREST], len(rows), finding)
 
 
+def alike(places: Sequence[int], others: Sequence[int]) -> Sequence[int]:
+    """The same places, of which the nearest are one object with others that are the same."""
+    near = nearest(others)
+    return moved(places, near) if near == nearest(places) else places
+
+
 def nearest(places: Sequence[int]) -> tuple[int, ...]:
     """Those of the places that are kept."""
     return places.near if isinstance(places, Places) else tuple(places[:NEAREST])

@@ -10,7 +10,7 @@ from itertools import islice
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
-from tui.core.edits.places import kept
+from tui.core.edits.places import alike, kept
 from tui.core.edits.sections.folded import Folded, folded
 from tui.core.edits.sections.painted import Painted
 from tui.core.edits.sections.painter import Painter, step_over_gap
@@ -309,9 +309,13 @@ class Section(Painted):
         self._stage(Stage.LANDED)
 
     def _refuse(self, miss: Miss) -> None:
-        places = kept(miss.candidates, self)
+        places, reason = kept(miss.candidates, self), miss.reason
+        if miss.candidates and self.record.waiting:
+            before = self.record.waiting[-1].hunks[0]  # mostly the same is said of it
+            reason = before.reason if before.reason == reason else reason
+            places = alike(places, before.candidates)
         for hunk in self.hunks:
-            hunk.reason, hunk.near = miss.reason, miss.near
+            hunk.reason, hunk.near = reason, miss.near
             hunk.candidates = places
             hunk.start = hunk.end = None
         keep_text(self, *self.hunks)
