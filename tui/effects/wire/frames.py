@@ -126,6 +126,17 @@ class FrameSocket(ClientConnection):
         """Hand nothing on any more; what comes is for the library only."""
         self.stopped, self._plain_bytes = True, -1
 
+    @property
+    def behind(self) -> bool:
+        """More has come than there was time for."""
+        return self._backlog is not None
+
+    def abort(self) -> None:
+        """End TCP now; what has come and waits is not read any more."""
+        self._deaf = True
+        self.stop()
+        self.transport.abort()
+
     def data_received(self, data: bytes) -> None:
         """Take bytes from the network."""
         self.heard_at = self.loop.time()

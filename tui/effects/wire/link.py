@@ -283,16 +283,16 @@ class Link:
     def drop(self, reason: str) -> None:
         """Abort TCP now, without a close frame (PROTOCOL section 8, rule 4)."""
         if self.state != "closed":
-            self._socket.transport.abort()
+            self._socket.abort()
             self._tools.stamp("wire", "abort")
             self._lost(reason, self._socket.wait_closed())
 
     def close(self, reason: str) -> asyncio.Task[None] | None:
         """Close with a close frame; the task ends when TCP does.
 
-        A server that still works for us would answer it behind all that it has to say.
+        A server that still works for us, or floods, would answer it behind all that it has to say.
         """
-        if self.state != "closed" and self.protocol.working:
+        if self.state != "closed" and (self.protocol.working or self._socket.behind):
             self.drop(reason)
         elif self.state != "closed":
             self._lost(reason, self._socket.close())
