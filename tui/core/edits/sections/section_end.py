@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.ledger import Author, FileRecord, Ledger
@@ -65,22 +65,27 @@ def other_indent(
 ) -> list[str]:
     """The flag of added lines that are indented with tabs where the file has blanks, or not so."""
     added = [painter.indented(text) for op, text, _ in ops if op == "+" and text.strip()]
-    lines, row = record.buffer.lines, painter.row
-    near = [*lines[max(0, row - _AROUND) : row], *lines[painter.end : painter.end + _AROUND]]
-    near += painter.base
-    # what is asked second is mostly found in the first lines near by
-    if _tabbed(added) and not _tabbed(near) and _blanked(near):
+    lines, row, end = record.buffer.lines, painter.row, painter.end
+
+    def near() -> Iterator[str]:
+        """The first ones mostly answer what is asked first."""
+        around = chain(
+            range(max(0, row - _AROUND), row), range(end, min(end + _AROUND, len(lines)))
+        )
+        return chain(painter.base, map(lines.__getitem__, around))
+
+    if _tabbed(added) and not _tabbed(near()) and _blanked(near()):
         return ["its new lines are indented with tabs, the file with blanks"]
-    if _blanked(added) and not _blanked(near) and _tabbed(near):
+    if _blanked(added) and not _blanked(near()) and _tabbed(near()):
         return ["its new lines are indented with blanks, the file with tabs"]
     return []
 
 
-def _tabbed(lines: Sequence[str]) -> bool:
+def _tabbed(lines: Iterable[str]) -> bool:
     return any(map(_TABS.match, lines))
 
 
-def _blanked(lines: Sequence[str]) -> bool:
+def _blanked(lines: Iterable[str]) -> bool:
     return any(line.startswith("  ") for line in lines)
 
 
