@@ -60,6 +60,8 @@ class Ledger:
         """Path -> whether there is a file, asked once a patch, too."""
         self.searched_bytes = 0
         """How much was read in this patch to find out which files its nameless blocks mean."""
+        self.at_hand: dict[str, FileRead] = {}
+        """Path -> what was read to find the real one, as long as it is being opened."""
         self.roster = Roster()
         self.hunks: list[Hunk] = self.roster.hunks
         self.layers: dict[int, Layer] = {}
@@ -133,9 +135,15 @@ class Ledger:
                 self._refused[path] = known = replace(known, head=b"")
         return known
 
-    def real(self, path: str) -> str:
-        """The path of a file without links: it has one record. Raises EditRefused."""
-        return self._meant(path)[0]
+    def real(self, path: str, *, to_open: bool = False) -> str:
+        """The path of a file without links: it has one record. Raises EditRefused.
+
+        ``to_open``: what was read for that is kept at hand, until the caller has opened it.
+        """
+        real, read = self._meant(path)
+        if to_open and read is not None:
+            self.at_hand[self.checked(path)] = read
+        return real
 
     def refuse_link(self, path: str, done: str) -> None:
         """Raise EditRefused if a name is itself a link: the file has another one."""
@@ -349,7 +357,7 @@ class Ledger:
         path = self.checked(path)
         if path in self.records:
             return path, None
-        read = self._read(path)
+        read = self.at_hand.get(path) or self._read(path)
         real, twin = read.real or path, self._spelled.get(_folded(read.real or path), "")
         if twin not in ("", real) and read.place and self.read(twin).place == read.place:
             real = twin

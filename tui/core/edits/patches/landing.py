@@ -196,9 +196,10 @@ class Landing:
             self._open(event)
 
     def _open(self, event: FileOp) -> None:
-        path = self._key(event.path)
+        path = self._key(event.path, to_open=True)
         other = self._ledger.busy.get(path)
         if other is not None and other is not self:
+            self._ledger.at_hand.clear()
             self._held = [event]
             self._ledger.waiters.setdefault(path, []).append(self._go_on)
             return
@@ -207,6 +208,7 @@ class Landing:
         self._ledger.busy[path] = self
         self._locked = path
         self._work = work_for(self._ledger, event, self._new_hunk)
+        self._ledger.at_hand.clear()
 
     def _end_file(self, event: FileEnd) -> None:
         self._note_line()
@@ -258,9 +260,9 @@ class Landing:
         if waiters:
             waiters.pop(0)()
 
-    def _key(self, path: str) -> str:
+    def _key(self, path: str, *, to_open: bool = False) -> str:
         try:
-            path = self._ledger.real(path)
+            path = self._ledger.real(path, to_open=to_open)
         except EditRefused:
             return path
         record = self._ledger.arriving.get(path)
