@@ -84,7 +84,7 @@ class _Block:
     def put_in_order(self) -> None:
         """Make the lines plain."""
         if self.lines:
-            self.lines = [line.strip() for line in self.text.split("\n")]
+            self.lines = list(map(str.strip, self.text.split("\n")))
         self.known, self._text = set(self.lines), None
 
     def splice(self, first: int, last: int, lines: list[str]) -> None:

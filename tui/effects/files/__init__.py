@@ -271,11 +271,12 @@ class Files:
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""
         real = os.path.realpath(os.path.join(self.root, self.relative(path)))
-        below = os.path.relpath(real, self.root)
-        if below == ".." or below.startswith(".." + os.sep) or os.path.isabs(below):
-            raise FileRefused(f"'{path}' leads outside the workspace through a symlink")
-        if below == ".":
+        if real == self.root:
             raise FileRefused(f"'{path}' is a directory")
+        folder = os.path.join(self.root, "")
+        if not real.startswith(folder):
+            raise FileRefused(f"'{path}' leads outside the workspace through a symlink")
+        below = real[len(folder) :]
         try:
             return checked_path(below.replace(os.sep, "/")).split("/")
         except EditRefused as error:
