@@ -76,6 +76,7 @@ def test_every_target_of_the_core_is_measured_and_near(fmt: Notation) -> None:
         findings.add(figure, where, *step())
     checks = targets.checks(findings)
     wanted = {figures.PARSE, figures.SECTIONS, figures.DELTAS, figures.TWICE, figures.LINE}
+    wanted |= {figures.WAITING_MB, figures.WAITING_S}
     if fmt != "whole_file":
         wanted |= {figures.LOCATE, figures.FIRST, figures.WORST, figures.HUNKS}
     assert {check.figure for check in targets.judged(checks)} == wanted

@@ -107,6 +107,11 @@ class Composition:
             stamp=workplace.stamp,
         )
 
+    async def recorded(self) -> None:
+        """Wait until what was said is in the recording; else a warning says why it is not."""
+        if self._recorder is not None:
+            await self._recorder.settled()
+
     async def close(self) -> None:
         """End the session, then the sockets, the bridge and the recording."""
         self._listing.close()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -124,7 +124,7 @@ def _workplace(folder: str, flags: ModelFlags) -> Workplace:
 
 async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
-    turn = Turn(composition.session, report)
+    turn = Turn(composition.session, report, composition.recorded)
     try:
         code = await turn.play(text, apply=apply)
     finally:
@@ -135,9 +135,16 @@ async def _run(composition: Composition, text: str, report: Report, *, apply: bo
 class Turn:
     """Plays one prompt and reports what comes."""
 
-    def __init__(self, session: Session, report: Report) -> None:
+    def __init__(
+        self,
+        session: Session,
+        report: Report,
+        recorded: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """``recorded`` waits until a failed recording has been told of."""
         self._session = session
         self._report = report
+        self._recorded = recorded
         self._woken = asyncio.Event()
         self._unreachable = False
         self._failed = False
@@ -165,6 +172,8 @@ class Turn:
             while session.formatting.running or session.writes_wait():
                 self._take()
                 await asyncio.sleep(FRAME_S)
+        if self._recorded is not None and not self.interrupted:
+            await self._recorded()
         return self._concluded(apply=apply)
 
     def _concluded(self, *, apply: bool) -> int:

@@ -28,6 +28,7 @@ from tui.errors import FileRefused
 
 Direction = Literal["c2s", "s2c"]
 FLUSH_S = 0.25
+_LOOK_S = 0.005
 CLOSE_S = 3.0
 """So long the end waits for a disk that hangs."""
 BACKLOG_BYTES = 256 * 2**20
@@ -80,6 +81,16 @@ class Recorder:
         """Keep what is no frame; ``meta`` has ``_meta``, its kind."""
         if not self._dead:
             self._add((direction, t, connection, dict(meta)))
+
+    async def settled(self) -> None:
+        """Wait until what came is written, or could not be: so that a failure can be told."""
+        self._flush()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                while not self._dead and self._written_bytes < self._taken_bytes:
+                    await asyncio.sleep(_LOOK_S)
+        except TimeoutError:
+            return  # `close` says so
 
     async def close(self) -> None:
         """Write the rest, close the file."""

@@ -102,11 +102,11 @@ def test_very_many_hunks_are_not_looked_through_each_frame() -> None:
     assert landmarks.beyond(10_000, 10_050) == (0, 0)
 
 
-def test_more_places_than_can_be_shown_are_not_marked() -> None:
+def test_more_places_than_can_be_shown_are_not_marked_until_one_is_chosen() -> None:
     workspace = FakeWorkspace({"a.py": "a\n" * 9})
     view = View(workspace.open("a.py"))
     reading = Hunk(1, 1, "c", "a.py", stage=Stage.CANDIDATES, candidates=(1, 2, 3, 4, 5, 6))
     workspace.roster.add(reading)
     assert marks_of(workspace, view) == []
     reading.reason = "ambiguous: it fits in six places"  # now the user chooses
-    assert len(marks_of(workspace, view)) == 6
+    assert len(marks_of(workspace, view)) == 5, "the nearest ones"
