@@ -26,8 +26,9 @@ ANCESTORS = 2
 """Of ours, one above the other."""
 
 TOO_MANY_METHODS = {
-    "tui.core.edits.sections.diff_section.WholeSection": 47,
-    "tui.core.edits.sections.search_section.SearchSection": 54,
+    "tui.core.edits.sections.diff_section.DiffSection": 46,
+    "tui.core.edits.sections.diff_section.WholeSection": 50,
+    "tui.core.edits.sections.search_section.SearchSection": 58,
     "tui.ui.app.DuettoApp": 47,
     "tui.ui.conversation.copy_pane.CopyPane": 73,
     "tui.ui.conversation.hunk_pane.HunkPane": 48,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import pytest
@@ -52,6 +53,13 @@ def located(buffer: Buffer, index: LineIndex, old: Sequence[str], search: Search
     return found
 
 
+@dataclass
+class Finding:
+    """Who looks for the places."""
+
+    every_place: Callable[[], Sequence[int]]
+
+
 @given(FILES, st.lists(LINES, min_size=1, max_size=5), CHANGES, st.sampled_from([0, 1, 3]))
 @settings(max_examples=300, deadline=None)
 def test_the_places_and_their_number_are_those_found_by_hand(lines, old, changes, common):
@@ -67,7 +75,7 @@ def test_the_places_and_their_number_are_those_found_by_hand(lines, old, changes
             buffer.replace((row, 0), (last, 0), "".join(f"{line}\n" for line in new))
             rows = by_hand(buffer.lines[: file_rows(buffer)], old)
             assert list(locator.places()) == rows or not rows
-            places = kept(locator.places(), locator.places)
+            places = kept(locator.places(), Finding(locator.places))
             if rows:
                 assert len(places) == len(rows)
                 assert nearest(places) == tuple(rows[:NEAREST])
@@ -121,7 +129,7 @@ def test_a_set_of_rows_is_the_list_of_them(rows, starts, row, least):
 
 def test_places_that_are_others_by_now_count_from_then_on():
     rows = list(range(10))
-    places = kept(rows, lambda: rows)
+    places = kept(rows, Finding(lambda: rows))
     assert isinstance(places, Places)
     del rows[1]
     assert places[1] == 1  # kept, as the text was

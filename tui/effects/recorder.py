@@ -28,7 +28,7 @@ from tui.errors import FileRefused
 
 Direction = Literal["c2s", "s2c"]
 FLUSH_S = 0.25
-_LOOK_S = 0.005
+_LOOK_S = 0.02
 CLOSE_S = 3.0
 """So long the end waits for a disk that hangs."""
 BACKLOG_BYTES = 256 * 2**20
@@ -61,7 +61,7 @@ class Recorder:
         self._dead = False
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batches: SimpleQueue[list[_Line] | None] = SimpleQueue()
+        self._batches: SimpleQueue[list[_Line] | threading.Event | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
         self._thread.start()
         if about:
@@ -85,12 +85,14 @@ class Recorder:
     async def settled(self) -> None:
         """Wait until what came is written, or could not be: so that a failure can be told."""
         self._flush()
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                while not self._dead and self._written_bytes < self._taken_bytes:
-                    await asyncio.sleep(_LOOK_S)
-        except TimeoutError:
-            return  # `close` says so
+        written = threading.Event()
+        self._batches.put(written)
+        await asyncio.to_thread(self._wait_for, written)
+
+    def _wait_for(self, written: threading.Event) -> None:
+        for _ in range(int(CLOSE_S / _LOOK_S)):
+            if written.wait(_LOOK_S) or not self._thread.is_alive():
+                return
 
     async def close(self) -> None:
         """Write the rest, close the file."""
@@ -125,6 +127,9 @@ class Recorder:
         """The thread: mask and write until told to end."""
         try:
             while (batch := self._batches.get()) is not None:
+                if isinstance(batch, threading.Event):
+                    batch.set()
+                    continue
                 self._write(pair for line in batch for pair in self._settled(line))
                 self._written_bytes += sum(
                     len(content) for *_, content in batch if not isinstance(content, Mapping)
