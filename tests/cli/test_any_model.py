@@ -203,6 +203,7 @@ async def test_any_model_is_slowed_down_and_let_go_in_the_midst_of_its_answer(
             await seat.idle()
             assert session.status.outcome == "completed"
             assert len(seat.said()) > 200
+            session.submit(intents.Throttle(50))  # else it may be over before it is looked at
             session.submit(intents.Prompt("and again"))
             await seat.until(lambda: session.meter.view(session.now()).state == "streaming")
             session.submit(intents.Throttle(5))
