@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from tests.support.bridge_client import QUICK, dial
+from tests.support.bridge_client import QUICK, create, dial, until
 from tui.bridge.server import Bridge
 
 
@@ -23,3 +23,15 @@ async def bridge() -> AsyncIterator[Bridge]:
 async def client(bridge: Bridge) -> AsyncIterator[ClientConnection]:
     async with dial(bridge) as socket:
         yield socket
+
+
+@pytest.fixture
+async def bystander(bridge: Bridge) -> AsyncIterator[None]:
+    """Another client of the same bridge: its stream ends as if it were alone."""
+    async with dial(bridge) as socket:
+        await create(socket, "rehearse 300 tokens", model="rehearsal-fast@1500")
+        await until(socket, "response.output_text.delta")
+        yield
+        assert (await until(socket))[-1]["type"] == "response.completed"
+        await create(socket, "hello")
+        assert (await until(socket))[-1]["type"] == "response.completed"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,6 @@ from tui.core.wire.server import protocol
 
 MIB = 1024 * 1024
 SLOW = "rehearsal-fast@2"
-
-
-@pytest.fixture
-async def bystander(bridge: Bridge) -> AsyncIterator[None]:
-    """Somebody else on the same bridge: his stream ends as if he were alone."""
-    async with dial(bridge) as socket:
-        await create(socket, "rehearse 300 tokens", model="rehearsal-fast@1500")
-        await until(socket, "response.output_text.delta")
-        yield
-        assert (await until(socket))[-1]["type"] == "response.completed"
-        await create(socket, "hello")
-        assert (await until(socket))[-1]["type"] == "response.completed"
 
 
 DEEP = 100_000

@@ -1,4 +1,4 @@
-"""Plain HTTP that breaks off, drags, floods or fails: one answer, and nobody else is harmed."""
+"""Plain HTTP that breaks off, drags, floods or fails: one answer, and no harm to others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from tests.bridge.test_performer import KEY, WORDS, endpoints
-from tests.support.bridge_client import create, dial, prose, until
+from tests.support.bridge_client import prose
 from tests.support.http_client import asking, by_hand, head, posted, server_sent, streamed, whole
 from tests.support.sse_upstream import Answer, completed, message, opening, refusing, saying
 from tui.bridge import connection, http_front, sockets
@@ -22,14 +22,10 @@ SLOW = {"model": "rehearsal-fast@20"}
 
 
 @pytest.fixture(autouse=True)
-async def bystander(bridge: Bridge) -> AsyncIterator[None]:
-    """Somebody else on the same bridge: his stream ends as if he were alone."""
-    async with dial(bridge) as socket:
-        await create(socket, "rehearse 300 tokens", model="rehearsal-fast@1500")
-        await until(socket, "response.output_text.delta")
-        yield
-        assert (await until(socket))[-1]["type"] == "response.completed"
-        assert (await whole(bridge.port, asking()))[0] == 200
+async def served_on(bridge: Bridge, bystander: None) -> AsyncIterator[None]:
+    """Another client's stream ends, and the next request is answered, whatever a test did."""
+    yield
+    assert (await whole(bridge.port, asking()))[0] == 200
 
 
 def at_work(bridge: Bridge) -> int:

@@ -101,7 +101,7 @@ class Turns:
             wire.lose()
 
     def rests(self) -> bool:
-        """Whatever runs is answered, whatever is waited for is waited for: nobody waits then."""
+        """True if no lane waits once all requests are answered and all deadlines are over."""
         socket = self.wires[0].socket
         for _ in range(60):
             if not any(wire.busy for wire in self.wires):

@@ -38,7 +38,7 @@ class Admission(Protocol):
     """Who may come in."""
 
     async def page(self, peer: str, request: Request) -> Response | None:
-        """A page of the admission's own, which is no endpoint; None: there is none there.
+        """What is served at this address beside the API, such as /healthz; None: nothing is.
 
         ``peer`` is the address that the request comes from.
         """

@@ -1,7 +1,7 @@
-"""A WebSocket of the library's that never keeps the loop, whatever frames come.
+"""A WebSocket that gives the loop its turn, whatever frames come.
 
-The library reads all that the network brings in one go: 256 kB of empty pings took a second, in
-which nobody else's tokens moved. Here it gets a slice at a time.
+The library reads at once all that the network brings: 256 kB of empty pings took a second, and no
+other client got its tokens meanwhile. Here it is given a slice at a time.
 """
 
 from __future__ import annotations

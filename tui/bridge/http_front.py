@@ -126,7 +126,7 @@ class HttpConnection(Connection):
         self._streams = False
         self._chunked = asked.version >= HttpVersion11
         self._held: list[str] = []
-        """Events that nobody was told of: of a stream that has not begun, or the last one."""
+        """Events that are not sent yet: before a stream begins, or the last one of a response."""
         self._refusal: Response | None = None
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()

@@ -26,7 +26,7 @@ class Lost(Exception):
     """The upstream is gone."""
 
     def __init__(self, code: int | None = None, why: str = "") -> None:
-        """``code`` of its close frame, None: there was none; ``why`` we have closed it."""
+        """``code`` is that of its close frame, if there was one; ``why`` says why we closed it."""
         super().__init__(f"closed with code {code}")
         self.code, self.why = code, why
         self.unheard = False
