@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import platformdirs
 
 from tui import toml_lines, toml_tables
 from tui.errors import SettingsError
@@ -77,6 +76,8 @@ class Paths:
         if home := environment.get("DUETTO_HOME"):
             root = Path(home).expanduser().absolute()
             return cls(root / "config.toml", root / "data", root / "state")
+        import platformdirs  # not where the folder is named: it takes 6 ms
+
         dirs = platformdirs.PlatformDirs("duetto", appauthor=False)
         return cls(dirs.user_config_path / "config.toml", dirs.user_data_path, dirs.user_state_path)
 

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from tui.bridge.endpoints.base import Target
+from tui.bridge.endpoints.kinds import load
 from tui.bridge.keys import key_of
 from tui.bridge.process_limits import prepare, run
 from tui.bridge.rehearsal.casting import LEAST_TOKENS_S, MOST_TOKENS_S, Rehearsal
@@ -64,6 +65,7 @@ def serve(
     """
     bridge = Bridge(rehearsal, max_age_s=max_age_s)
     bridge.endpoints.targets.update(targets or {})
+    load((targets or {}).values())
     try:
         run(_serve(bridge, port, relays=relays))
     except OSError as error:
@@ -90,7 +92,9 @@ async def _serve(bridge: Bridge, port: int, *, relays: bool) -> None:
     def heard(line: bytes) -> None:
         """Take a line of stdin, in its thread: a keyring may take its time."""
         if line and relays:
-            loop.call_soon_threadsafe(serve_too, _targets_in(line))
+            found = _targets_in(line)
+            loop.call_soon_threadsafe(serve_too, found)
+            load(found.values())
         elif not line:
             loop.call_soon_threadsafe(ended.set)
 

@@ -22,10 +22,15 @@ from websockets.http11 import Request, Response
 from tui.bridge import connection as connections
 from tui.bridge import sockets
 from tui.bridge.admission import refused
+from tui.bridge.aside import in_turns
 from tui.bridge.connection import Connection, Posted
 from tui.bridge.endpoints.base import status_of
+from tui.bridge.sliced import Share
+from tui.bridge.sliced_http import SlicedHttp, some
 from tui.bridge.stage import log_without_words
-from tui.core.wire.client_events import Create, decode_posted
+from tui.core.wire.client_events import Create, posted_in_steps
+from tui.core.wire.frames import LongFrame, Told, in_pieces
+from tui.core.wire.weight import read_in_steps
 
 if TYPE_CHECKING:
     from tui.bridge.server import Bridge
@@ -41,9 +46,11 @@ _HIGH_WATER_BYTES = 64 * 1024
 """Where asyncio has a writer wait."""
 _KIND = re.compile(r'\{"type": ?"([^"\\]*)')
 _BEGUN = frozenset({"response.created", "response.in_progress"})
+_WHOLE = frozenset({"response.completed", "response.incomplete"})
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 _SERVER = {"Server": "duetto"}
 """In place of the library's name and version."""
+_JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 _STREAM = {
     **_SERVER,
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -115,6 +122,7 @@ class HttpConnection(Connection):
         self, asked: web.BaseRequest, transport: asyncio.Transport, request: Request, peer: str
     ) -> None:
         """``asked`` has been let in."""
+        super().__init__()
         self.request = request
         self.peer = peer
         self.said = False
@@ -125,54 +133,51 @@ class HttpConnection(Connection):
         """aiohttp's, when the events have begun to go out."""
         self._streams = False
         self._chunked = asked.version >= HttpVersion11
-        self._held: list[str] = []
+        self._held: list[Told] = []
         """Events that are not sent yet: before a stream begins, or the last one of a response."""
         self._refusal: Response | None = None
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()
 
-    async def messages(self) -> AsyncIterator[str | bytes | Posted]:
+    async def messages(self) -> AsyncIterator[str | bytes | Posted | None]:
         """See `Connection`: the body, and no more until the response has ended."""
-        text = await self._body()
-        if text is None:
+        body = await self._body()
+        if body is None:
             return
         if self._closed.is_set():
             words = "This bridge is restarting: send it again."
             self._refusal = refused(http.HTTPStatus.SERVICE_UNAVAILABLE, words, code="draining")
             self._refusal.headers["Retry-After"] = "1"
             return
-        event = decode_posted(text)
+        event = await in_turns(posted_in_steps(body))
+        size_bytes = await in_turns(read_in_steps(body))
+        del body
         self._streams = isinstance(event, Create) and event.stream
         patience = asyncio.get_running_loop().call_later(SILENT_S, self._begin)
         try:
-            yield Posted(event, text)
+            yield Posted(event, size_bytes)
             await self._closed.wait()
         finally:
             patience.cancel()
 
-    def write(self, frames: Iterable[str]) -> None:
+    def write(self, frames: Iterable[Told]) -> None:
         """See `Connection`."""
-        for text in frames:
-            kind = _kind(text)
+        for frame in frames:
+            kind = _kind(frame)
             if self._streams:
-                self._held.append(text)
+                self._held.append(frame)
                 if kind not in _BEGUN and (kind != "error" or self._begun.is_set()):
                     self._begin()
             elif kind in _LAST:
-                self._held = [text]
+                self._held = [frame]
             self.said = self.said or kind in _LAST
         if self._writer is not None:
-            self._send()
+            self._send_held()
 
     @property
     def unread_bytes(self) -> int:
         """See `Connection`."""
         return self._transport.get_write_buffer_size()
-
-    @property
-    def needed(self) -> bool:
-        """See `Connection`."""
-        return self._writer is not None and self.unread_bytes > _HIGH_WATER_BYTES
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """See `Connection`: the answer that there is is sent."""
@@ -191,15 +196,19 @@ class HttpConnection(Connection):
         finally:
             begun.cancel()
         if not self._begun.is_set():
-            answer = _whole(self._refusal or _ended(self._held))
+            last = self._held[-1] if self._held else None
+            if isinstance(last, LongFrame) and last.kind in _WHOLE:
+                return await self._sent_long(last)
+            answer = _whole(self._refusal or _ended(last))
             return await _sent(answer, self._asked, self._transport)
         stream = web.StreamResponse(headers=_STREAM)
         if self._chunked:
             stream.enable_chunked_encoding()
         self._writer = await stream.prepare(self._asked)
         self._writer.send_headers()
-        self._send()
+        self._send_held()
         await asyncio.wait({work})
+        await self.drained()
         if not self.said:
             self._transport.abort()  # without an end, so that nobody takes it for a whole answer
         return await _sent(stream, self._asked, self._transport)
@@ -212,35 +221,66 @@ class HttpConnection(Connection):
         if self._streams:
             self._begun.set()
 
-    def _send(self) -> None:
+    def _send_held(self) -> None:
         held, self._held = self._held, []
-        if held and not self._transport.is_closing():
-            data = "".join(map(_server_sent, held)).encode()
-            self._transport.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        self._send(held)
 
-    async def _body(self) -> str | None:
-        """The body as text; None: it is none, and that is the answer."""
+    @property
+    def _going(self) -> bool:
+        return self._transport.is_closing()
+
+    @property
+    def _full(self) -> bool:
+        return self._writer is not None and self.unread_bytes > _HIGH_WATER_BYTES
+
+    def _put(self, frames: list[str]) -> None:
+        self._put_chunk("".join(map(_server_sent, frames)).encode())
+
+    def _put_piece(self, frame: LongFrame, piece: bytes, *, first: bool, last: bool) -> None:
+        before = f"event: {frame.kind}\ndata: ".encode() if first else b""
+        self._put_chunk(b"%b%b%b" % (before, piece, b"\n\n" if last else b""))
+
+    def _put_chunk(self, data: bytes) -> None:
+        self._transport.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+
+    async def _sent_long(self, last: LongFrame) -> web.StreamResponse:
+        """The response that this event tells, piece by piece."""
+        stream, share = web.StreamResponse(headers=_SERVER | _JSON), Share()
+        if self._chunked:
+            stream.enable_chunked_encoding()
+        else:
+            stream.force_close()
+        self._writer = await stream.prepare(self._asked)
+        self._writer.send_headers()
+        for piece in in_pieces(last.event["response"]):
+            self._put_chunk(piece)
+            await share.pause()
+            if self._full:
+                await self._have_read()
+            if self._going:
+                break
+        return await _sent(stream, self._asked, self._transport)
+
+    async def _body(self) -> bytearray | None:
+        """The whole body; None if it cannot be taken: `_refusal` says why."""
         asked = self._asked
         loop = asyncio.get_running_loop()
-        pieces: list[bytes] = []
-        end_s, size_bytes = loop.time() + BODY_S, 0
+        body = bytearray()
+        end_s, share = loop.time() + BODY_S, Share()
         if asked.headers.get("Expect"):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
             async with asyncio.timeout(PIECE_S) as patience:
-                while size_bytes <= sockets.MAX_MESSAGE_BYTES:
-                    piece = await asked.content.readany()
+                while len(body) <= sockets.MAX_MESSAGE_BYTES:
+                    await share.pause()
+                    piece = some(asked.content) or await asked.content.readany()
                     if not piece:
-                        return b"".join(pieces).decode()
-                    pieces.append(piece)
-                    size_bytes += len(piece)
+                        return body
+                    body += piece
                     patience.reschedule(min(loop.time() + PIECE_S, end_s))
         except TimeoutError:
             words = "The body of the request did not come in time: send it again."
             self._refusal = refused(http.HTTPStatus.REQUEST_TIMEOUT, words, code="request_timeout")
-        except UnicodeDecodeError:
-            words = "The body of the request is not UTF-8."
-            self._refusal = refused(http.HTTPStatus.BAD_REQUEST, words, code="invalid_json")
         except (web.RequestPayloadError, OSError):
             words = "The body of the request broke off, or is not framed as HTTP frames it."
             self._refusal = refused(http.HTTPStatus.BAD_REQUEST, words, code="invalid_request")
@@ -249,7 +289,7 @@ class HttpConnection(Connection):
         return None
 
 
-class _Reader(web.RequestHandler):
+class _Reader(SlicedHttp, web.RequestHandler):
     """One connection; what is no HTTP is answered as all errors are."""
 
     def handle_error(
@@ -324,12 +364,12 @@ def _broke() -> Response:
     return refused(http.HTTPStatus.INTERNAL_SERVER_ERROR, words, code="server_error")
 
 
-def _ended(held: list[str]) -> Response:
+def _ended(last: Told | None) -> Response:
     """The answer of a run that has ended, by its last event."""
-    if not held:
+    if last is None:
         return _broke()
-    event = msgspec.json.decode(held[-1])
-    response = event.get("response")
+    event = last.event if isinstance(last, LongFrame) else msgspec.json.decode(last)
+    response = event.get("response") or {}
     if event["type"] == "error":
         status, error = event["status"], event["error"]
     elif event["type"] == "response.failed":
@@ -338,12 +378,11 @@ def _ended(held: list[str]) -> Response:
         status, error = status_of(code), {"message": told.get("message"), "code": code}
     else:
         body = msgspec.json.encode(response)
-        headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
-        return Response(200, "OK", Headers(headers), body)
+        return Response(200, "OK", Headers(_JSON), body)
     kind = "server_error" if status >= 500 else "invalid_request_error"
     told = {"message": "", "type": kind, "param": None, "code": None}
     told |= {name: error[name] for name in told if name in error}
-    headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+    headers = [*_JSON.items()]
     headers += [(name, str(value)) for name, value in (event.get("headers") or {}).items()]
     known = status in http.HTTPStatus._value2member_map_
     phrase = http.HTTPStatus(status).phrase if known else "Error"
@@ -378,8 +417,10 @@ def _server_sent(text: str) -> str:
     return f"event: {kind}\ndata: {text}\n\n"
 
 
-def _kind(text: str) -> str:
-    found = _KIND.match(text)
+def _kind(frame: Told) -> str:
+    if isinstance(frame, LongFrame):
+        return frame.kind
+    found = _KIND.match(frame)
     return found[1] if found is not None else ""
 
 

@@ -142,6 +142,7 @@ class Bridge:
         return await Pages(self.endpoints).models(place.endpoint, unquote(model))
 
     async def _serve(self, socket: ServerConnection) -> None:
+        assert isinstance(socket, sockets.Guest)
         self._opening.discard(socket)
         await self.attend(SocketConnection(socket), self._max_age_s)
 

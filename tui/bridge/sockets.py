@@ -51,7 +51,7 @@ class Guest(FairSocket, ServerConnection):
         self.opening.add(self)
         self._patience = self.loop.call_later(OPEN_S, self.transport.abort)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: BaseException | None) -> None:
         """See `asyncio.Protocol`."""
         self.opening.discard(self)
         self._patience.cancel()

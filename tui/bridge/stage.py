@@ -15,10 +15,13 @@ from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed
 
+from tui.bridge.aside import in_turns
 from tui.bridge.connection import Connection
+from tui.core.wire.client_events import client_in_steps
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 from tui.core.wire.server.shelf import Shelf
+from tui.core.wire.weight import read_in_steps
 
 KEEP_ALIVE_S = 15.0
 """A run that says nothing for so long (at most twice as long) repeats that it is in progress: some
@@ -116,10 +119,12 @@ class Stage:
     async def _read(self) -> None:
         async for message in self._connection.messages():
             try:
-                if isinstance(message, str):
-                    self._protocol.receive_text(message, int(time.time()))
-                elif isinstance(message, bytes):
+                if message is None:
                     self._protocol.receive_binary()
+                elif isinstance(message, str | bytes):
+                    event = await in_turns(client_in_steps(message))
+                    size_bytes = await in_turns(read_in_steps(message))
+                    self._protocol.receive(event, size_bytes, int(time.time()))
                 else:
                     self._protocol.receive(*message, int(time.time()))
                     self._leaving = True  # it is the one request of its connection

@@ -25,6 +25,7 @@ from tui.core.wire.usage import Usage
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
+from tui.effects.memory import give_back
 from tui.effects.recorder import Recorder
 from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
@@ -78,6 +79,7 @@ class Composition:
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
         self._journal = WriteJournal(workplace.paths.state_dir, root)
         self.session = Session(self._ports(watched=watched), workplace.models.roles, options)
+        self._network.aside = self.session.input_first.holds_reading
         if self._recorder is not None:
             self._recorder.on_failed = self._unrecorded
 
@@ -104,6 +106,7 @@ class Composition:
             journal=self._journal,
             sockets=self._network.views,
             quote=self._quote,
+            give_memory_back=give_back,
             stamp=workplace.stamp,
         )
 

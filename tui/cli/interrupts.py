@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+from types import FrameType
 
+from tui.cli import line_mode
 from tui.errors import EXIT_INTERRUPTED
 
 
@@ -16,8 +18,17 @@ def end_at_once() -> None:
     there the system would end the process by the signal.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_INTERRUPTED))
+        signal.signal(signal.SIGINT, _end)
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        # A Ctrl+C in code that was made from a string (any dataclass) makes `python -m` end by the
+        # signal, caught or not: Python forgets it with the next string (pythonrun.c,
+        # unhandled_keyboard_interrupt).
+        exec("")
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    line_mode.turn_on()
+    os._exit(EXIT_INTERRUPTED)
 
 
 def raise_again() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-import logging.handlers
 import os
 import platform
 import re
 import urllib.parse
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
+from itertools import pairwise
 from pathlib import Path
 
 from tui.core.inert_text import inert
@@ -56,6 +57,29 @@ class Masking(logging.Formatter):
         return self._mask.text(text)
 
 
+class _Rotating(logging.FileHandler):
+    """Begins a new file where one is full, and keeps some old ones.
+
+    That of the standard library comes with sockets and pickle: 6 ms of every start.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; what cannot be written is not heard of."""
+        try:
+            if os.path.isfile(self.baseFilename) and os.stat(self.baseFilename).st_size > MAX_BYTES:
+                self._rotate()
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
+
+    def _rotate(self) -> None:
+        self.close()
+        names = [self.baseFilename, *(f"{self.baseFilename}.{n}" for n in range(1, BACKUPS + 1))]
+        for newer, older in reversed([*pairwise(names)]):
+            with suppress(FileNotFoundError):
+                os.replace(newer, older)
+
+
 def mask(secrets: Iterable[str]) -> None:
     """Keep these out of the log too."""
     for handler in logging.getLogger("tui").handlers:
@@ -98,9 +122,7 @@ def start(paths: Paths, *, debug: bool = False) -> Path | None:
         return paths.log_file
     try:
         paths.make_state_dir()
-        handler = logging.handlers.RotatingFileHandler(
-            paths.log_file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True
-        )
+        handler = _Rotating(paths.log_file, encoding="utf-8", delay=True)
         handler.setFormatter(Masking([*secrets_of(os.environ), *proxy_passwords(os.environ)]))
         paths.log_file.touch(mode=0o600)
     except (OSError, SettingsError):
@@ -109,7 +131,8 @@ def start(paths: Paths, *, debug: bool = False) -> Path | None:
         return None
     logger.addHandler(handler)
     _take_over(handler)
-    logger.debug("python %s on %s", platform.python_version(), platform.platform())
+    if debug:  # to find that out takes time
+        logger.debug("python %s on %s", platform.python_version(), platform.platform())
     return paths.log_file
 
 

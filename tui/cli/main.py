@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import interrupts, logfile, streams
+from tui.cli import interrupts, line_mode, logfile, streams
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError
 from tui.settings import Paths
@@ -43,6 +43,8 @@ COMMANDS = {
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
 HIDDEN = frozenset({DEFAULT})
+_LINEAR = frozenset({DEFAULT, "practice"})
+"""Commands with a linear mode."""
 _WITH_VALUE = frozenset(
     {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
 )
@@ -64,6 +66,8 @@ class CommandGroup(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name not in _LINEAR:
+            line_mode.turn_on()
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,8 @@ class Network:
         self._clock = clock
         self._recorder = recorder
         self._stamp = workplace.stamp
+        self.aside: Callable[[], bool] = bool
+        """Whether the sockets are to let others go first; set before the first is dialled."""
         self._known = KnownEndpoints(workplace.paths.state_dir)
         self._endpoints: dict[str, Endpoint] = {}
         self._bridge = BridgeProcess(
@@ -104,6 +106,7 @@ class Network:
                 via="" if declared is None else shown(declared.address.url),
                 recorder=self._recorder,
                 stamp=self._stamp,
+                aside=self.aside,
             )
         address = declared.address
 
@@ -121,6 +124,7 @@ class Network:
             fallback=None if declared.transport == "websocket" else relay,
             recorder=self._recorder,
             stamp=self._stamp,
+            aside=self.aside,
         )
 
 

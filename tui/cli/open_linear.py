@@ -11,8 +11,10 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
+from tui.cli import line_mode
 from tui.cli.complaints import complaints_at_start, trouble_with
 from tui.cli.composition import Composition, tracer_for
 from tui.cli.last_words import LastWords
@@ -20,10 +22,12 @@ from tui.cli.open_app import home_of, log_broken, open_files, options_for
 from tui.cli.options import ModelFlags, settings_for
 from tui.cli.own_keys import use_keys
 from tui.cli.own_themes import dressed
+from tui.cli.prompting import Prompting
 from tui.cli.resolution import resolve
 from tui.cli.target import Target, target_of
 from tui.cli.terminal_choices import ring_ends
 from tui.cli.workplace import Workplace
+from tui.core.edited import Edited
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
 from tui.engine.notices import Status
@@ -49,6 +53,7 @@ def open_linear(
 
     Raises UsageError, SettingsError or EndpointError before anything is said.
     """
+    line_mode.begin()
     paths = Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
@@ -63,13 +68,25 @@ def open_linear(
         composition.session.warn(wrong)
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
+    if not source.edits:
+        line_mode.turn_on()
     linear = Linear(composition, target, source)
-    linear.conductor.editor = prompting.edit
+    linear.conductor.editor = partial(_edited, prompting, source)
     if source.live and sys.stdout.isatty():
         ring_ends(linear.conductor, settings.notify)
     if source.edits and chosen.history:
         linear.conductor.on_entered = prompting.keep
     return linear.run()
+
+
+async def _edited(prompting: Prompting, source: LineSource, text: str) -> Edited:
+    """Have the draft edited by a program that finds the terminal as it was."""
+    line_mode.turn_on()
+    try:
+        return await prompting.edit(text)
+    finally:
+        if source.edits:
+            line_mode.turn_off()
 
 
 def _complaints(

@@ -15,6 +15,7 @@ from tui.core.edits.hunk import Hunk
 from tui.core.edits.telling.report import Account, Quota, shown
 from tui.core.edits.workspace import UserChange
 from tui.core.file_block import file_block
+from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer, Position
 
 WHOLE_LIMIT_CHARS = 60_000
@@ -176,17 +177,30 @@ def _where(file: OpenFile) -> str:
     return words + ")"
 
 
-def changes_message(changes: Changes, account: Account) -> str:
-    """What changed since the last request, one paragraph a kind; empty if nothing did."""
+def hunks_message(changes: Changes, account: Account) -> Work[list[str]]:
+    """What `changes_message` says of answers and hunks; nothing is changed by it."""
     parts = []
     if changes.cut is not None:
         parts.append(_cut_words(changes.cut, changes.hunks, kept=changes.kept))
-    parts += [_prose_words(patch, account) for patch in changes.prose]
+    for patch in changes.prose:
+        parts.append((yield from _prose_words(patch, account)))
     if changes.hunks:
+        keeps = yield from account.keeps_any(changes.hunks)
         head = "Your hunks as they stand now" + (
-            "; do not send kept hunks again:" if any(map(account.keeps, changes.hunks)) else ":"
+            "; do not send kept hunks again:" if keeps else ":"
         )
-        parts.append("\n".join([head, *account.of(changes.hunks)]))
+        parts.append("\n".join([head, *(yield from account.of(changes.hunks))]))
+    return parts
+
+
+def changes_message(
+    changes: Changes, account: Account, of_hunks: Sequence[str] | None = None
+) -> str:
+    """What changed since the last request, one paragraph a kind; empty if nothing did.
+
+    ``of_hunks``: what `hunks_message` says, where it is known.
+    """
+    parts = list(finished(hunks_message(changes, account)) if of_hunks is None else of_hunks)
     if changes.edits:
         edits = _edits(changes.edits, account.quota)
         parts.append("\n".join(["The user edited meanwhile:", *edits]))
@@ -206,12 +220,13 @@ def _cut_words(cut: Cut, hunks: Iterable[Hunk], *, kept: bool) -> str:
     return head if told or kept else f"{head}\nNone of it changed a file."
 
 
-def _prose_words(patch: PatchInProse, account: Account) -> str:
+def _prose_words(patch: PatchInProse, account: Account) -> Work[str]:
     """Of a patch in a message, what its hunks do not say."""
     whole = not (patch.failure or patch.was_cut)
-    if whole and all(map(account.keeps, patch.hunks)):
+    if whole and not (yield from account.lost(patch.hunks)):
         return ""
-    return f"In your message, {account.headline(patch.hunks, patch.failure, was_cut=patch.was_cut)}"
+    words = yield from account.headline(patch.hunks, patch.failure, was_cut=patch.was_cut)
+    return f"In your message, {words}"
 
 
 def user_edit(edit: UserChange, quota: Quota) -> str:

@@ -52,10 +52,10 @@ def file_blocks(message: str) -> Iterator[FileBlock]:
         chars, path = attributes.pop("chars", ""), attributes.pop("path", "")
         if not _COUNT.fullmatch(chars) or not path:
             continue
-        text = message[at : at + int(chars)]
-        if len(text) == int(chars) and message.startswith("\n</file>", at + len(text)):
-            yield FileBlock(path, text, attributes)
-            at += len(text)
+        end = at + int(chars)
+        if message.startswith("\n</file>", end):
+            yield FileBlock(path, message[at:end], attributes)
+            at = end
 
 
 def _attributes(header: str) -> dict[str, str]:

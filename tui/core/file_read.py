@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from tui.errors import EditRefused
@@ -13,6 +15,7 @@ PICTURE_BYTES = 64 * 1024
 PATH_LIMIT_CHARS = 4_000
 PATH_LIMIT_DEPTH = 100
 """No file lies deeper; every folder on the way is looked up among the ignore rules."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class FileRead(Struct, frozen=True):
@@ -70,29 +73,29 @@ def checked_path(path: str, *roots: str) -> str:
     Raises:
         EditRefused: the path leaves the workspace or is not to be edited.
     """
-    shown = ascii_shown(path)
-    if not path.strip() or any(ord(char) < 32 or ord(char) == 127 for char in path):
-        raise EditRefused(f"'{shown}' is not a usable path")
+    if not path.strip() or _CONTROL.search(path):
+        raise EditRefused(f"'{ascii_shown(path)}' is not a usable path")
     if len(path) > PATH_LIMIT_CHARS or path.count("/") > PATH_LIMIT_DEPTH:
-        raise EditRefused(f"'{shown}' is too long for a path")
+        raise EditRefused(f"'{ascii_shown(path)}' is too long for a path")
+    named = path
     for root in sorted(filter(None, roots), key=len, reverse=True):
         if path.startswith(root.rstrip("/") + "/"):
             path = path[len(root.rstrip("/")) + 1 :].lstrip("/")
             break
     if path.startswith(("/", "~", "\\")) or path[1:3] in (":\\", ":/"):
-        raise EditRefused(f"'{shown}' is outside the workspace")
+        raise EditRefused(f"'{ascii_shown(named)}' is outside the workspace")
     parts: list[str] = []
     for part in path.split("/"):
         if part == ".." and not parts:
-            raise EditRefused(f"'{shown}' is outside the workspace")
+            raise EditRefused(f"'{ascii_shown(named)}' is outside the workspace")
         if part == "..":
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
     if not parts:
-        raise EditRefused(f"'{shown}' is not a file")
+        raise EditRefused(f"'{ascii_shown(named)}' is not a file")
     if any(part.lower().rstrip(". ") == ".git" for part in parts):
-        raise EditRefused(f"'{shown}' is inside .git, which is never edited")
+        raise EditRefused(f"'{ascii_shown(named)}' is inside .git, which is never edited")
     return "/".join(parts)
 
 

@@ -161,9 +161,8 @@ class Meter:
         """A request goes out; ``fresh`` begins a turn, else it is one more of the same turn."""
         if fresh or self._turn_s is None:
             self._turn_s = self._turn_s if self._prompted else now
-            self._asked_s, self._ttft_s, self._past, self._bill = now, None, [], {}
-            self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
-            self._trail.clear()
+            self._asked_s = now
+            self._clear_turn()
         elif self._now is not None:
             self._past.append(self._now)
         self._now = _Response()
@@ -253,8 +252,11 @@ class Meter:
 
     def forget(self) -> None:
         """A new conversation: nothing has been measured yet, but the models' ratios stay."""
-        self._turn_s = self._now = self._ttft_s = self._context_tokens = None
-        self._past, self._bill = [], {}
+        self._turn_s = self._now = self._context_tokens = None
+        self._clear_turn()
+
+    def _clear_turn(self) -> None:
+        self._ttft_s, self._past, self._bill = None, [], {}
         self._first, self._chars, self._turn_unknown = self.responses + 1, 0, False
         self._trail.clear()
 

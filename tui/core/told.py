@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.telling.presence import Presence
+from tui.core.steps import Work, finished, in_parts
 
 State = tuple[Stage, Decision, str, Presence]
+States = dict[int, State]
+"""By the hunks' ids."""
+NOTHING: Mapping[int, State] = MappingProxyType({})
 
 
 class Told:
@@ -23,33 +28,54 @@ class Told:
 
     def mark(self, hunks: Iterable[Hunk]) -> None:
         """The model is told of these as they are now."""
-        for hunk in hunks:
-            state = self._state(hunk)
-            self._states[hunk.id] = self._alike.setdefault(state, state)
+        self.know(finished(self.states(hunks)), self._revision)
 
-    def news(self, hunks: Iterable[Hunk], revision: int) -> list[Hunk]:
+    def states(self, hunks: Iterable[Hunk]) -> Work[States]:
+        """What `mark` notes, and changes nothing."""
+        states: States = {}
+        for part in in_parts(hunks):
+            for hunk in part:
+                state = self._state(hunk)
+                states[hunk.id] = self._alike.setdefault(state, state)
+            yield len(part)
+        return states
+
+    def know(self, states: Mapping[int, State], revision: int) -> None:
+        """The model is told this, and of all that was new at ``revision``."""
+        self._states.update(states)
+        self._revision = revision
+
+    def news(
+        self, hunks: Iterable[Hunk], revision: int, told: Mapping[int, State] = NOTHING
+    ) -> Work[list[Hunk]]:
         """The hunks that are not as the model knows them, in order; one that lands is none yet.
 
         ``revision`` grows with stages, decisions and what others write in hunks: while it is the
-        same there is nothing new.
+        same there is nothing new. ``told``: what the model is told before.
         """
-        if revision == self._revision:
-            return []
-        self._revision = revision
-        return [
-            hunk
-            for hunk in hunks
-            if _is_settled(hunk) and self._states.get(hunk.id) != self._state(hunk)
-        ]
+        news: list[Hunk] = []
+        for part in in_parts(hunks if revision != self._revision else ()):
+            news += [
+                hunk
+                for hunk in part
+                if _is_settled(hunk)
+                and told.get(hunk.id, self._states.get(hunk.id)) != self._state(hunk)
+            ]
+            yield len(part)
+        return news
 
-    def taken_back(self, hunks: Iterable[Hunk]) -> frozenset[int]:
+    def taken_back(
+        self, hunks: Iterable[Hunk], told: Mapping[int, State] = NOTHING
+    ) -> Work[frozenset[int]]:
         """Ids of those that are pending, and of which the model knows a decision."""
-        return frozenset(
-            hunk.id
-            for hunk in hunks
-            if hunk.decision is Decision.PENDING
-            and self._states.get(hunk.id, _FRESH)[1] is not Decision.PENDING
-        )
+        ids: list[int] = []
+        for part in in_parts(hunks):
+            for hunk in part:
+                known = told.get(hunk.id, self._states.get(hunk.id, _FRESH))
+                back = known[1] is not Decision.PENDING
+                ids += [hunk.id] if back and hunk.decision is Decision.PENDING else []
+            yield len(part)
+        return frozenset(ids)
 
     def _state(self, hunk: Hunk) -> State:
         """What is said of it; of one that was rejected only whether its text is in the file."""

@@ -8,12 +8,15 @@
         files/src/a.py               0600, as a save would have written it
         before/src/a.py              what lay on the disk
         draft.txt  queued-1.txt
+        newest                       all that is not there yet, in one file
 
-Every file is on the disk before it gets its name, whole; the folders follow once all of them have
-theirs. `workspace.json` says with which ``before`` a text belongs together, so that a power cut
-between the two is noticed. The folder goes when nothing in it is unsaved any more; that of a duetto
-that was ended by force stays, its lock is gone with its process, and the next duetto of that
-workspace offers it.
+What changed is jotted down first, which waits for no disk: be that ever so slow, a kill loses
+nothing of it. Then it is brought to the disk for a power cut, and `newest` goes; who reads takes
+that first, if its sum is right. Every other file is on the disk before it gets its name, whole; the
+folders follow once all of them have theirs. `workspace.json` says with which ``before`` a text
+belongs together, so that a power cut between the two is noticed. The folder goes when nothing in it
+is unsaved any more; that of a duetto that was ended by force stays, its lock is gone with its
+process, and the next duetto of that workspace offers it.
 Nothing here follows a link below the state folder, and of others nothing is removed unasked.
 """
 
@@ -40,6 +43,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _NAME, _MANIFEST, _DRAFT, _LOCK = "rescue", "workspace.json", "draft.txt", "owner.lock"
 _FILES, _BEFORE, _WRITING = "files", "before", "writing"
+_NEWEST, _JOTTING = "newest", "jotting"
 _MOST_BYTES = 64 * 1024 * 1024
 """A kept file is seldom larger than 8 MB, which are saved; what is larger is not ours."""
 
@@ -52,8 +56,28 @@ class RescueFolders:
         self._state_dir = state_dir
         self._root = os.path.realpath(root)
         self._alone = threading.Lock()
+        """Who brings things to the disk; that may take long."""
+        self._short = threading.Lock()
+        """Who changes what is newest, or the folder."""
         self._own: _OwnFolder | None = None
+        self._newest = Unsaved()
         self._ended = False
+
+    def jot(self, unsaved: Unsaved) -> None:
+        """Keep this from now on, against a kill of this process; it waits for no disk.
+
+        `bring` says what could not be written. Any thread may call it.
+        """
+        with self._short:
+            if self._ended:
+                return
+            self._newest = unsaved
+            with suppress(OSError):
+                own = self._found()
+                if own is None and unsaved:
+                    own = self._own = _OwnFolder(self._state_dir, self._root)
+                if own is not None:
+                    own.jot(unsaved)
 
     def keep(self, unsaved: Unsaved, *, last: bool = False) -> tuple[str, list[str]]:
         """Keep this from now on instead of what was kept before; nothing, if it is empty.
@@ -65,32 +89,48 @@ class RescueFolders:
         Raises:
             FileRefused: there is no folder to write to.
         """
+        self.jot(unsaved)
+        return self.bring(last=last)
+
+    def bring(self, *, last: bool = False) -> tuple[str, list[str]]:
+        """Bring to the disk what was jotted down last; see `keep`."""
         with self._alone:
             if self._ended:
                 return "", []
             self._ended = last
             try:
-                return self._keep(unsaved)
+                return self._bring(self._newest)
             except OSError as error:
                 raise FileRefused(f"{self._state_dir / _NAME}: {error.strerror}") from error
             finally:
                 if last and self._own is not None:
                     self._own.let_go()
 
-    def _keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
-        own = self._own
-        if own is not None and not own.is_there():
-            own.let_go()
-            own = self._own = None
-        if not unsaved:
-            if own is not None:
+    def _bring(self, unsaved: Unsaved) -> tuple[str, list[str]]:
+        with self._short:
+            own = self._found()
+            if not unsaved:
+                if own is None or self._newest is not unsaved:
+                    return "", []
                 own.disown()
                 self._own = None  # what comes next gets a folder of its own
-                own.remove()
+            elif own is None:
+                own = self._own = _OwnFolder(self._state_dir, self._root)
+        if not unsaved:
+            own.remove()
             return "", []
-        if own is None:
-            own = self._own = _OwnFolder(self._state_dir, self._root)
-        return str(own.folder), own.take(unsaved)
+        failed = own.take(unsaved)
+        with self._short:
+            if self._newest is unsaved and not failed:
+                own.forget_jotted()
+        return str(own.folder), failed
+
+    def _found(self) -> _OwnFolder | None:
+        """The folder, if nobody removed it."""
+        if self._own is not None and not self._own.is_there():
+            self._own.let_go()
+            self._own = None
+        return self._own
 
     def kept(self) -> list[Unsaved]:
         """What others left for this workspace or a part of it, newest first; never raises.
@@ -112,7 +152,8 @@ class RescueFolders:
             FileRefused: it is none, or it cannot be removed.
         """
         place = Path(folder)
-        if place.parent != self._state_dir / _NAME or not (place / _MANIFEST).is_file():
+        there = any((place / name).is_file() for name in (_MANIFEST, _NEWEST))
+        if place.parent != self._state_dir / _NAME or not there:
             raise FileRefused(f"{folder} is not a folder of rescued text")
         try:
             _remove(place)
@@ -126,27 +167,17 @@ class RescueFolders:
         project then, or the other way round, is offered it too if all of it lies there.
         """
         folder = self._state_dir / _NAME / name
-        manifest = _manifest(folder)
-        root = str(manifest.get("root", ""))
+        root, unsaved = _jotted(folder) or _brought(folder)
         if os.path.commonpath((root, self._root)) not in (root, self._root):
             return Unsaved()
-        paths = manifest.get("files", [])
-        files = [
+        files = tuple(
             replace(file, path=os.path.relpath(os.path.join(root, file.path), self._root))
-            for file in _files(folder, paths if isinstance(paths, list) else [], manifest)
-        ]
+            for file in unsaved.files
+        )
         elsewhere = any(file.path.startswith("../") for file in files)
         if root != self._root and (elsewhere or not files):
             return Unsaved()
-        queued: list[str] = []
-        while text := _bytes(folder, [f"queued-{len(queued) + 1}.txt"]):
-            queued.append(text.decode("utf-8", "replace"))
-        return Unsaved(
-            tuple(files),
-            (_bytes(folder, [_DRAFT]) or b"").decode("utf-8", "replace"),
-            tuple(queued),
-            str(folder),
-        )
+        return replace(unsaved, files=files, folder=str(folder))
 
 
 class _OwnFolder:
@@ -162,13 +193,13 @@ class _OwnFolder:
         """Folders in it where files got their names, and which are not on the disk yet."""
         self._lock = -1
         os.makedirs(state_dir, 0o700, exist_ok=True)
-        with _opened(state_dir, [_NAME], made=True) as rescue, _opened(state_dir, []) as state:
+        self._above: list[Path] = [state_dir, state_dir / _NAME]
+        """Folders above it that are not on the disk yet."""
+        with _opened(state_dir, [_NAME], made=True) as rescue:
             os.fchmod(rescue, 0o700)
-            os.fsync(state)
             self.folder = state_dir / _NAME / _new_folder(rescue)
             try:
                 self._take_hold()
-                os.fsync(rescue)
             except OSError:
                 self.let_go()
                 with suppress(OSError):  # the next try makes one of its own
@@ -195,8 +226,9 @@ class _OwnFolder:
 
     def disown(self) -> None:
         """Nothing in it is unsaved any more: from now on nobody offers it. Raises OSError."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.folder / _MANIFEST)
+        for name in (_MANIFEST, _NEWEST):  # the second one says that there is nothing
+            with suppress(FileNotFoundError):
+                os.unlink(self.folder / name)
         self.let_go()  # over a network an open file would keep its folder from being removed
 
     def remove(self) -> None:
@@ -208,14 +240,51 @@ class _OwnFolder:
         with suppress(OSError):
             os.rmdir(self.folder.parent)
 
+    def jot(self, unsaved: Unsaved) -> None:
+        """Write all that is not on the disk into one file, which waits for no disk.
+
+        Raises OSError: it is not there, nor one that is older.
+        """
+        changed = [file for file in unsaved.files if self._files.get(file.path) != file]
+        sizes = {file.path: (len(file.data), _size(file.before)) for file in changed}
+        head = {
+            "root": self._root,
+            "files": [(file.path, sizes.get(file.path)) for file in unsaved.files],
+            "draft": unsaved.draft,
+            "queued": unsaved.queued,
+        }
+        texts = [part or b"" for file in changed for part in (file.data, file.before)]
+        parts = [json.dumps(head).encode() + b"\n", *texts]
+        summed = 0
+        for part in parts:
+            summed = zlib.crc32(part, summed)
+        try:
+            _put(self.folder, [_NEWEST], [b"%08x\n" % summed, *parts], _JOTTING)
+        except OSError:
+            self.forget_jotted()
+            raise
+
+    def forget_jotted(self) -> None:
+        """All of that is on the disk, or it is out of date. Never raises."""
+        with suppress(OSError):
+            os.unlink(self.folder / _NEWEST)
+
     def take(self, unsaved: Unsaved) -> list[str]:
-        """Write what changed; returns what could not be written, and why."""
+        """Write what changed; returns what could not be written, and why.
+
+        Raises OSError: the folder itself cannot be brought to the disk.
+        """
+        for place in self._above[:]:
+            with _opened(place, []) as folder:
+                os.fsync(folder)
+            self._above.remove(place)
         failed = []
         files = {file.path: file for file in unsaved.files}
         for path, file in files.items():
             was = self._files.get(path)
             try:
                 if was is None or was != file:
+                    self._files.pop(path, None)
                     self._write_file(file, was)
                     self._files[path] = file
             except (OSError, ValueError) as error:
@@ -380,18 +449,61 @@ def _write(top: Path, parts: Sequence[str], data: bytes) -> None:
 
     Raises OSError, ValueError.
     """
+    _put(top, parts, [data], _WRITING, synced=True)
+
+
+def _put(
+    top: Path, parts: Sequence[str], data: Sequence[bytes], by: str, *, synced: bool = False
+) -> None:
+    """Replace a file below ``top`` whole, ``by`` another name. Raises OSError, ValueError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW
     with _opened(top, []) as above, _opened(top, parts[:-1], made=True) as folder:
         try:
-            with open(os.open(_WRITING, flags, 0o600, dir_fd=above), "wb") as file:
-                file.write(data)
+            with open(os.open(by, flags, 0o600, dir_fd=above), "wb") as file:
+                file.writelines(data)
                 file.flush()
-                os.fsync(file.fileno())
-            os.replace(_WRITING, parts[-1], src_dir_fd=above, dst_dir_fd=folder)
+                if synced:
+                    os.fsync(file.fileno())
+            os.replace(by, parts[-1], src_dir_fd=above, dst_dir_fd=folder)
         except OSError:
             with suppress(OSError):  # half a text is of no use, and the disk may be full
-                os.unlink(_WRITING, dir_fd=above)
+                os.unlink(by, dir_fd=above)
             raise
+
+
+def _size(data: bytes | None) -> int | None:
+    return None if data is None else len(data)
+
+
+def _brought(folder: Path) -> tuple[str, Unsaved]:
+    """The workspace and what was brought to the disk of it."""
+    manifest = _manifest(folder)
+    paths = manifest.get("files", [])
+    queued: list[str] = []
+    while text := _bytes(folder, [f"queued-{len(queued) + 1}.txt"]):
+        queued.append(text.decode("utf-8", "replace"))
+    draft = (_bytes(folder, [_DRAFT]) or b"").decode("utf-8", "replace")
+    files = tuple(_files(folder, paths if isinstance(paths, list) else [], manifest))
+    return str(manifest.get("root", "")), Unsaved(files, draft, tuple(queued))
+
+
+def _jotted(folder: Path) -> tuple[str, Unsaved] | None:
+    """The workspace and what was jotted down of it; None: nothing, or not whole."""
+    sum_of, _, rest = (_bytes(folder, [_NEWEST]) or b"").partition(b"\n")
+    if sum_of != b"%08x" % zlib.crc32(rest):
+        return None
+    line, _, texts = rest.partition(b"\n")
+    head, at, files = json.loads(line), 0, list[UnsavedFile]()
+    for path, sizes in head["files"]:
+        if sizes is None:
+            files += _files(folder, [path], _manifest(folder))
+            continue
+        size, before = sizes
+        data, at = texts[at : at + size], at + size
+        old, at = texts[at : at + (before or 0)], at + (before or 0)
+        with suppress(EditRefused):
+            files.append(UnsavedFile(checked_path(path), data, None if before is None else old))
+    return head["root"], Unsaved(tuple(files), head["draft"], tuple(head["queued"]))
 
 
 def _bytes(top: Path, parts: Sequence[str]) -> bytes | None:

@@ -12,6 +12,7 @@ from tui.core.edits.hunk import Hunk
 from tui.core.edits.workspace import Workspace
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
+from tui.engine.input_first import InputFirst
 from tui.engine.intents import Against
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.questions import Questions
@@ -37,6 +38,7 @@ class Board:
         """Called once a drain: work that is due once a frame, not once a delta."""
         self.before_turn: list[Callable[[int], None]] = []
         """Called with its number before a turn begins."""
+        self.input_first = InputFirst()
         self.questions = Questions(self.status, self.restated)
         self._notices = Notices()
         self._awake = False
@@ -161,10 +163,13 @@ class Board:
         self._notices.diff = (path or self.status.active_path, against)
         self.wake()
 
-    def folders_changed(self, folders: Collection[str] = (), *, git: bool = False) -> None:
-        """Files came or went in these folders, or what git says of them changed."""
+    def folders_changed(
+        self, folders: Collection[str] = (), *, git: bool = False, listing: bool = False
+    ) -> None:
+        """Files came or went in these folders, or what git says or the list of all is new."""
         self._notices.folders.update(folders)
         self._notices.git |= git
+        self._notices.listing |= listing
         self.wake()
 
     def trouble(self, trouble: Trouble) -> None:

@@ -31,6 +31,7 @@ from tui.engine.tools import brief_call
 if TYPE_CHECKING:
     from tui.core.edit_stream import Channel
     from tui.core.edits.patches.landing import Landing
+    from tui.core.steps import Work
 
 _SEEN_EARLY_CHARS = 2_000
 """A patch in a shell's call that begins later lands when the call is whole."""
@@ -86,7 +87,7 @@ class Calls:
         name = self._page.unused(str(item.get("call_id", "")))
         landing = self._landing_of(item, name) if patch else None
         kind = BlockKind.PATCH if patch else BlockKind.TOOL
-        title = PATCH_TOOL if patch else str(item.get("name", ""))
+        title = PATCH_TOOL if patch else brief_call(str(item.get("name", "")), "")
         call = Call(item, self._page.block(kind, title, name), landing)
         call.twins = self._earlier.like(item) if patch else []
         call.shell = not patch and is_shell(item)
@@ -154,9 +155,9 @@ class Calls:
                 found.append(call)
         return found
 
-    def report(self, landing: Landing) -> str:
+    def report(self, landing: Landing) -> Work[str]:
         """What became of a patch, for the model."""
-        return landing.report(self.privacy)
+        return landing.reporting(self.privacy)
 
     def show(self, landing: Landing, block: Block, *, tail: bool = True) -> None:
         """What landed is painted; ``tail``: the unfinished line too."""
@@ -247,11 +248,12 @@ class Calls:
             return
         call.report = partial(self._reported, call, landing)
         call.failed = not landing.placed_all and not call.again
-        if not self._closed and NOT_KNOWN in map(self.privacy, {h.path for h in landing.hunks}):
+        paths = self._board.workspace.roster.files_of(landing.call_id)
+        if not self._closed and NOT_KNOWN in map(self.privacy, paths):
             self.on_call(call)
 
-    def _reported(self, call: Call, landing: Landing) -> str:
-        report = self.report(landing)
+    def _reported(self, call: Call, landing: Landing) -> Work[str]:
+        report = yield from self.report(landing)
         return f"{AGAIN}\n{report}" if call.again else report
 
     def _land(self, call: Call, landing: Landing, text: str, *, late: bool) -> None:
@@ -290,7 +292,7 @@ class Calls:
 def doubt(landing: Landing) -> None:
     """What stands in the buffers is not what the item says: it is to be looked at, and quoted."""
     for hunk in landing.hunks:
-        hunk.flags.append(OTHERWISE)
+        hunk.flags += (OTHERWISE,)
 
 
 def landed(landing: Landing) -> bool:

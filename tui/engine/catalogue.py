@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from tui.core.privacy import is_ignore_file
 from tui.engine.ports import Files
@@ -16,8 +16,10 @@ MOST_LOOKS = 3
 class Catalogue:
     """Which files there are, and which of them are private."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, listed: Callable[[], None] = lambda: None) -> None:
+        """``listed`` is called when there is another list of all files."""
         self._files = files
+        self._tell = listed
         self._paths: list[str] = []
         self._public: frozenset[str] = frozenset()
         self._privacy: dict[str, tuple[str, bool]] = {}
@@ -112,8 +114,11 @@ class Catalogue:
             if rules != self._rules:
                 self._doubted |= before
                 return
+            other = listed != self._paths
             self._paths, self._public = listed, frozenset(listed)
             self._privacy, self._listed = {}, changes
+            if other:
+                self._tell()
         changes = self._changes
         if unknown := [p for p in paths if p not in self._privacy or not self._is_known(p)]:
             reasons = await asyncio.to_thread(self._reasons, unknown)

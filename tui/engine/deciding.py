@@ -7,22 +7,25 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from tui.core.edits.decisions import Entry, Work
+from tui.core.edits.decisions import Entry
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
 from tui.core.edits.workspace import Workspace
+from tui.core.steps import Work, picked
 from tui.engine import intents
 from tui.engine.board import Board
+from tui.engine.input_first import REST_S, SLICE_S
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
-from tui.engine.pacer import REST_S, SLICE_S
 from tui.engine.saving import Saving
 from tui.errors import EditRefused
 
 SaveMode = Literal["on-accept", "manual"]
-_LEAST = 100
+_LEAST = 20
 """Hunks that are decided on at once, however long that takes."""
+_SAY_S = 0.2
+"""So often it is said how far a decision is."""
 _DONE = object()
 KEEP_LINES = "Keep what I typed only"
 REMOVE_FILE = "Remove the file: undoing the decision brings it back"
@@ -30,6 +33,20 @@ LEAVE_FILE = "Leave it as it is: the hunk stays pending"
 KEEP_TEXT = "Keep the text as it is now"
 PUT_BACK = "Put the old lines back: undoing the decision brings mine back"
 LATER = "Decide later: the hunk stays pending"
+
+
+class _Making(NamedTuple):
+    """A decision that is being made."""
+
+    work: Work[None]
+    what: str
+    total: int
+
+    def said(self, made: int) -> str:
+        """How far it is, in words."""
+        if not self.total:
+            return f"{self.what} {made:,} hunks"
+        return f"{self.what} {min(made, self.total):,} of {self.total:,} hunks"
 
 
 class Deciding:
@@ -50,34 +67,40 @@ class Deciding:
         many hunks are decided on; else each decision is made when `handle` returns.
         """
         self._in_slices = in_slices
-        self._works: deque[Work[None]] = deque()
+        self._works: deque[_Making] = deque()
         """Decisions that are being made, in order."""
+        self._say_again_s = 0.0
         self._clock = saving.clock
         self._board = board
         self._saving = saving
         self._catalogue = saving.catalogue
         self._workspace: Workspace = board.workspace
         self._workspace.on_landed = self._landed
+        self._made = self._workspace.ledger.decisions
         self._mode = mode
         self._can_ask = can_ask
         self._asked: set[Hunk] = set()
         """Hunks that a question is about."""
+        self.on_decided: Callable[[], None] = lambda: None
+        """Called after each decision."""
 
     def handle(self, intent: Intent) -> bool:
         """Do it, if it is about hunks."""
         match intent:
             case intents.Accept(hunk_ids):
-                self._do(self._accept(hunk_ids))
+                self._do(self._accept(hunk_ids), "accepting", self._count(hunk_ids))
             case intents.Reject(hunk_ids, words):
-                self._do(self._reject(hunk_ids, words))
+                self._do(self._reject(hunk_ids, words), "rejecting", self._count(hunk_ids))
             case intents.Place(hunk_id, line):
                 self._do(self._place(hunk_id, line))
             case intents.UndoTurn():
-                self._do(self._undo_turn())
+                self._do(self._undo_turn(), "taking back")
             case intents.UndoDecision():
-                self._do(self._undo_decision())
+                self._do(self._undo_decision(), "taking back", self._size())
             case intents.RedoDecision():
-                self._do(self._redo_decision())
+                self._do(self._redo_decision(), "deciding again on", self._size(again=True))
+            case intents.StopDeciding():
+                self._stop()
             case intents.SetAutoAccept(on):
                 self._board.status.auto_accept = on
                 self._board.restated()
@@ -94,9 +117,27 @@ class Deciding:
         """True while a decision on very many hunks is being made."""
         return bool(self._works)
 
-    def _do(self, work: Work[None]) -> None:
+    def _count(self, hunk_ids: Sequence[int] | None) -> int:
+        """How many hunks these are (None: all that can be decided on)."""
+        if hunk_ids is None:
+            return self._workspace.roster.tally.needs[Need.DECISION]
+        return len(hunk_ids)
+
+    def _size(self, *, again: bool = False) -> int:
+        """How many hunks the last decision was about, or the one that was undone last."""
+        entry = self._workspace.last_decision(again=again)
+        return entry.size if entry is not None else 0
+
+    def _stop(self) -> None:
+        """Decide on no more: what is decided is written, what waits behind it is not done."""
+        if self._works:
+            self._made.enough = True
+            while len(self._works) > 1:
+                self._works.pop()
+
+    def _do(self, work: Work[None], what: str = "deciding on", total: int = 0) -> None:
         """Make a decision, after those that are being made."""
-        self._works.append(work)
+        self._works.append(_Making(work, what, total))
         if len(self._works) == 1:
             self._go_on()
 
@@ -104,19 +145,39 @@ class Deciding:
         """Make decisions; of those on very many hunks a part in each turn of the event loop."""
         until = self._clock.now() + SLICE_S
         while self._works:
-            work, left = self._works[0], _LEAST
+            work, left = self._works[0].work, _LEAST
             try:
-                while next(work, _DONE) is not _DONE:
-                    left -= 1
+                while (hunks := next(work, _DONE)) is not _DONE:
+                    left -= hunks if isinstance(hunks, int) else 1
                     if left <= 0 and self._in_slices and self._clock.now() > until:
                         asyncio.get_running_loop().call_later(REST_S, self._go_on)
                         self._decided()
+                        self._say_how_far()
                         return
             except BaseException:
-                self._works.popleft()
+                self._ended(self._works.popleft())
                 raise
-            self._works.popleft()
+            self._ended(self._works.popleft())
         self._decided()
+        self.on_decided()
+
+    def _say_how_far(self) -> None:
+        """Words for the screen, a few times a second."""
+        if self._clock.now() >= self._say_again_s:
+            self._say_again_s = self._clock.now() + _SAY_S
+            self._board.status.deciding = self._works[0].said(self._made.made)
+            self._board.restated()
+
+    def _ended(self, making: _Making) -> None:
+        """A decision was made, or not."""
+        if self._made.enough:
+            what = f"Stopped {making.said(self._made.made)}"
+            why = "the others are as they were before"
+            self._board.trouble(Trouble(what, why, severity="information"))
+        self._made.enough, self._made.made = False, 0
+        if self._board.status.deciding:
+            self._board.status.deciding, self._say_again_s = "", 0.0
+            self._board.restated()
 
     def _decided(self) -> None:
         self._board.hunks_changed()
@@ -129,39 +190,35 @@ class Deciding:
             self._board.trouble(Trouble("That hunk was not accepted", str(error)))
             return
         if self._mode == "on-accept":
-            self._saving.write(*paths)
-        self._tell_of_open(hunk_ids)
+            yield from self._saving.writing(*paths)
+        yield from self._tell_of_open(hunk_ids)
 
     def _reject(self, hunk_ids: tuple[int, ...] | None, words: str) -> Work[None]:
         """Reject what can be; where the user typed, ask what is to stay (I02)."""
-        chosen = self._chosen(hunk_ids)
-        typed = self._workspace.typed_in(chosen) if self._can_ask else []
+        chosen = yield from self._workspace.roster.chosen(hunk_ids)
+        made = (
+            (yield from picked(chosen, lambda one: one.kind is Kind.ADD)) if self._can_ask else []
+        )
+        typed = self._workspace.typed_in(made)
         for hunk in typed:
             self._ask_of_file(hunk, words)
         if typed:
             chosen = [hunk for hunk in chosen if hunk not in typed]
-        able = [hunk for hunk in chosen if hunk.need is Need.DECISION]
+        able = yield from picked(chosen, lambda one: one.need is Need.DECISION)
         ids = [hunk.id for hunk in chosen] if typed or hunk_ids is not None else None
-        self._saving.write(*(yield from self._workspace.rejecting(ids, words)))
-        stuck = [hunk for hunk in able if _is_stuck(hunk)]
+        paths = yield from self._workspace.rejecting(ids, words)
+        yield from self._saving.writing(*paths)
+        stuck = yield from picked(able, _is_stuck)
         if stuck:
             self._ask_of_edited(stuck, words)
-        self._tell_of_open(hunk_ids)
+        yield from self._tell_of_open(hunk_ids)
 
-    def _chosen(self, hunk_ids: Sequence[int] | None) -> list[Hunk]:
-        roster = self._workspace.roster
-        if hunk_ids is None:
-            return roster.decidable()
-        return [roster.by_id(number) for number in hunk_ids if number in roster]
-
-    def _tell_of_open(self, hunk_ids: Sequence[int] | None) -> None:
+    def _tell_of_open(self, hunk_ids: Sequence[int] | None) -> Work[None]:
         """Hunks that were named and are still coming in cannot be decided on."""
-        landing = [
-            hunk
-            for hunk in (self._chosen(hunk_ids) if hunk_ids else ())
-            if hunk.stage in OPEN and not hunk.placeable and hunk.decision is Decision.PENDING
-        ]
-        if landing:
+        roster = self._workspace.roster
+        if not hunk_ids or not roster.tally.needs[Need.END]:
+            return
+        if landing := (yield from picked((yield from roster.chosen(hunk_ids)), _is_landing)):
             what = "A hunk is still landing" if len(landing) == 1 else "Hunks are still landing"
             step = "decide when it has landed, or stop the model"
             self._board.trouble(Trouble(what, "", step, severity="information"))
@@ -235,7 +292,7 @@ class Deciding:
         except EditRefused as error:
             self._board.trouble(Trouble("The turn was not taken back", str(error)))
             return
-        self._write_turn(paths, unsaved)
+        yield from self._write_turn(paths, unsaved)
         self._board.note(turn, "the model's last turn was taken back")
 
     def _undo_decision(self) -> Work[None]:
@@ -264,24 +321,26 @@ class Deciding:
             self._board.trouble(Trouble(nothing, str(error), severity="warning"))
             return
         if of_turn:
-            self._write_turn(paths, unsaved)
+            yield from self._write_turn(paths, unsaved)
         elif self._mode == "on-accept":
-            self._saving.write(*paths)
+            yield from self._saving.writing(*paths)
         stays = self._workspace.ledger.decisions.stays
         why = f"{len(stays)} stay as they are: {stays[0]}" if stays else ""
         severity: Literal["information", "warning"] = "warning" if stays else "information"
         self._board.trouble(Trouble(f"{what}: {summary}", why, severity=severity))
 
-    def _landed(self, hunks: list[Hunk], whole: bool) -> None:
+    def _landed(self, hunks: Sequence[Hunk], whole: bool) -> None:
         """A patch has ended: accept what nobody need look at, if the user wants that (I07)."""
-        moves = [hunk for hunk in hunks if hunk.kind is Kind.MOVE]
+        removals = self._workspace.ledger.removals if hunks else ()
+        own = (hunk for hunk in removals if hunk.call_id == hunks[0].call_id)
+        moves = [hunk for hunk in own if hunk.kind is Kind.MOVE]
         for hunk in moves:
             self._catalogue.moved(hunk.path, hunk.target)
         if not self._board.status.auto_accept or not whole:
             return
         self._do(self._take_as_read(hunks, moves))
 
-    def _take_as_read(self, hunks: list[Hunk], moves: list[Hunk]) -> Work[None]:
+    def _take_as_read(self, hunks: Sequence[Hunk], moves: list[Hunk]) -> Work[None]:
         private = [hunk for hunk in moves if self._catalogue.privacy(hunk.path)]
         able = [
             hunk
@@ -297,13 +356,13 @@ class Deciding:
             why = f"hunk {hunk.id} of {hunk.path}: {', '.join(hunk.flags) or hunk.reason}"
             self._board.trouble(Trouble(f"{count} for a look", why, severity="information"))
 
-    def _write_turn(self, paths: list[str], unsaved: set[str]) -> None:
+    def _write_turn(self, paths: list[str], unsaved: set[str]) -> Work[None]:
         """Write a turn that was taken back, or brought back.
 
         Where saving is the user's, nothing of theirs goes to the disk with it.
         """
         if self._mode == "on-accept" or unsaved.isdisjoint(paths):
-            self._saving.write(*paths)
+            yield from self._saving.writing(*paths)
 
     def _unsaved(self) -> set[str]:
         """Of the files that a model worked on, those that are not on the disk as they are."""
@@ -314,6 +373,10 @@ class Deciding:
 
 def _is_turn(entry: Entry | None) -> bool:
     return entry is not None and entry.verb == "turn"
+
+
+def _is_landing(hunk: Hunk) -> bool:
+    return hunk.stage in OPEN and not hunk.placeable and hunk.decision is Decision.PENDING
 
 
 def _is_stuck(hunk: Hunk) -> bool:

@@ -20,7 +20,7 @@ class Desk:
     """Tabs and cursors."""
 
     def __init__(self, board: Board, ports: Ports) -> None:
-        self.catalogue = Catalogue(ports.files)
+        self.catalogue = Catalogue(ports.files, lambda: board.folders_changed(listing=True))
         self.consents = FileConsent(board, ports)
         self.workspace = board.workspace
         self.status = board.status

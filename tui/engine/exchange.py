@@ -90,10 +90,12 @@ class Exchange:
 
         The first one goes through `Wire.open`, which renews a socket that is too old.
         """
-        if self.sent and self.wire.state == "open" and self._kit.desk.ready:
-            self._create()
-        else:
+        if not (self.sent and self.wire.state == "open" and self._kit.desk.ready):
             self._task = self._kit.supervisor.start(self._dial(), "the request", self._broken)
+        elif self._kit.requests.is_long:
+            self._task = self._kit.supervisor.start(self._prepare(), "the request", self._broken)
+        else:
+            self._create()
 
     def event(self, event: events.Event, now: float) -> None:
         """Something came over the wire; ``now`` in seconds."""
@@ -196,8 +198,24 @@ class Exchange:
             self._served.paused(known.retry_after_s, self._kit.ports.clock.now())
             self._again(self._tries.unreachable(known, reached=self._line.reached))
             return
+        if self._kit.requests.is_long:
+            await self._gather()
         self._task = None
         self._create()
+
+    async def _prepare(self) -> None:
+        """Find out what is to be said, then send it: the socket may be gone by then."""
+        await self._gather()
+        self._task = None
+        if self.wire.state == "open":
+            self._create()
+        else:
+            self.start()
+
+    async def _gather(self) -> None:
+        """What the request says of very many hunks."""
+        kit = self._kit
+        await kit.board.input_first.do(kit.requests.prepare(), kit.ports.clock.now)
 
     def _create(self) -> None:
         kit, errand = self._kit, self.errand
@@ -285,7 +303,7 @@ class Exchange:
             learnt = not reply.started and self._kit.requests.learns(
                 self.errand.spec, self._head, event
             )
-            remedy = self._tries.untaken() if learnt else None
+            remedy = self._tries.field_refused() if learnt else None
             self._again(remedy or self._tries.failed(event), broken=broken)
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:

@@ -83,13 +83,10 @@ class Folders:
             self._supervisor.start(self._look(), "looking at git's states")
 
     async def _list(self) -> None:
-        before = self._catalogue.paths()
         try:
             await self._catalogue.prepare()
         finally:
             self._looking = False
-        if self._catalogue.paths() is not before:
-            self._board.folders_changed({""})
 
     async def _look(self) -> None:
         ask, clock = self._ports.git_status, self._ports.clock

@@ -179,6 +179,10 @@ class RunCommand(Struct, frozen=True):
     command: str
 
 
+class StopDeciding(Struct, frozen=True):
+    """Decide on no more of very many hunks: what is decided stays so, the rest as it was."""
+
+
 class StopCommand(Struct, frozen=True):
     """End the running command or verification."""
 
@@ -227,6 +231,7 @@ Intent = (
     | Dismiss
     | Verify
     | RunCommand
+    | StopDeciding
     | StopCommand
     | SendFailure
     | Answer

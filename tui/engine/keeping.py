@@ -1,18 +1,19 @@
 """Keeps what is typed in the state folder while it is typed, so that a crash loses a second of it.
 
-Nothing is done per key but to note the time. Each key is on the disk within a second: at once, but
-`SOON_S` after the write before began and when that is done, the changed texts are copied, and a
-thread of its own writes them. What did not change since is neither copied nor
-written; what was saved, undone or sent is taken out.
+Nothing is done per key but to note the time. Each key is kept within a second: at once, but
+`SOON_S` after the time before, the changed texts are copied, and a thread of its own jots them
+down, which waits for no disk: a kill loses nothing of that, however busy the machine is. Another
+thread brings them to the disk behind it, for a power cut. What did not change since is neither
+copied nor written; what was saved, undone or sent is taken out.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tui.core.edits.workspace import Workspace
 from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, typed_text
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SOON_S = 0.3
+SOON_S = 0.2
 """Between the beginnings of two writes; what is left of the second is for the write."""
+BRING_S = 0.3
+"""The same of what is brought to the disk: that costs more."""
 AGAIN_S = 10.0
 """After it could not be written."""
 _SLACK_S = 0.001
 _BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a bug raises: the text is wanted all the same when it was a bug that ended duetto."""
 
+T = TypeVar("T")
 Text = TypedText | UnsavedFile | None
 """Not made yet, or made; None: nothing of the file would be lost."""
 Version = tuple[tuple[int, int], int]
@@ -63,8 +67,10 @@ class Keeping:
         """``queued`` gives the prompts that wait."""
         self.draft: Callable[[], str] = str
         """Gives what stands in the prompt box; the screen sets it."""
-        self.thread: Executor | None = None
-        """Writes, and does nothing else: searches and listings may fill those of asyncio."""
+        self.deciding: Callable[[], bool] = bool
+        """Whether a decision on very many hunks is being made; the session sets it."""
+        self.threads: tuple[Executor, Executor] | None = None
+        """They jot down, and bring to the disk; searches and listings may fill asyncio's."""
         self._ports = kit.ports
         self._board = kit.board
         self._workspace: Workspace = kit.board.workspace
@@ -75,9 +81,12 @@ class Keeping:
         self._began_s = -SOON_S
         """When the last write began."""
         self._task: asyncio.Task[None] | None = None
+        self._bringing: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
         self._kept: _Moment | None = _Moment({}, "", ())
-        """What the folder holds; None: it is not known."""
+        """What is jotted down; None: it is not known."""
+        self._brought: _Moment | None = self._kept
+        """What was, when the last one was brought to the disk."""
         self._told = False
         self._last_draft = ""
 
@@ -95,10 +104,11 @@ class Keeping:
         Raises:
             FileRefused: not all of it is on the disk.
         """
-        moment = self._moment()
+        moment = next(filter(None, self._gathering(whole=True)))
         draft = "\n\n".join(filter(str.strip, (prompts, moment.draft)))
         self.changed()
-        if why := self._write(_Moment(moment.files, draft, moment.queued)):
+        self._jot(_Moment(moment.files, draft, moment.queued))
+        if why := self._bring():
             raise FileRefused(why)
 
     async def _work(self) -> None:
@@ -110,15 +120,33 @@ class Keeping:
                     continue
                 self._changed = False
                 self._began_s = self._ports.clock.now()
-                moment = self._moment()
-                if not moment.same_as(self._kept):
-                    await self._keep(moment)
+                for moment in self._gathering():
+                    if moment is None:
+                        await asyncio.sleep(0)  # keys go first
+                if moment is not None and not moment.same_as(self._kept):
+                    await self._beside(0, self._jot, moment)
+                    if self._bringing is None:
+                        bringing = self._bring_on()
+                        self._bringing = self._supervisor.start(bringing, "keeping what is typed")
         finally:
             self._task = None
 
-    async def _keep(self, moment: _Moment) -> None:
+    async def _bring_on(self) -> None:
+        """As long as there is something newer than what is on the disk."""
         try:
-            why = await self._beside(moment)
+            while self._brought is not self._kept:
+                began_s = self._ports.clock.now()
+                await self._told_of(self._beside(1, self._bring))
+                wait_s = began_s + BRING_S - self._ports.clock.now()
+                if self._brought is not self._kept and self._kept is not None:
+                    await self._ports.sleep(max(0.0, wait_s))
+        finally:
+            self._bringing = None
+
+    async def _told_of(self, work: Awaitable[str]) -> None:
+        """Say once why something cannot be kept, and try again later."""
+        try:
+            why = await work
         except FileRefused as error:
             why = str(error)
         if why and not self._told:
@@ -128,13 +156,13 @@ class Keeping:
         if why and self._again is None:
             self._again = self._supervisor.start(self._try_again(), "keeping what is typed")
 
-    async def _beside(self, moment: _Moment) -> str:
-        """Write in the thread."""
-        if self.thread is None:
+    def _beside(self, which: int, work: Callable[..., T], *given: _Moment) -> Awaitable[T]:
+        """Do it in one of the threads."""
+        if self.threads is None:
             from concurrent.futures import ThreadPoolExecutor  # not before the first paint
 
-            self.thread = ThreadPoolExecutor(1, "keeping")
-        return await asyncio.get_running_loop().run_in_executor(self.thread, self._write, moment)
+            self.threads = (ThreadPoolExecutor(1, "jotting"), ThreadPoolExecutor(1, "keeping"))
+        return asyncio.get_running_loop().run_in_executor(self.threads[which], work, *given)
 
     async def _try_again(self) -> None:
         """There may be room by then, and nobody types any more."""
@@ -143,36 +171,52 @@ class Keeping:
         if self._kept is None:
             self.changed()
 
-    def _write(self, moment: _Moment) -> str:
-        """In a thread: make the bytes and write them; returns what was not written, and why.
+    def _jot(self, moment: _Moment) -> None:
+        """In a thread: make the bytes, and jot them down."""
+        if self._ports.rescue is None:
+            return
+        files = {path: (version, file_of(text)) for path, (version, text) in moment.files.items()}
+        there = tuple(file for _, file in files.values() if file is not None)
+        self._ports.rescue.jot(Unsaved(there, moment.draft, moment.queued))
+        self._kept = _Moment(dict(files), moment.draft, moment.queued)
+
+    def _bring(self) -> str:
+        """In a thread: bring it to the disk; returns what was not written, and why.
 
         Raises:
             FileRefused: nothing can be written.
         """
         if self._ports.rescue is None:
             return ""
-        self._kept = None
-        files = {path: (version, file_of(text)) for path, (version, text) in moment.files.items()}
-        there = tuple(file for _, file in files.values() if file is not None)
-        _, failed = self._ports.rescue.keep(Unsaved(there, moment.draft, moment.queued))
-        if not failed:
-            self._kept = _Moment(dict(files), moment.draft, moment.queued)
+        self._brought, failed = self._kept, ["nothing was written"]
+        try:
+            _, failed = self._ports.rescue.bring()
+        finally:
+            if failed:
+                self._brought = self._kept = None
         return ", ".join(failed)
 
-    def _moment(self) -> _Moment:
-        """As it stands now; files that did not change since are not copied again."""
+    def _gathering(self, *, whole: bool = False) -> Iterator[_Moment | None]:
+        """All as it stands now, at last; None after each file that was copied.
+
+        Files that did not change since they were kept are not copied again; and while a decision
+        on very many hunks is made, which is written in the end, only what was typed is copied
+        (``whole``: all the same).
+        """
+        deciding = self.deciding() and not whole
         known = self._kept.files if self._kept is not None else {}
         files: dict[str, tuple[Version, Text]] = {}
         for path in sorted(self._workspace.buffers):
-            if not self._workspace.is_dirty(path):
+            if path not in self._workspace.buffers or not self._workspace.is_dirty(path):
                 continue
             record = self._workspace.ledger.records[path]
             version: Version = (record.version, id(record.disk))
             if path in known and known[path][0] == version:
                 files[path] = known[path]
-            else:
+            elif not (deciding and record.typed_on_disk):
                 files[path] = (version, text_of(self._workspace, path))
-        return _Moment(files, self._drafted(), tuple(self._queued()))
+                yield None
+        yield _Moment(files, self._drafted(), tuple(self._queued()))
 
     def _drafted(self) -> str:
         """The draft; if the screen is broken, the last one: the files are wanted all the same."""

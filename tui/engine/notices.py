@@ -65,6 +65,8 @@ class Notices(Struct):
     """Folders in which files came or went, while the file tree is in sight (the root: empty)."""
     git: bool = False
     """What git says of the files changed."""
+    listing: bool = False
+    """All files were listed anew: what is looked for by name may be another one."""
     troubles: list[Trouble] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -80,6 +82,7 @@ class Notices(Struct):
             or self.diff
             or self.folders
             or self.git
+            or self.listing
             or self.troubles
         )
 
@@ -119,6 +122,8 @@ class Status(Struct):
     """Interrupted; the buffers stand still and the lane is not free yet."""
     outcome: Literal["", "completed", "interrupted", "failed"] = ""
     """How the last turn ended; empty while one runs."""
+    deciding: str = ""
+    """How far a decision on very many hunks is: ``accepting 3,400 of 10,000 hunks``."""
     running: str = ""
     """The command line that runs now (verify or ``!``), empty if none."""
     verdict: Literal["", "passed", "failed", "timeout", "error"] = ""

@@ -15,6 +15,7 @@ from tui.engine.items import PATCH_TOOL
 
 if TYPE_CHECKING:
     from tui.core.edits.patches.landing import Landing
+    from tui.core.steps import Work
 
 
 class Page(Struct, frozen=True):
@@ -94,7 +95,7 @@ class Call(Struct):
     again: bool = False
     """It was applied before: what became of that is its answer."""
     output: str | None = None
-    report: Callable[[], str] | None = None
+    report: Callable[[], Work[str]] | None = None
     """Gives the output, when it is sent: what is in the buffers then."""
     failed: bool = False
 

@@ -1,6 +1,7 @@
 """The throttle: holds back what a model says, so that it comes at so many tokens a second.
 
-What comes at once and is long passes in parts, so that keys and Esc are answered between them.
+What comes at once and is long passes in parts, so that keys and Esc are answered between them;
+and while a key is on its way to the screen nothing passes.
 
 Our bridge slows down whoever answers through it, so that nothing is said that nobody sees. What
 comes from any other server is held here, between the wire and the turn, also in the middle of an
@@ -17,6 +18,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from tui.core.wire.events import Completed, Delta, ErrorEvent, Event, Failed, Incomplete, ItemDone
+from tui.engine.input_first import REST_S, SLICE_S
 from tui.engine.items import characters_in
 from tui.engine.kit import Kit
 from tui.engine.ports import Wire
@@ -27,13 +29,12 @@ MOST_LAG_S = 0.5
 """What a machine that slept, or was busy, would have said meanwhile is owed for so long at most."""
 MOST_CHARS = 4 * 2**20
 """More than so much text is not held: what is over that comes at once."""
+FULL = 1_000
+"""So many pieces are held: no more are read from the network, where the rate is the server's."""
 LONG_CHARS = 4_000
 """A piece of so much text, if it were a patch of many hunks, would hold keys and Esc up."""
 _PART_CHARS = 500
-SLICE_S = 0.004
-REST_S = 0.002
-"""So it passes in parts: for so long, then so long nothing, as a key takes several turns of the
-event loop until it is painted."""
+"""So it passes in parts."""
 Terminal = Completed | Incomplete | Failed | ErrorEvent
 Act = partial[None]
 Held = Event | Act
@@ -102,18 +103,21 @@ class Pacer:
         if tokens_s is None and self._chars <= LONG_CHARS:
             self._release(float("inf"))
             self._rest()
+        self._weigh()
 
     def drop(self) -> None:
         """Forget what is held, and hold nothing any more; see `unheard` and `end`."""
         held, self._held = self._held, deque()
         self._chars = self._size = 0
         self.tokens_s = self._wanted = None
+        self._weigh()
         self._rest()
         self.unheard |= bool(held)
         self.end = next((one for one in held if isinstance(one, _ENDS)), self.end)
 
     def _holds(self, event: Delta) -> bool:
-        return self.tokens_s is not None or len(event.delta) > LONG_CHARS
+        paced = self.tokens_s is not None or len(event.delta) > LONG_CHARS
+        return paced or self._kit.board.input_first.unshown
 
     def _hold(self, acts: Iterable[Held]) -> None:
         for one in acts:
@@ -122,10 +126,14 @@ class Pacer:
                 self._held.append(one)
                 continue
             self._chars += len(one.delta)
-            for at in range(0, max(len(one.delta), 1), _PART_CHARS):
+            if len(one.delta) <= _PART_CHARS:
+                self._held.append(one)
+                continue
+            for at in range(0, len(one.delta), _PART_CHARS):
                 self._held.append(replace(one, delta=one.delta[at : at + _PART_CHARS]))
         if self._chars > MOST_CHARS and self.tokens_s is not None:
             self._release(self._chars - MOST_CHARS)
+        self._weigh()
         self.on_held(self._size)
         if self._held and self._task is None:
             self._task = self._kit.supervisor.start(self._run(), "the throttle", self._broken)
@@ -136,7 +144,9 @@ class Pacer:
         last = ports.clock.now()
         while self._held:
             if self.tokens_s is None:
+                await self._kit.board.input_first.pass_by()
                 self._release_for(SLICE_S)
+                self._weigh()
                 await asyncio.sleep(REST_S)
                 continue
             await ports.sleep(STEP_S)
@@ -169,6 +179,14 @@ class Pacer:
             held = self._held  # dropped meanwhile, perhaps
         return 0.0
 
+    def _weigh(self) -> None:
+        """Have no more read while enough is held."""
+        full = self._kit.board.input_first.full
+        if self.tokens_s is None and len(self._held) > FULL:
+            full.add(self)
+        else:
+            full.discard(self)
+
     def _release_for(self, seconds: float) -> None:
         """Let text pass for so long."""
         clock = self._kit.ports.clock
@@ -195,6 +213,7 @@ class Pacer:
         self._task = None
         self.tokens_s = None
         self._release(float("inf"))
+        self._weigh()
 
 
 def _size_of(one: Held) -> int:

@@ -250,11 +250,17 @@ class Runner(Protocol):
 class Rescue(Protocol):
     """What was typed and not saved when duetto was ended by force (effects.rescue)."""
 
-    def keep(self, unsaved: Unsaved) -> tuple[str, list[str]]:
+    def jot(self, unsaved: Unsaved) -> None:
         """Keep this from now on instead of what was kept before; nothing, if it is empty.
 
-        Writes what changed and returns when it is on the disk: the folder, and what could not be
-        written, with the reasons. Raises FileRefused: there is no folder to write to.
+        It holds against a kill, and waits for no disk. Never raises: `bring` says what is wrong.
+        """
+
+    def bring(self) -> tuple[str, list[str]]:
+        """Bring to the disk what was jotted down last.
+
+        Returns when it is there: the folder, and what could not be written, with the reasons.
+        Raises FileRefused: there is no folder to write to.
         """
 
     def kept(self) -> list[Unsaved]:
@@ -326,5 +332,7 @@ class Ports:
     """Waits so many seconds between two tries."""
     jitter: Callable[[], float] = random.random
     """A number from 0 to 1 that spreads the tries of many clients over time."""
+    give_memory_back: Callable[[], None] = lambda: None
+    """Returns freed memory to the system (effects.memory); called in a thread."""
     stamp: Stamp = no_stamp
     """Keeps when things happened, for ``--trace``."""

@@ -18,11 +18,12 @@ from tui.engine.kit import Kit
 from tui.engine.open_items import Call, Page
 from tui.engine.ports import PatchFormat
 from tui.engine.reply import Reply
-from tui.engine.requests import origin
+from tui.engine.requests import Said, origin
 from tui.engine.tool_bench import ToolBench
 
 if TYPE_CHECKING:
     from tui.core.edits.patches.landing import Landing
+    from tui.core.steps import Work
 
 _BELOW = "interrupted: what became of it is said below"
 """The answer of a patch call that was cut: a user message has the report (EDITS.md section 10)."""
@@ -100,10 +101,11 @@ class Record:
             requests.history.output(item, origin(self._errand.spec))
         self._bench.collect(call for call in reply.calls.all if call.done)
         for call in reply.calls.partial():
-            if call.landing is not None and (landed(call.landing) or not broke):
+            landing = call.landing
+            if landing is not None and (landed(landing) or not broke):
                 entry = requests.history.cut_call(call.item, _BELOW)
                 if broke:
-                    requests.owed.append(partial(self._report, reply, call, entry))
+                    requests.owed.append(partial(self._report, reply, call, landing, entry))
         for landing in reply.patches_in_prose:
             if landed(landing) or not broke:
                 patch = PatchInProse(landing.hunks, landing.failure, landing.was_cut)
@@ -113,12 +115,11 @@ class Record:
                 if not landed(landing):
                     requests.told.mark(landing.hunks)
 
-    def _report(self, reply: Reply, call: Call, entry: Entry) -> None:
+    def _report(self, reply: Reply, call: Call, landing: Landing, entry: Entry) -> Work[Said]:
         """Say what became of a call that broke off, as it is now that it is sent."""
-        if call.landing is not None:
-            report = reply.calls.report(call.landing)
-            entry.item = answer_item(call.item, report, failed=True)
-            self._kit.requests.told.mark(call.landing.hunks)
+        report = yield from reply.calls.report(landing)
+        states = yield from self._kit.requests.told.states(landing.hunks)
+        return Said(entry, answer_item(call.item, report, failed=True), states)
 
     def broke(self) -> None:
         """The last response broke and is asked for again.

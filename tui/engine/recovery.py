@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refusals import HOPELESS_CLOSES, UNREACHED
-from tui.core.wire.untaken import MOST_TRIES
+from tui.core.wire.refused_fields import MOST_TRIES
 from tui.engine.next_steps import advice, is_final
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
@@ -90,11 +90,11 @@ class Tries:
         """Codes that cost no attempt any more: each does so once."""
         self._first: Remedy | None = None
         """Why another way was taken."""
-        self._untaken = 0
+        self._fields_refused = 0
 
     def over(self) -> None:
         """A response is whole: all attempts are there again."""
-        self.count, self._untaken, self._first = 0, 0, None
+        self.count, self._fields_refused, self._first = 0, 0, None
         self._freed.clear()
 
     def detour(self, remedy: Remedy) -> None:
@@ -180,13 +180,15 @@ class Tries:
         retry_s = event.retry_after_s if isinstance(event, ErrorEvent) else None
         return self._after(action, retry_s, give_up)
 
-    def untaken(self) -> Remedy | None:
+    def field_refused(self) -> Remedy | None:
         """The server did not take a field: the same again without it, which is not told.
 
         None: it has found fault with so many that it is no use.
         """
-        self._untaken += 1
-        return Remedy("resend", silent=True, free=True) if self._untaken < MOST_TRIES else None
+        self._fields_refused += 1
+        return (
+            Remedy("resend", silent=True, free=True) if self._fields_refused < MOST_TRIES else None
+        )
 
     def _own_business(self, code: str, give_up: Remedy) -> Remedy:
         """A failure that is free once; then it counts, where another socket may know better."""

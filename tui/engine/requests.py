@@ -4,22 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
-from tui.core.context import Changes, Context, Cut, OpenFile, PatchInProse, changes_message
-from tui.core.edits.hunk import OPEN, PLACED, Decision
-from tui.core.edits.telling.presence import is_kept, presence
+from tui.core.context import (
+    Changes,
+    Context,
+    Cut,
+    OpenFile,
+    PatchInProse,
+    changes_message,
+    hunks_message,
+)
+from tui.core.edits.hunk import OPEN, Decision, Need
+from tui.core.edits.roster import FileTally
+from tui.core.edits.telling.presence import presence
 from tui.core.edits.telling.report import Account
-from tui.core.history import History
+from tui.core.history import Entry, History, Item
 from tui.core.instructions import instructions, tools
-from tui.core.told import Told
+from tui.core.steps import Work, finished, while_same
+from tui.core.told import States, Told
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.core.wire.untaken import Untaken, fields_refused, without
+from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
 from tui.engine.desk import AGENTS_FILE, Desk
 from tui.engine.intents import Effort
 from tui.engine.origins import Origins
 from tui.engine.ports import Ports, RoleSpec
 
 Request = dict[str, object]
+
+
+LONG_HUNKS = 1000
+"""From so many on what is said of them is found out in slices."""
+_TRIES = 3
+
+
+class Said(NamedTuple):
+    """What became of a patch, as the answer of its call."""
+
+    entry: Entry
+    item: Item
+    states: States
+    """What the model knows then."""
+
+
+class Gathered(NamedTuple):
+    """What a request says of hunks, found out while nothing was changed."""
+
+    moment: tuple[object, ...]
+    revision: int
+    answers: list[Said]
+    states: States
+    changes: Changes
+    account: Account
+    private: Callable[[str], str]
+    of_hunks: list[str]
 
 
 class Requests:
@@ -32,9 +70,11 @@ class Requests:
         self.prose: list[PatchInProse] = []
         """Patches that came in messages, until the model was told."""
         self.told = Told(partial(presence, desk.workspace.ledger))
-        self.owed: list[Callable[[], None]] = []
+        self.owed: list[Callable[[], Work[Said]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
         after an Esc the user may decide and type for a while before the next prompt."""
+        self._gathered: Gathered | None = None
+        """What `prepare` found out for the next request."""
         self._ports = ports
         self._desk = desk
         self._context = Context()
@@ -43,17 +83,17 @@ class Requests:
         self._told_paths: set[str] = set()
         self._instructions = ""
         self._origins = Origins(desk.workspace.ledger)
-        self._untaken: dict[str, Untaken] = {}
+        self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
 
     def forget(self) -> None:
         """A new conversation."""
         self.history = History()
         self.cut, self.prose, self.owed = None, [], []
+        self._gathered = None
         self._context.forget()
         self._desk.workspace.take_user_changes()
         self._desk.workspace.take_tool_changes()
-        self._desk.workspace.take_decisions()
         self.told.mark(self._desk.workspace.hunks)
         self._instructions = ""
 
@@ -114,7 +154,7 @@ class Requests:
             head["service_tier"] = tier
         if spec.max_output_tokens is not None:
             head["max_output_tokens"] = spec.max_output_tokens
-        return self._taken(spec, head)
+        return self._without_refused(spec, head)
 
     def learns(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
         """Whether a refusal names fields of what was sent that this request can do without.
@@ -123,15 +163,15 @@ class Requests:
         """
         param = refusal.param if isinstance(refusal, ErrorEvent) else ""
         fields = fields_refused(f"{refusal.code} {refusal.message}", param, head)
-        untaken = self._untaken.setdefault(spec.endpoint, Untaken())
-        learnt = untaken.learn(spec.model, fields)
+        refused = self._refused.setdefault(spec.endpoint, RefusedFields())
+        learnt = refused.learn(spec.model, fields)
         if learnt:
-            self._desk.status.left_out = ", ".join(untaken.of(spec.model))
+            self._desk.status.left_out = ", ".join(refused.of(spec.model))
         return learnt
 
-    def _taken(self, spec: RoleSpec, head: Request) -> Request:
-        untaken = self._untaken.get(spec.endpoint)
-        return without(head, untaken.of(spec.model)) if untaken is not None else head
+    def _without_refused(self, spec: RoleSpec, head: Request) -> Request:
+        refused = self._refused.get(spec.endpoint)
+        return without(head, refused.of(spec.model)) if refused is not None else head
 
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said again: with the instructions as they should be now."""
@@ -144,52 +184,97 @@ class Requests:
         self._instructions = instructions(paths, rules, spec.patch_tool, spec.patch_format)
         return {**head, "instructions": self._instructions}
 
+    @property
+    def is_long(self) -> bool:
+        """There are so many hunks that `prepare` is to be called before the next request."""
+        if len(self._desk.workspace.hunks) < LONG_HUNKS:
+            return False
+        return self._gathered is None or self._gathered.moment != self._moment()
+
+    def prepare(self) -> Work[None]:
+        """Find out what the next request says of hunks; nothing is said or changed yet.
+
+        It pauses, and begins anew where something changes meanwhile, a few times.
+        """
+        for _ in range(_TRIES):
+            self._gathered = yield from while_same(self._gather(), self._revision)
+            if not self.is_long:
+                return
+
     def _news(self) -> str:
         """What changed since the last request, in words; from now on the model knows it."""
-        workspace = self._desk.workspace
-        owed, self.owed = self.owed, []
-        for say in owed:
-            say()
-        private = cache(self._desk.privacy)
-        changes = self._changes()
-        changes.edits = [edit for edit in changes.edits if not private(edit.path)]
-        formatted = workspace.take_tool_changes()
+        workspace, found, self._gathered = self._desk.workspace, self._gathered, None
+        if found is None or found.moment != self._moment():
+            found = finished(self._gather())
+        for said in found.answers:
+            said.entry.item = said.item
+        self.told.know(found.states, found.revision)
+        self.owed, self.cut, self.prose = [], None, []
+        private, changes = found.private, found.changes
+        edits, formatted = workspace.take_user_changes(), workspace.take_tool_changes()
+        changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
-        account = Account(workspace.ledger, private)
-        account.before = self._origins.sha
-        account.again = self.told.taken_back(changes.hunks)
-        self.told.mark(changes.hunks)
-        return changes_message(changes, account)
-
-    def _changes(self) -> Changes:
-        workspace = self._desk.workspace
-        changes = Changes(edits=workspace.take_user_changes(), cut=self.cut, prose=self.prose)
-        workspace.take_decisions()
-        revision = workspace.hunks_revision + workspace.ledger.rewritten
-        changes.hunks = self.told.news(workspace.hunks, revision)
-        if self.cut is not None:
-            turn = self.cut.turn
-            changes.kept = any(
-                is_kept(workspace.ledger, h) for h in workspace.hunks if h.turn == turn
-            )
-        self.cut, self.prose = None, []
         if self._told_paths:
             now = set(self._desk.catalogue.paths())
             changes.appeared = sorted(now - self._told_paths)
             changes.vanished = sorted(self._told_paths - now)
             self._told_paths = now
-        return changes
+        return changes_message(changes, found.account, found.of_hunks)
+
+    def _gather(self) -> Work[Gathered]:
+        """All that is to be said of hunks, from what they are now; nothing is changed."""
+        workspace, moment, revision = self._desk.workspace, self._moment(), self._revision()
+        private, states = cache(self._desk.privacy), States()
+        answers = []
+        for say in self.owed:
+            answers.append((yield from say()))
+            states |= answers[-1].states
+        changes = Changes(cut=self.cut, prose=self.prose)
+        changes.hunks = yield from self.told.news(workspace.hunks, revision, states)
+        account = Account(workspace.ledger, private)
+        account.before = self._origins.sha
+        account.again = yield from self.told.taken_back(changes.hunks, states)
+        if self.cut is not None:
+            turn = self.cut.turn
+            changes.kept = yield from account.keeps_any(
+                h for h in workspace.hunks if h.turn == turn
+            )
+        of_hunks = yield from hunks_message(changes, account)
+        states |= yield from self.told.states(changes.hunks)
+        return Gathered(moment, revision, answers, states, changes, account, private, of_hunks)
+
+    def _revision(self) -> int:
+        """Grows with what becomes of hunks."""
+        return self._desk.workspace.hunks_revision + self._desk.workspace.ledger.rewritten
+
+    def _moment(self) -> tuple[object, ...]:
+        """What is another one when something else is to be said."""
+        files = [
+            (path, id(record.buffer), record.buffer.revision, id(record.disk), record.gone)
+            for path, record in self._desk.workspace.ledger.records.items()
+        ]
+        private = [self._desk.privacy(path) for path, *_ in files]
+        return (self._revision(), len(self.owed), self.cut, len(self.prose), files, private)
 
     def _open_files(self) -> Sequence[OpenFile]:
         """The tabs, and the buffers in which a hunk waits for the user."""
         desk = self._desk
         waiting = {
-            hunk.path
-            for hunk in desk.workspace.roster.unsettled()
-            if hunk.stage in PLACED | OPEN and hunk.decision is Decision.PENDING
+            path
+            for path in desk.workspace.roster.paths()
+            if any(map(_waits, desk.workspace.roster.in_file(path)))
         }
         paths = [*desk.status.open_paths, *sorted(waiting - set(desk.status.open_paths))]
         return [desk.open_file(path) for path in paths if path in desk.workspace.buffers]
+
+
+def _waits(tally: FileTally) -> bool:
+    """A hunk of the tally comes in or waits for the user, and none of these is in conflict."""
+    if tally.needs[Need.DECISION]:
+        return True
+    return tally.waiting > 0 and any(
+        hunk.stage in OPEN and hunk.decision is Decision.PENDING for hunk in tally.hunks
+    )
 
 
 def origin(spec: RoleSpec) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.edits.workspace import DiskPlan, Workspace
 from tui.core.privacy import is_ignore_file
+from tui.core.steps import AT_ONCE, Work, finished
 from tui.engine import intents
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.file_consent import SAVE
@@ -82,15 +83,22 @@ class Saving:
         On a refusal the hunks are pending again. While the formatter is at work on one of them
         nothing is written: what it makes of the old text would take the new one away.
         """
-        if not self.changes.held.keys().isdisjoint(paths):
-            self._wait(paths, force=force)
-            return
-        self._write(dict.fromkeys(paths, force))
+        finished(self.writing(*paths, force=force))
 
-    def _wait(self, paths: Sequence[str], *, force: bool) -> None:
+    def writing(self, *paths: str, force: bool = False) -> Work[None]:
+        """The same, with pauses while it is found out what belongs on the disk."""
+        forced = dict.fromkeys(paths, force)
+        if not self._must_wait(forced):
+            yield from self._write(forced)
+
+    def _must_wait(self, forced: dict[str, bool]) -> bool:
+        """Whether the formatter is at work on a file: then all are written later."""
+        if self.changes.held.keys().isdisjoint(forced):
+            return False
         if not self.later:
             self._supervisor.start(self._say_it_takes_long(), "waiting for the formatter")
-        self.later.add(dict.fromkeys(paths, force))
+        self.later.add(forced)
+        return True
 
     async def _say_it_takes_long(self) -> None:
         await self._sleep(LONG_S)
@@ -107,9 +115,9 @@ class Saving:
         """The formatter is done with some files, or a question about one is answered."""
         asked = self._workspace.conflicts if self._can_ask else ()
         for plans in self.later.take({*self.changes.held, *asked, *self._asking}):
-            self._write(plans)
+            finished(self._write(plans))
 
-    def _write(self, forced: dict[str, bool]) -> None:
+    def _write(self, forced: dict[str, bool]) -> Work[None]:
         """Write these files; those that are forced over whatever lies there."""
         paths = tuple(forced)
         blocked = [path for path in paths if path in self._workspace.conflicts and not forced[path]]
@@ -117,7 +125,13 @@ class Saving:
             self._blocked(paths, blocked)
             return
         try:
-            plans = {path: self._plan(path, forced[path]) for path in paths}
+            plans = dict[str, DiskPlan]()
+            for path in paths:
+                plans[path] = yield from self._plan(path, forced[path])
+                yield AT_ONCE  # its bytes took as long
+            for path in paths:
+                if not forced[path] and self._is_outdated(path, plans[path]):
+                    plans[path] = finished(self._plan(path, force=False))
         except EditRefused as error:
             self._board.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
             return
@@ -192,14 +206,20 @@ class Saving:
         done = "was not saved" if plan.data is None else f"is saved without the lines of {which}"
         self._board.trouble(Trouble(f"{path} {done}", why, step, severity="warning"))
 
-    def _plan(self, path: str, force: bool) -> DiskPlan:
+    def _plan(self, path: str, force: bool) -> Work[DiskPlan]:
         """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""
-        plan = self._workspace.disk_plan(path)
+        plan = yield from self._workspace.planning(path)
         if plan.expected is plan.data is None and self._workspace.ledger.records[path].blank:
             plan = DiskPlan(None, b"")
         if force:
             return DiskPlan(self._files.read(path).data, plan.data, plan.hunks)
         return plan
+
+    def _is_outdated(self, path: str, plan: DiskPlan) -> bool:
+        """Whether the user, or the disk, changed a file since it was planned."""
+        record = self._workspace.ledger.records[path]
+        same = record.planned is not None and record.planned[1] == record.version
+        return not same or plan.expected is not record.disk
 
     def _blocked(self, paths: Sequence[str], conflicts: list[str]) -> None:
         """Nothing is written while a file on the disk contradicts its buffer."""

@@ -29,9 +29,11 @@ from tui.engine.diffs import Diffs
 from tui.engine.file_consent import SEND
 from tui.engine.folders import Folders
 from tui.engine.formatting import Formatting
+from tui.engine.input_first import InputFirst
 from tui.engine.intents import Intent, Role
 from tui.engine.keeping import Keeping
 from tui.engine.kit import Kit
+from tui.engine.memory import Memory
 from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.pair import Pair
 from tui.engine.ports import Abilities, Files, Ports, RoleSpec
@@ -113,10 +115,12 @@ class Session:
             can_ask=self.options.ask,
             in_slices=self.options.in_slices,
         )
+        self._deciding.on_decided = Memory(kit).decided
         self.status.auto_accept = self.options.auto_accept
         self._verification = Verification(kit, self._send)
         self.keeping = Keeping(kit, lambda: self._pair.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
+        self.keeping.deciding = lambda: self._deciding.at_work
         self._rescuing = Rescuing(kit, self.keeping.at_once)
         self._looking: list[asyncio.Task[None]] = []
         """What is looked for at the start: how an earlier duetto ended."""
@@ -145,6 +149,11 @@ class Session:
     def status(self) -> Status:
         """The state in a few words."""
         return self._board.status
+
+    @property
+    def input_first(self) -> InputFirst:
+        """The front end says which keys are on their way."""
+        return self._board.input_first
 
     @property
     def on_wake(self) -> Callable[[], None]:

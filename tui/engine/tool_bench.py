@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tui.core.edits.telling.presence import not_kept
 from tui.core.history import Entry, History, answer_item
 from tui.engine.kit import Kit
 from tui.engine.reply import Call
+from tui.engine.requests import Said
+
+if TYPE_CHECKING:
+    from tui.core.edits.patches.landing import Landing
+    from tui.core.steps import Work
 
 _BROKEN = "error: the tool broke; the user was told"
 
@@ -50,22 +56,22 @@ class ToolBench:
         for call in calls:
             if call.report is not None and call.landing is not None:
                 entry = history.answer(call.item, "", failed=True)
-                self._kit.requests.owed.append(partial(self._report, call, entry))
+                report = partial(self._report, call, call.landing, call.report, entry)
+                self._kit.requests.owed.append(report)
                 continue
             output = otherwise if call.output is None else call.output
             history.answer(call.item, output, failed=call.failed or call.output is None)
         return bool(calls)
 
-    def _report(self, call: Call, entry: Entry) -> None:
+    def _report(
+        self, call: Call, landing: Landing, report: Callable[[], Work[str]], entry: Entry
+    ) -> Work[Said]:
         """Say what became of a patch, as it is now that it is sent."""
-        if call.report is None or call.landing is None:
-            return
-        hunks = call.landing.hunks
-        call.output = call.report()
-        ledger = self._kit.desk.workspace.ledger
-        call.failed = not call.landing.placed_all or bool(not_kept(ledger, hunks))
-        entry.item = answer_item(call.item, call.output, failed=call.failed)
-        self._kit.requests.told.mark(hunks)
+        output = yield from report()
+        lost = yield from not_kept(self._kit.desk.workspace.ledger, landing.hunks)
+        failed = bool(lost) or not landing.placed_all
+        states = yield from self._kit.requests.told.states(landing.hunks)
+        return Said(entry, answer_item(call.item, output, failed=failed), states)
 
     def stop(self) -> None:
         """The turn is over: nothing runs on, no question stays."""
@@ -74,7 +80,7 @@ class ToolBench:
 
     async def _run(self, call: Call) -> None:
         if call.report is not None and call.landing is not None:
-            await self._kit.desk.catalogue.prepare([hunk.path for hunk in call.landing.hunks])
+            await self._kit.desk.catalogue.prepare({hunk.path for hunk in call.landing.hunks})
             return
         arguments = str(call.item.get("arguments") or call.item.get("input") or "")
         result = await self._kit.tools.call(call.name, arguments)

@@ -23,6 +23,9 @@ from tui.engine.search import MATCH_LIMIT, finder, searched
 from tui.engine.search import path_filter as path_filter
 
 OUTPUT_LIMIT_CHARS = 48_000
+MOST_ARGUMENTS_CHARS = 100_000
+"""Of a call: what these tools are asked has some hundreds."""
+_MOST_TITLE_CHARS = 200
 LIST_LIMIT = 1_000
 FAILURE_CHARS = 1_000
 SEARCH_LIMIT_S = 5.0
@@ -66,7 +69,8 @@ class Tools:
         """Answer one call; what cannot be done is said in the output. Never raises."""
         run = {"read_file": self._read_file, "list": self._list, "search": self._search}.get(name)
         if run is None:
-            return _failure(f"there is no tool {name!r}; use read_file, list, search, apply_patch")
+            what = f"there is no tool {name[:_MOST_TITLE_CHARS]!r}"
+            return _failure(f"{what}; use read_file, list, search, apply_patch")
         try:
             return await run(Arguments(arguments))
         except CallError as refusal:
@@ -199,6 +203,8 @@ class Arguments:
 
     def __init__(self, text: str) -> None:
         """Raises CallError: the text is not a JSON object."""
+        if len(text) > MOST_ARGUMENTS_CHARS:
+            raise CallError(f"the arguments are longer than {MOST_ARGUMENTS_CHARS:,} characters")
         try:
             values = mended_json(json.loads(text or "{}"))
         except ValueError as error:
@@ -239,6 +245,9 @@ class Arguments:
 
 def brief_call(name: str, arguments: str) -> str:
     """A call in a few words, for the screen."""
+    name = name[:_MOST_TITLE_CHARS]
+    if len(arguments) > MOST_ARGUMENTS_CHARS:
+        return name
     try:
         values = mended_json(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
@@ -248,7 +257,7 @@ def brief_call(name: str, arguments: str) -> str:
     words = [str(values[key]) for key in ("pattern", "path") if values.get(key)]
     if values.get("start") or values.get("end"):
         words.append(f"{values.get('start') or 1}-{values.get('end') or ''}")
-    return " ".join([name, *words])[:200]
+    return " ".join([name, *words])[:_MOST_TITLE_CHARS]
 
 
 def workspace_path(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -142,6 +141,8 @@ class UnfinishedWrites:
 
     async def look(self, journal: WriteJournal) -> None:
         """Say at the start what is there, and do what the user chooses."""
+        import asyncio  # `duetto apply` needs none
+
         unfinished = await asyncio.to_thread(journal.unfinished)
         for each in unfinished:  # one after the other: what is done for one may be another's
             for one, findings in look(self._files, journal, [each]):

@@ -36,8 +36,13 @@ BATCH_S = 0.7
 _FRAME_S = 0.05
 _QUIT_WINDOW_S = 2.0
 _PATIENCE_S = 1.0
-_LOOK_S = 0.25
-"""Between two looks at what is being typed, which is kept against a crash within a second."""
+_LOOK_S, _AGAIN_S = 0.2, 0.02
+"""Between two looks at what is being typed, which is kept against a crash within a second.
+
+Again soon where one waited for its turn: while keys come without a pause most are in vain.
+"""
+_BUSY_S = 1.0
+"""So long after that keys are thought to come without a pause."""
 BELL = "\x07"
 Mode = Literal["ready", "more", "busy"]
 """What the next line is: a new one, more of the same, or one said into a running answer."""
@@ -65,8 +70,8 @@ class Mouth(Protocol):
     def hush(self, on: bool) -> None:
         """Another program has the terminal, or has it no more."""
 
-    def look(self) -> None:
-        """Have it told what is being typed."""
+    def look(self) -> bool:
+        """Have it told what is being typed; False: the last look still waits for its turn."""
 
 
 class Conductor:
@@ -94,6 +99,7 @@ class Conductor:
         """Lines that are not said yet."""
         self._spoke_s = 0.0
         self._looked_s = 0.0
+        self._busy_until_s = 0.0
         self._quit_until_s = 0.0
         self._code: int | None = None
         self._failed = EXIT_OK
@@ -191,7 +197,8 @@ class Conductor:
 
     async def _wait(self) -> None:
         """For something to do."""
-        timeout = _LOOK_S if self._live or not self._session.at_rest else None
+        look_s = _AGAIN_S if self._session.now() < self._busy_until_s else _LOOK_S
+        timeout = look_s if self._live or not self._session.at_rest else None
         if not self._live and (self._due or self._mouth.holding):
             timeout = BATCH_S
         with suppress(TimeoutError):
@@ -199,9 +206,10 @@ class Conductor:
             await asyncio.sleep(_FRAME_S)
             self._woken.clear()
         now_s = self._session.now()
-        if now_s - self._looked_s >= _LOOK_S:  # while an answer streams, too
+        if now_s - self._looked_s >= look_s:  # while an answer streams, too
             self._looked_s = now_s
-            self._mouth.look()
+            if not self._mouth.look():
+                self._busy_until_s = now_s + _BUSY_S
 
     def frame(self) -> None:
         """Take up what changed, then the lines whose turn it is."""

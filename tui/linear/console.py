@@ -65,7 +65,7 @@ class Console:
         self._shown: Mode = "busy"
         """Whose prompt stands in the line."""
         self._reading = False
-        self._hushed = False
+        self._hushed = self._asked = False
         self._pressed = self._restart = False
         """Ctrl+C is being looked at; the line is to be read anew."""
         self._ending = self._over = False
@@ -102,9 +102,11 @@ class Console:
         self._waiting.append(text)
         self._ring()
 
-    def look(self) -> None:
-        """Tell what is being typed."""
+    def look(self) -> bool:
+        """Tell what is being typed; False: the look before this one still waits for its turn."""
+        waits, self._asked = self._asked, True
         self._ring()
+        return not waits
 
     def hush(self, on: bool) -> None:
         """Another program has the terminal: nothing is written, Ctrl+C is its own."""
@@ -195,7 +197,8 @@ class Console:
                 signal.pthread_kill(self._main, _WAKING)
 
     def _woken(self, number: int, frame: FrameType | None) -> None:
-        """In the main thread, between two keys."""
+        """In the main thread, between two keys; readline lets it in when it waits for one."""
+        self._asked = False
         if not self._reading:
             return
         if self._over or self._restart:

@@ -67,7 +67,11 @@ class PlainLines:
 
     def read(self, prompt: str) -> str:
         """The next line. Raises EOFError or NotText."""
+        too_long = False
         while (end := self._data.find(b"\n", self._looked)) < 0:
+            if len(self._data) > MOST_BYTES:
+                too_long = True
+                self._data.clear()
             self._looked = len(self._data)
             try:
                 chunk = os.read(self._descriptor, _CHUNK)
@@ -75,20 +79,18 @@ class PlainLines:
                 self.ended = True
                 raise EOFError from error
             self._data += chunk
-            if len(self._data) > MOST_BYTES:
-                self._data.clear()
-                raise NotText(f"a line of more than {MOST_BYTES >> 20} MB was left out")
             if not chunk:
-                if not self._data:
+                if not self._data and not too_long:
                     # a terminal may go on after Ctrl+D, a pipe does not
                     self.ended = not self.live
                     raise EOFError
                 end = len(self._data)
-                self._data += b"\n"
                 break
         line = bytes(self._data[:end])
         del self._data[: end + 1]
         self._looked = 0
+        if too_long or len(line) > MOST_BYTES:
+            raise NotText(f"a line of more than {MOST_BYTES >> 20} MB was left out")
         return _decoded(line)
 
     def drop(self) -> None:

@@ -18,7 +18,7 @@ from textual.widgets import Input, TextArea
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
-from tui.engine.intents import Interrupt, SaveFile
+from tui.engine.intents import Interrupt, SaveFile, StopDeciding
 from tui.engine.session import Session
 from tui.ui import theme, warming
 from tui.ui.editor.canvas import EditorCanvas
@@ -127,6 +127,8 @@ class DuettoApp(TerminalApp, KeyedApp):
         """Wire the frame; the session starts when the first frame is on the screen."""
         self._frame = Frame(self._paint, self.call_later)
         self._frame.stamp = self.stamp
+        first = self.session.input_first
+        self._frame.waits = lambda: first.untaken
         self.session.on_wake = self._frame.wake
         self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
         self.bench.call_later(self._catch_signals)  # until it is mounted the driver sees to them
@@ -149,9 +151,13 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     async def on_event(self, event: events.Event) -> None:
         """Textual's; a key that no widget took has been taken when its bindings have run."""
-        climbed = isinstance(event, TypedKey) and event.is_forwarded
+        if not isinstance(event, TypedKey):
+            await super().on_event(event)
+            return
+        if not (climbed := event.is_forwarded):
+            event.holder = event.origin = self.focused or self.screen
         await super().on_event(event)
-        if isinstance(event, TypedKey) and (climbed or not event.is_forwarded):
+        if climbed or not event.is_forwarded:
             event.on_taken()
 
     def action_suspend(self) -> None:
@@ -183,12 +189,14 @@ class DuettoApp(TerminalApp, KeyedApp):
         """
         if self.screen is self.bench or not self.stops_first:
             raise SkipAction
-        self.session.submit(Interrupt())
+        answers = self.bench.stoppable and not self.session.status.stopping
+        self.session.submit(Interrupt() if answers else StopDeciding())
 
     @property
     def stops_first(self) -> bool:
         """See `KeyedApp`."""
-        return self.bench.stoppable and not self.session.status.stopping
+        status = self.session.status
+        return (self.bench.stoppable and not status.stopping) or bool(status.deciding)
 
     async def action_quit(self) -> None:
         """Leave; ask first when something would be left behind."""
@@ -204,6 +212,7 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     def _start(self) -> None:
         """After the first paint: run the session."""
+        self._release_keys()  # also where no widget has taken the focus
         self.run_worker(self.session.run(), name="session", group="session")
         if self._frame is not None:
             self._frame.wake()  # what was told before there was a screen

@@ -3,8 +3,9 @@
 Textual hands a key to the widget with the focus, and what that does not take climbs from parent to
 parent to the app, where bindings are looked up: a turn of the event loop a step. Of two keys that
 come in one read, as over a slow line, the second so overtakes the first: Left and ``x`` put the
-``x`` where the cursor was. Here the next one waits until the one before has been taken. A key that
-comes alone waits for nothing.
+``x`` where the cursor was. Here the next one waits until the one before has been taken, and until
+what its taker has others do (Ctrl+F in the prompt: to open the search) has climbed to them. A key
+that comes alone waits for nothing.
 
 A turn of the loop and a repaint for each are too much where keys come by the hundred a second (a
 script, a paste without brackets, a held key): who takes one may take those that wait behind it.
@@ -18,13 +19,22 @@ from collections.abc import Callable
 from functools import partial
 
 from textual import events
+from textual.app import App
+from textual.dom import DOMNode
 from textual.message import Message
+from textual.message_pump import MessagePump
 
-PATIENCE_S = 0.1
-"""A key that takes longer, because what it does takes longer, holds up the others no more."""
+from tui.engine.input_first import InputFirst
 
-HELD_S = 3.0
-"""Keys that were typed before there is a screen to take them wait for it, so long at most."""
+_LOOK_S = 0.1
+_MOST_LOOKS = 100
+"""So often is looked, in turns of the event loop of their own, whether a key is still on its way.
+Text behind Ctrl+F is for the find bar however slow the machine is; but a widget that waits for a
+key while it takes one would never be done, and Ctrl+C would wait behind it for ever."""
+
+_MOST_TURNS, _MOST_WAITS = 50, 10
+"""So many turns of the event loop, then waits of `_LOOK_S`, may pass until all that a key set off
+has been done: a widget that is busy with something else must not hold Ctrl+C up."""
 
 _MOST_AT_ONCE = 200
 """Characters that are put in together."""
@@ -33,11 +43,15 @@ _MOST_AT_ONCE = 200
 class TypedKey(events.Key):
     """A key that tells when it has been taken; see `KeyOrder`."""
 
-    __slots__ = ("further", "on_taken")
+    __slots__ = ("further", "holder", "on_taken", "origin")
 
     def __init__(self, key: events.Key) -> None:
         super().__init__(key.key, key.character)
         self.on_taken: Callable[[], None] = lambda: None
+        self.holder: MessagePump | None = None
+        """Who was handed it last."""
+        self.origin: DOMNode | None = None
+        """Who was handed it first."""
         self.further: Callable[[Callable[[TypedKey], bool]], TypedKey | None] = lambda _: None
         """The key that waits next, if it is such a one: whoever asks for it takes it now."""
 
@@ -48,11 +62,21 @@ class TypedKey(events.Key):
             typed.append(key.character or "")
         return "".join(typed)
 
+    @property
+    def lost(self) -> bool:
+        """It was handed to a widget that is gone: nobody will take it."""
+        holder = self.holder
+        return holder is not None and not isinstance(holder, App) and not holder.is_attached
+
     def stop(self, stop: bool = True) -> TypedKey:
         """Textual's: a widget took it."""
         super().stop(stop)
         self.on_taken()
         return self
+
+    def _bubble_to(self, widget: MessagePump) -> None:
+        self.holder = widget
+        super()._bubble_to(widget)
 
 
 TypedKey.handler_name = events.Key.handler_name
@@ -66,39 +90,69 @@ class KeyOrder:
         self._loop = loop
         self._waiting: deque[Message] = deque()
         self._open: TypedKey | None = None
-        self._patience: asyncio.TimerHandle | None = None
-        self._early: list[TypedKey] | None = None
-        """Keys that are held back; None: none is any more."""
+        self._look: asyncio.TimerHandle | None = None
+        self._before: DOMNode | None = None
+        """Where what the last key set off begins to climb; None: nothing does any more."""
+        self._settling = False
+        """It is looked at again in a moment."""
+        self.first = InputFirst()
+        """Hears of the key that is being taken."""
+        self._early: list[Message] | None = None
+        """What was typed and is held back; None: nothing is any more."""
 
     def hold(self) -> None:
-        """Nobody takes keys yet: keep them until `release`."""
+        """Nobody takes what is typed yet: keep it until `release`, however long that takes."""
         self._early = []
-        self._loop.call_later(HELD_S, self.release)
 
     def release(self) -> None:
-        """Somebody takes keys now."""
+        """Somebody takes it now."""
         early, self._early = self._early, None
-        for key in early or ():
-            self.add(key)
+        for typed in early or ():
+            self.add(typed)
 
     def add(self, message: Message) -> None:
         """Post it now, or when the keys before it have been taken."""
-        if self._early is not None and isinstance(message, TypedKey):
+        if self._early is not None and isinstance(message, TypedKey | events.Paste):
             self._early.append(message)
             return
         self._waiting.append(message)
-        if self._open is None:
+        if self._open is None and not self._settling:
             self._next()
 
-    def _next(self) -> None:
+    def _next(self, turn: int = 0) -> None:
+        self._settling = False
         while self._waiting and self._open is None:
+            if self._settles(self._waiting[0], turn):
+                return
             message = self._waiting.popleft()
             if isinstance(message, TypedKey):
                 self._open = message
+                self.first.came(message.key, self._loop)
                 message.on_taken = self._taken
                 message.further = partial(self._further, message)
-                self._patience = self._loop.call_later(PATIENCE_S, self._done, message)
+                self._look_later(message, _MOST_LOOKS)
             self._post(message)
+
+    def _settles(self, message: Message, turn: int) -> bool:
+        """What was typed waits while what the last key set off is still on its way."""
+        if self._before is None or not isinstance(message, TypedKey | events.Paste):
+            return False
+        climbing = self._before.is_attached and any(
+            node.message_queue_size
+            for node in self._before.ancestors_with_self
+            if not isinstance(node, App)  # whose turn comes before that of this message
+        )
+        if not climbing or turn == _MOST_TURNS + _MOST_WAITS:
+            self._before = None
+            return False
+        if not turn and isinstance(message, TypedKey):
+            self.first.came(message.key, self._loop)
+        self._settling = True
+        if turn < _MOST_TURNS:
+            self._loop.call_soon(self._next, turn + 1)
+        else:
+            self._loop.call_later(_LOOK_S, self._next, turn + 1)
+        return True
 
     def _further(self, key: TypedKey, wanted: Callable[[TypedKey], bool]) -> TypedKey | None:
         """The next one, if this one is being taken and nothing else came between."""
@@ -116,9 +170,20 @@ class KeyOrder:
             self._open.on_taken = lambda: None
             self._loop.call_soon(self._done, self._open)
 
+    def _look_later(self, key: TypedKey, left: int) -> None:
+        self._look = self._loop.call_later(_LOOK_S, self._look_at, key, left - 1)
+
+    def _look_at(self, key: TypedKey, left: int) -> None:
+        """It has not been taken yet: wait on, unless it never will be."""
+        if left and not key.lost:
+            self._look_later(key, left)
+        else:
+            self._done(key)
+
     def _done(self, key: TypedKey) -> None:
         if key is self._open:
-            self._open = None
-            if self._patience is not None:
-                self._patience.cancel()
+            self._open, self._before = None, key.origin
+            self.first.taken()
+            if self._look is not None:
+                self._look.cancel()
             self._next()

@@ -18,6 +18,7 @@ from tui.core.stamping import Stamp, no_stamp
 from tui.ui.painting.faults import HandedOn
 
 FRAME_S = 1 / 60
+_WAIT_S = 0.001
 
 
 class Frame:
@@ -34,6 +35,8 @@ class Frame:
         """Hears of each frame what it cost."""
         self._used_s = 0.0
         """Processor time of this thread at the end of the last frame."""
+        self.waits: Callable[[], bool] = bool
+        """Whether something goes first, for a moment."""
         self._paint = paint
         self._errors = HandedOn(post)
         self._context: Context = copy_context()
@@ -58,6 +61,9 @@ class Frame:
             self._handle.cancel()
 
     def _due(self) -> None:
+        if self.waits():
+            self._handle = self._loop.call_later(_WAIT_S, self._due, context=self._context)
+            return
         self._wanted = False
         with self._errors:
             self._run()

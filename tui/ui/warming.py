@@ -14,7 +14,7 @@ from tui.ui import theme
 
 AFTER_S = 0.05
 """From the first paint on: the first key, which may wait already, goes first."""
-_MOST_LOOKED_AT = 100_000
+_MOST_LOOKED_AT = 20_000
 """Objects: a collection of so many takes some ten milliseconds."""
 TIDY_S = 0.5
 """From the end of a turn on."""

@@ -16,6 +16,9 @@ import msgspec
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
 
+MOST_READ_CHARS = 2**18
+"""Of a call's arguments: longer ones are not read to find out whether they are JSON."""
+
 if TYPE_CHECKING:
     from tui.bridge.endpoints.telling import Telling
 
@@ -179,7 +182,7 @@ class Broken(Exception):
     """For the client, where the endpoint had answered at all."""
 
     def __init__(self, text: str, *, unreached: bool = False) -> None:
-        """The sentence, and whether nobody there ever answered, so that it is no mishap."""
+        """``unreached``: the server never answered, which is not an answer that broke off."""
         super().__init__(text)
         self.unreached = unreached
 

@@ -15,8 +15,10 @@ from typing import Any
 
 import msgspec
 
-from tui.core.wire.frames import request
+from tui.core.wire.frames import is_long, request
 
+MOST_CHARS, MOST_VALUES = 2**20, 10_000
+"""The longest thoughts have half as many characters."""
 PREFIX = "duetto1."
 """No provider's own content begins like this: a full stop is in no base64."""
 
@@ -34,8 +36,11 @@ def is_compacted(item: Mapping[str, Any]) -> bool:
 def seal(kind: str, model: str, payload: Mapping[str, Any]) -> str:
     """The `encrypted_content` for what ``model`` of an endpoint of this kind wants back.
 
-    ``payload`` is JSON; it is not secret: it is the client's own conversation.
+    ``payload`` is JSON; it is not secret: it is the client's own conversation. Of a payload that
+    no model thinks nothing is carried: empty.
     """
+    if is_long(payload, MOST_CHARS, MOST_VALUES):
+        return ""
     told = request({"kind": kind, "model": model, "payload": dict(payload)}).encode()
     return PREFIX + base64.urlsafe_b64encode(told).decode("ascii").rstrip("=")
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from tui.bridge.aside import aside
+from tui.bridge.aside import aside, in_turns
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target, Unusable
 from tui.bridge.endpoints.telling import Telling
-from tui.bridge.fair_socket import BUDGET_S
 from tui.bridge.providers.knowledge import Knowledge
+from tui.bridge.sliced import Share, others
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Answer, BrokenError, Upstream
 from tui.bridge.upstream.failures import CutError
+from tui.bridge.upstream.loose_json import read_in_steps
 from tui.bridge.upstream.rate_limits import left, pause_s
 from tui.bridge.upstream.sse import MAX_MESSAGE_BYTES, Message, OversizeError, SseParser
 from tui.core.wire.address import Address
 from tui.core.wire.pauses import pause_header
+from tui.core.wire.stepwise import SHORT_BYTES
 from tui.errors import EndpointError
 
 _DONE = b"[DONE]"
@@ -33,8 +35,8 @@ _REFUSAL_S = 3.0
 MOST_WAIT_S = 30 * 60.0
 """How long comments, pings and empty lines are taken for life; the longest thoughts are shorter."""
 _BOM = b"\xef\xbb\xbf"
-_SLICE_BYTES = 4096
-"""Of a stream between two looks at the clock: 2 ms if all its lines are empty."""
+_SLICE_BYTES = 1024
+"""Of a stream between two looks at the clock: 1 ms if all its lines are empty."""
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 _COUNT_S = 2.0
 """Behind an answer that is whole, its count or its end is waited for so long."""
@@ -43,14 +45,19 @@ _COUNT_S = 2.0
 class Reader(Protocol):
     """Reads one answer in one provider's language and tells a run of it.
 
-    One that knows before the end that the answer is whole says so in ``settled``: then its count
-    and the end of the stream are not waited for long.
+    One for which some long messages are too much at once has ``hear_long``, which takes a message
+    in steps, between which others have their turn. One that knows before the end that the answer
+    is whole says so in ``settled``: then its count and the end of the stream are not waited for
+    long.
     """
+
+    mends: bool
+    """No text of it goes on in the next message: half a character is replaced at once."""
 
     def hear(self, message: Message) -> None:
         """One server-sent message, in its order."""
 
-    def hear_whole(self, body: bytes) -> None:
+    def hear_whole(self, message: Message) -> None:
         """An answer that came as one JSON object."""
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
@@ -92,11 +99,15 @@ class HttpEndpoint:
         except OversizeError as error:
             raise Unusable(f"{self._host} sent an event of more than 32 MiB.") from error
         except BrokenError as error:
-            raise Broken(str(error), unreached=error.unreached) from error
+            kind = Unusable if error.flooded else Broken
+            raise kind(str(error), unreached=error.unreached) from error
 
     async def _asked(self, asked: Asked, telling: Telling) -> None:
-        address, body = await aside(asked, lambda: self._language.request(asked, self._target))
-        reader = self._language.reader(asked, self._target, telling)
+        def made() -> tuple[tuple[Address, bytes], Reader]:
+            request = self._language.request(asked, self._target)
+            return request, self._language.reader(asked, self._target, telling)
+
+        (address, body), reader = await aside(asked, made, telling.reckon)
         async with self._upstream.post(address, body) as response:
             if 200 <= response.status < 300:
                 await self._read(response, telling, reader)
@@ -129,7 +140,8 @@ class HttpEndpoint:
             telling.note(duetto_rate_limits=limits)
         named_json = kind == "application/json" or kind.endswith("+json")
         if begun[:1] in (b"{", b"[") or (named_json and not _is_field(begun)):
-            reader.hear_whole(begun + await _body(response, MAX_MESSAGE_BYTES))
+            body = Message("", await _body(response, begun, MAX_MESSAGE_BYTES))
+            reader.hear_whole(await in_turns(read_in_steps(body, mend=reader.mends)))
         else:
             await self._stream(response, telling, reader, begun)
 
@@ -150,14 +162,11 @@ class HttpEndpoint:
         until_s: float | None = None
         told, patient_s = -1, 0.0
         while chunk:
-            for message in heard.messages(chunk):
-                if telling.paced:
-                    await telling.flush()
-                if message is None:
-                    await asyncio.sleep(0)
+            heard.begin(chunk)
+            await heard.goes_on()
             if telling.flushed() and not heard.ending:
                 await response.follow(heard.take)
-                heard.check()
+                await heard.goes_on()
             await telling.flush()
             if telling.told == told:
                 self._check_patience(patient_s)
@@ -170,8 +179,9 @@ class HttpEndpoint:
                 reader.cut(self._host, marked=heard.over)
                 await _drain(response)
                 return
-            chunk = heard.left() or await _more(response, until_s)
+            chunk = await _more(response, until_s)
         heard.end()
+        await heard.goes_on()
         await telling.flush()  # how it ended is judged by what was told
         reader.cut(self._host, marked=heard.over)
 
@@ -208,7 +218,8 @@ class _Heard:
         self._size_bytes = 0
         self._told = -1
         self._error: Exception | None = None
-        self._left = b""
+        self._steps: Iterator[bool] = iter(())
+        """What is still to be told of what came."""
         self.over = False
         """It said so (``[DONE]``)."""
 
@@ -222,60 +233,75 @@ class _Heard:
         """Little more is waited for."""
         return self.over or self._telling.done or self.settled
 
-    def messages(self, chunk: bytes) -> Iterator[Message | None]:
-        """The messages of a piece, each when it was told, and None where others are due a turn.
-
-        Raises Broken, and as `Reader.hear`.
-        """
+    def begin(self, chunk: bytes) -> None:
+        """Take a piece; `goes_on` tells of it. Raises Broken: there is no end to them."""
         self._size_bytes += len(chunk)
         if self._size_bytes > MOST_ANSWER_BYTES:
             raise Unusable(f"{self._host} does not come to an end: its answer is too large.")
-        until_s = time.monotonic() + BUDGET_S
-        for at in range(0, len(chunk), _SLICE_BYTES):
-            for message in self._parser.feed(chunk[at : at + _SLICE_BYTES]):
-                self.over = self.over or message.data == _DONE
-                if not self.over:
-                    self._reader.hear(message)
-                yield message
-            if time.monotonic() > until_s:
-                self._left = chunk[at + _SLICE_BYTES :]
-                yield None
-                self._left, until_s = b"", time.monotonic() + BUDGET_S
+        slices = (chunk[at : at + _SLICE_BYTES] for at in range(0, len(chunk), _SLICE_BYTES))
+        self._steps = self._told_of(self._parser.feed(one) for one in slices)
 
-    def left(self) -> bytes:
-        """What `take` had no time for; it forgets it."""
-        left, self._left = self._left, b""
-        self._size_bytes -= len(left)
-        return left
+    def end(self) -> None:
+        """There is no more: a last message may lack its end; `goes_on` tells of it."""
+        self._steps = self._told_of([self._parser.end()])
+
+    async def goes_on(self) -> None:
+        """Tell all that is left to tell, and write it, between turns of others.
+
+        Raises what `take` did not, Broken, and as `Reader.hear`.
+        """
+        if self._error is not None:
+            raise self._error
+        for is_due in self._steps:
+            if is_due or self._telling.paced:
+                await self._telling.flush()
+            if is_due:
+                await others()
 
     def take(self, chunk: bytes) -> bool:
-        """Tell of a piece and have it written; False: it said nothing, or is to be waited for.
+        """Tell of a piece and have it written; False: it said nothing, or `goes_on` is wanted.
 
-        It raises nothing, for it is called by the connection: `check` raises it.
+        It raises nothing, for it is called by the connection.
         """
         try:
-            return self._taken(chunk)
+            self.begin(chunk)
+            if any(self._steps):
+                return False
+            told, self._told = self._told, self._telling.told
+            return self._telling.flushed() and self._told != told and not self.ending
         except Exception as error:
             self._error = error
             return False
 
-    def check(self) -> None:
-        """Raises what `take` did not."""
-        if self._error is not None:
-            raise self._error
+    def _told_of(self, parsed: Iterable[list[Message]]) -> Iterator[bool]:
+        """Tell message by message: True where others are due a turn, False behind each message."""
+        share = Share()
+        for messages in parsed:
+            for message in messages:
+                self.over = self.over or message.data == _DONE
+                if not self.over:
+                    if len(message.data) > SHORT_BYTES:
+                        yield from self._hear_long(message, share)
+                    else:
+                        self._reader.hear(message)
+                yield False
+            if share.spent:
+                yield True
+                share.begin()
 
-    def _taken(self, chunk: bytes) -> bool:
-        for message in self.messages(chunk):
-            if message is None:
-                return False
-        told, self._told = self._told, self._telling.told
-        return self._telling.flushed() and self._told != told and not self.ending
+    def _hear_long(self, message: Message, share: Share) -> Iterator[bool]:
+        for _ in self._long_steps(message):
+            if share.spent:
+                yield True
+                share.begin()
 
-    def end(self) -> None:
-        """There is no more: a last message may lack its end."""
-        for message in self._parser.end():
-            self.over = self.over or message.data == _DONE
+    def _long_steps(self, message: Message) -> Iterator[None]:
+        message = yield from read_in_steps(message, mend=self._reader.mends)
+        in_steps = getattr(self._reader, "hear_long", None)
+        if in_steps is None:
             self._reader.hear(message)
+        else:
+            yield from in_steps(message)
 
 
 async def _more(response: Answer, until_s: float | None) -> bytes:
@@ -289,16 +315,14 @@ async def _more(response: Answer, until_s: float | None) -> bytes:
         return b""
 
 
-async def _body(response: Answer, most_bytes: int) -> bytes:
-    """The whole body. Raises OversizeError if it is larger."""
-    pieces: list[bytes] = []
-    size_bytes = 0
+async def _body(response: Answer, begun: bytes, most_bytes: int) -> bytearray:
+    """The whole body, which has begun. Raises OversizeError if it is larger."""
+    body = bytearray(begun)
     while chunk := await response.chunk():
-        pieces.append(chunk)
-        size_bytes += len(chunk)
-        if size_bytes > most_bytes:
+        body += chunk
+        if len(body) > most_bytes:
             raise OversizeError
-    return b"".join(pieces)
+    return body
 
 
 async def _excerpt(response: Answer) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,8 @@ Maker = Callable[[Target, "Upstream"], Endpoint]
 def make(target: Target, upstream: Upstream) -> Endpoint:
     """The endpoint of a target. Raises Refused: nobody knows its kind, or its plug-in broke."""
     kind = target.spec.kind
-    maker = _OWN.get(kind)
-    if maker is not None:
-        return maker(target, upstream)
+    if kind in _OWN:
+        return _OWN[kind]()(target, upstream)
     from tui.bridge.endpoints import plug_in
 
     made = plug_in.made(kind, target, upstream)
@@ -43,44 +43,53 @@ def unknown(kind: str) -> str:
     return f"There is no kind of endpoint named {kind!r}: {advice}"
 
 
-def _openai_responses(target: Target, upstream: Upstream) -> Endpoint:
+def load(targets: Iterable[Target]) -> None:
+    """Import what these need, in the thread that calls: else their first request does, 80 ms."""
+    for target in targets:
+        if target.spec.kind in _OWN:
+            _OWN[target.spec.kind]()
+        if target.address.url.startswith("https:"):
+            importlib.import_module("tui.bridge.upstream.http2")
+
+
+def _openai_responses() -> Maker:
     from tui.bridge.endpoints.openai_responses.endpoint import ResponsesEndpoint
 
-    return ResponsesEndpoint(target, upstream)
+    return ResponsesEndpoint
 
 
-def _openai_chat(target: Target, upstream: Upstream) -> Endpoint:
+def _openai_chat() -> Maker:
     from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint
 
-    return ChatEndpoint(target, upstream)
+    return ChatEndpoint
 
 
-def _responses_ws(target: Target, upstream: Upstream) -> Endpoint:
+def _responses_ws() -> Maker:
     from tui.bridge.endpoints.responses_ws.endpoint import ResponsesWsEndpoint
 
-    return ResponsesWsEndpoint(target, upstream)
+    return ResponsesWsEndpoint
 
 
-def _rehearsal(_target: Target, _upstream: Upstream) -> Endpoint:
+def _rehearsal() -> Maker:
     from tui.bridge.rehearsal.casting import Rehearsal
     from tui.bridge.rehearsal.endpoint import RehearsalEndpoint
 
-    return RehearsalEndpoint(Rehearsal())
+    return lambda _target, _upstream: RehearsalEndpoint(Rehearsal())
 
 
-def _anthropic(target: Target, upstream: Upstream) -> Endpoint:
+def _anthropic() -> Maker:
     from tui.bridge.endpoints.anthropic.endpoint import AnthropicEndpoint
 
-    return AnthropicEndpoint(target, upstream)
+    return AnthropicEndpoint
 
 
-def _auto(target: Target, upstream: Upstream) -> Endpoint:
+def _auto() -> Maker:
     from tui.bridge.endpoints.auto import AutoEndpoint
 
-    return AutoEndpoint(target, upstream)
+    return AutoEndpoint
 
 
-_OWN: dict[str, Maker] = {
+_OWN: dict[str, Callable[[], Maker]] = {
     "anthropic": _anthropic,
     "openai-chat": _openai_chat,
     "openai-responses": _openai_responses,

@@ -10,6 +10,7 @@ import msgspec
 
 from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered, Unusable
 from tui.bridge.pace import Pace, Turns
+from tui.core.wire.frames import is_long
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import TOLD_BY_OTHERS, FinishStatus, Run, usage_fields
 from tui.core.wire.server.steering import required_outputs
@@ -20,6 +21,8 @@ MOST_CHARS = 16 * 1024 * 1024
 MOST_EVENTS = 1_000_000
 """Of one answer. No model gives as much; what it costs to keep is bounded by it."""
 
+_MOST_ASIDE = 2**14, 1000
+"""Characters and values of what is no part of an answer, such as rate limits: more is not told."""
 _OF_ANSWER = frozenset({"item", "item_id", "output_index"})
 """Fields of the events that tell of an item."""
 
@@ -57,6 +60,8 @@ class Telling:
         self._whole = True
         """The provider's count holds all of the output so far."""
         self._usage: Usage | dict[str, Any] | None = None
+        self._asked_tokens: int | None = None
+        """Tokens of the request, once they have been estimated."""
         self._chars = self._counted_chars = 0
         """Of the output that came, and of that when the provider's count last grew."""
 
@@ -109,12 +114,18 @@ class Telling:
             return known
         tokens = -(-max(0, self._run.chars - self._counted_chars) // CHARS_PER_TOKEN)
         if known is None:
-            counted = Usage(estimated_input(self._run), tokens)
+            self.reckon()
+            counted = Usage(self._asked_tokens or 0, tokens)
         elif tokens:
             counted = msgspec.structs.replace(known, output_tokens=known.output_tokens + tokens)
         else:
             return known
         return {**usage_fields(counted), "estimated": True}
+
+    def reckon(self) -> None:
+        """Estimate what the run was asked, once; of a long request that takes a while."""
+        if self._asked_tokens is None:
+            self._asked_tokens = estimated_input(self._run)
 
     def used(self, usage: Usage | dict[str, Any], *, whole: bool = True) -> None:
         """The provider's count; not ``whole``: of the output so far, if it goes with it at all."""
@@ -190,11 +201,16 @@ class Telling:
         self._turns.say(tell)
 
     def pass_on(self, event: dict[str, Any]) -> None:
-        """See `Run.pass_on`. Raises Steered: this was the last item."""
+        """See `Run.pass_on`. Raises Steered: this was the last item.
+
+        A long event that is nothing of the answer is left out.
+        """
         # Others' events (rate limits, metadata, signs of life) are nothing of the answer.
         if not _OF_ANSWER.isdisjoint(event):
             self.began = True
             self.told += 1
+        elif is_long(event, *_MOST_ASIDE):
+            return
         else:
             event = {name: self._mask.value(value, name) for name, value in event.items()}
         delta, index = event.get("delta"), event.get("output_index")
@@ -213,7 +229,11 @@ class Telling:
         self._turns.say(tell)
 
     def finish(self, status: FinishStatus = "completed", reason: str | None = None) -> None:
-        """End the response; ``reason`` is that of an incomplete one."""
+        """End the response; ``reason`` is that of an incomplete one.
+
+        Raises Broken: there was no end to it.
+        """
+        _look_for_end(self._run)
         self._turns.say(lambda: self._run.finish(status, self.usage, reason))
 
     def finish_steered(self) -> None:
@@ -226,11 +246,18 @@ class Telling:
     def conclude(self, status: FinishStatus, response: dict[str, Any]) -> None:
         """End it as a server that speaks the Responses API ended it; see `Run.conclude`.
 
-        Raises Failed: it failed, and nothing of an answer was told; others may be asked.
+        Raises:
+            Failed: it failed, and nothing of an answer was told; others may be asked.
+            Broken: there was no end to it.
         """
+        _look_for_end(self._run)
         if status == "failed" and not self.began:
             raise Failed(response)
-        told = {key: self._mask.value(response.get(key)) for key in TOLD_BY_OTHERS}
+        told = {
+            key: self._mask.value(value)
+            for key in TOLD_BY_OTHERS
+            if not is_long(value := response.get(key), *_MOST_ASIDE)
+        }
         self._turns.say(functools.partial(self._run.conclude, status, told))
 
     def refuse(self, status: int, code: str, message: str, *more: Any) -> None:
@@ -251,7 +278,7 @@ class Telling:
 
 
 def _look_for_end(run: Run) -> None:
-    if run.chars > MOST_CHARS:
+    if max(run.chars, run.item_chars) > MOST_CHARS:
         raise Unusable(f"The answer is longer than {MOST_CHARS >> 20} MB: it was stopped.")
     if run.said > MOST_EVENTS:
         raise Unusable("The answer does not come to an end: it was stopped.")

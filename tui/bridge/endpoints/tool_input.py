@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable
 from tui.core.wire.mending import mended
 
 INPUT = "input"
@@ -17,6 +18,7 @@ INPUT = "input"
 _SPACE = " \t\r\n"
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
+_FEW_CHARS = 1000
 _HEX = frozenset("0123456789abcdefABCDEF")
 _HEAD = re.compile(r'[ \t\r\n]*\{[ \t\r\n]*"input"[ \t\r\n]*:[ \t\r\n]*"')
 _UNSURE = re.compile(
@@ -25,7 +27,9 @@ _UNSURE = re.compile(
 )
 """What may still become such a head."""
 _MOST_HEAD_CHARS = 4096
-MOST_KEPT_CHARS = 32 * 1024 * 1024
+MOST_AT_ONCE_CHARS = 2**20
+"""Of a text in one event, which is read in some milliseconds."""
+MOST_KEPT_CHARS = 2**20
 """Of arguments that are in no place where they can be told at once."""
 
 
@@ -43,7 +47,7 @@ class StringReader:
     def feed(self, text: str) -> tuple[str, str]:
         """Take more of it; returns what it says, and what is behind its end."""
         said: list[str] = []
-        at = 0
+        at = self._most_of(text, said) if len(text) > _FEW_CHARS else 0
         while at < len(text) and not self.over:
             if self._escape:
                 self._take(text[at], said)
@@ -58,6 +62,25 @@ class StringReader:
         if self.over:
             self._say("", said)
         return "".join(said), text[at:]
+
+    def _most_of(self, text: str, said: list[str]) -> int:
+        """Say what of a long text can be read at once; returns how much of it that is."""
+        if self._escape or self._half:
+            return 0
+        bare = text.replace("\\\\", "__").replace('\\"', "__")
+        end = bare.find('"')
+        if end < 0:
+            # an escape, or the two of one character, may go on in what follows
+            end = bare.find("\\", len(bare) - 2 * len("\\u0000"))
+            end = len(text) if end < 0 else end
+        try:
+            words = json.loads(f'"{text[:end]}"', strict=False)
+        except ValueError:
+            return 0  # it has escapes that JSON has not
+        if "\ud800" <= words[-1:] <= "\udbff":
+            words, self._half = words[:-1], words[-1]
+        said.append(mended(words))
+        return end
 
     def end(self) -> str:
         """What is left where it was cut off: half a character, no half of an escape."""
@@ -125,7 +148,13 @@ class InputReader:
         return self._mode == "over" or (self._mode == "other" and self._is_whole())
 
     def feed(self, text: str) -> str:
-        """Take more of the arguments; returns what of the tool's text they bring."""
+        """Take more of the arguments; returns what of the tool's text they bring.
+
+        Raises Broken: it is far too much at once.
+        """
+        if len(text) > MOST_AT_ONCE_CHARS:
+            most = f"{MOST_AT_ONCE_CHARS >> 20} MB"
+            raise Unusable(f"The model wrote more than {most} of a tool's text at once.")
         if self._mode == "string":
             return self._in_string(text)
         if self._mode == "bare":
@@ -176,7 +205,7 @@ class InputReader:
             self._mode, self._pieces, self.sound = "over", [], False
 
     def _is_whole(self) -> bool:
-        if self._judged == len(self._pieces):
+        if self._judged == len(self._pieces) or self._kept_chars > MOST_READ_CHARS:
             return False
         try:
             json.loads("".join(self._pieces), strict=False)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.bridge.endpoints.base import Refused
+from tui.bridge.endpoints.base import MOST_READ_CHARS, Refused
 from tui.bridge.endpoints.schemas import flat
 from tui.bridge.endpoints.tool_input import INPUT, InputReader
 from tui.core.wire import frames
@@ -78,7 +78,10 @@ class Call:
         """Pieces that were no whole object."""
 
     def feed(self, arguments: str) -> str:
-        """Take more of its arguments; returns what of the item's text they bring."""
+        """Take more of its arguments; returns what of the item's text they bring.
+
+        Raises Broken: it is far too much of a text at once.
+        """
         if self._input is not None:
             return self._input.feed(arguments)
         self._pieces.append(arguments)
@@ -125,7 +128,7 @@ class _Tool:
 class _Offer:
     """The tools of a request, while they are read."""
 
-    functions: list[Function] = field(default_factory=list)
+    functions: dict[str, Function] = field(default_factory=dict)
     tools: dict[str, _Tool] = field(default_factory=dict)
     """By their names as the provider knows them."""
     left_out: dict[str, None] = field(default_factory=dict)
@@ -145,10 +148,12 @@ class Toolbox:
         offer = _Offer()
         for tool, namespace in _tools_of(request, items):
             _offer(offer, tool, namespace)
-        self.functions: Sequence[Function] = offer.functions
+        self.functions: Sequence[Function] = list(offer.functions.values())
         self.left_out: Sequence[str] = tuple(offer.left_out)
         """The types of hosted tools that nobody here can run."""
         self._tools = offer.tools
+        self._by_name = {one.name: one.sent for one in reversed(offer.tools.values())}
+        """The first of a name is chosen by it."""
         self._sent = {(tool.namespace, tool.name): tool.sent for tool in offer.tools.values()}
         self._call_ids = call_ids
         self._known_ids = {str(item["call_id"]) for item in items if item.get("call_id")}
@@ -157,7 +162,8 @@ class Toolbox:
         """The functions to send: those that may be called."""
         if not choice.names:
             return self.functions
-        return [function for function in self.functions if function.name in choice.names]
+        names = frozenset(choice.names)
+        return [function for function in self.functions if function.name in names]
 
     def choice(self, wanted: object) -> Choice:
         """A request's ``tool_choice``. Raises Refused: it names a tool that is not there."""
@@ -217,11 +223,10 @@ class Toolbox:
         if not _is_ours(tool) or not isinstance(name, str):
             words = f"This model has no tool of the type {kind!r}: leave it out of tool_choice."
             raise Refused(400, "unsupported_tool", words, param="tool_choice")
-        matching = [one for one in self._tools.values() if one.name == name]
-        if not matching:
+        if name not in self._by_name:
             words = f"tool_choice names {name!r}, which is not among the tools."
             raise Refused(400, "invalid_value", words, param="tool_choice")
-        return matching[0].sent
+        return self._by_name[name]
 
 
 def _readings(name: str) -> Iterator[str]:
@@ -272,9 +277,8 @@ def _offer(offer: _Offer, tool: Mapping[str, Any], namespace: str) -> None:
     if before is not None and (before.name, before.namespace) != (name, namespace):
         sent = _hashed(sent, f"{namespace}\0{name}")
     offer.tools[sent] = _Tool(sent, name, namespace, kind == "custom")
-    function = _custom(sent, told) if kind == "custom" else _function(sent, told)
-    offer.functions[:] = [one for one in offer.functions if one.name != sent]
-    offer.functions.append(function)
+    offer.functions.pop(sent, None)  # the later one comes last
+    offer.functions[sent] = _custom(sent, told) if kind == "custom" else _function(sent, told)
 
 
 def _function(sent: str, tool: Mapping[str, Any]) -> Function:
@@ -338,6 +342,8 @@ def _hashed(name: str, full: str) -> str:
 
 def _meant(arguments: str) -> str:
     """The object that arguments of another form stand for; empty: none."""
+    if len(arguments) > MOST_READ_CHARS:
+        return ""
     plain = arguments.strip()
     if plain in ("", "null", "None"):
         return "{}"
@@ -352,6 +358,9 @@ def _meant(arguments: str) -> str:
 
 
 def _is_object(arguments: str) -> bool:
+    """Whether arguments are a JSON object; of very long ones only both ends are looked at."""
+    if len(arguments) > MOST_READ_CHARS:
+        return arguments.lstrip()[:1] == "{" and arguments.rstrip()[-1:] == "}"
     try:
         return isinstance(msgspec.json.decode(arguments), dict)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -333,6 +333,10 @@ def wrong_in(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
     if (wrong := wrong_options(found.kind, found.options)) is not None:
         yield wrong
     yield from _wrong_sources(found)
+    yield from _wrong_models(found)
+
+
+def _wrong_models(found: Provider) -> Iterator[tuple[tuple[str, ...], str]]:
     for name, entry in found.models.items():
         if (wrong := wrong_options(found.kind, entry.options)) is not None:
             yield ("models", name, *wrong[0]), wrong[1]

@@ -24,6 +24,8 @@ from tui.bridge.rehearsal.words import has_all, words_of
 DEFAULT_SEED = 4
 DEFAULT_MISTAKES = 0.4
 _GO_ON = [["again", "continue", "go", "retry", "finish", "redo", "fix", "resume", "wrong"]]
+_MOST_SAID = 50
+"""Of what was said before: what a conversation is about now is in the newest."""
 _GO_ON_WORDS = 8
 
 
@@ -91,7 +93,7 @@ def best_match(prompt: str) -> Script | None:
 
 def _last_worked(scene: Scene) -> Choice | None:
     """The exercise that the conversation was about, and the wishes told since."""
-    last = _followed(scene.answered) or _followed(scene.said[:-1])
+    last = _followed(scene.answered[-_MOST_SAID:]) or _followed(scene.said[-_MOST_SAID:-1])
     if last is None:
         touched = [s for s in load_scripts() if scene.patched.intersection(s.paths)]
         last = Choice(touched[-1]) if touched else None

@@ -8,12 +8,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tui.bridge.aside import aside
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.rehearsal.casting import DEEP, FAST, NoSuchModelError, Rehearsal
 from tui.bridge.rehearsal.director import answer
 from tui.bridge.rehearsal.player import Player
 from tui.bridge.routes import Leg
+from tui.core.wire.frames import is_long, size_of
 
 _CHARS_PER_TOKEN = 4
 
@@ -31,8 +33,8 @@ class RehearsalEndpoint:
         except NoSuchModelError as error:
             raise Refused(400, error.code, str(error), param=error.param) from error
         items = list(asked.items)
-        beats = answer(asked.request, items, manner)
-        tokens = input_tokens(asked.request, items)
+        beats = await aside(asked, lambda: answer(asked.request, items, manner))
+        tokens = await aside(asked, lambda: input_tokens(asked.request, items))
         player = Player(beats, pace, seed=manner.seed, now=time.monotonic())
         while not player.done:
             wait_s = player.due_s() - time.monotonic()
@@ -80,4 +82,8 @@ def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tup
 
 
 def _size(parts: list[Any]) -> int:
-    return sum(len(json.dumps(part, ensure_ascii=False)) for part in parts if part)
+    return sum(
+        size_of(part) if is_long(part) else len(json.dumps(part, ensure_ascii=False))
+        for part in parts
+        if part
+    )

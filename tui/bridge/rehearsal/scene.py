@@ -14,16 +14,21 @@ from tui.core.file_block import file_blocks
 PatchChannel = Literal["custom", "function", "text"]
 
 _BLOCK = re.compile(r'^<file(?: [a-z_]+="(?:[^"\\]|\\.)*")+>\n.*?\n</file>$', re.M | re.S)
+_BLOCK_END = re.compile(r"\n</file>$", re.M)
 _FAILURE = re.compile(
     r"^FAILED |^FAIL: |^E  +\S|\b[1-9]\d* (?:failed|errors?)\b|\bAssertionError\b"
     r"|^Traceback \(most recent|\b(?:it|that|tests?) (?:still )?fails\b"
     r"|\btests? (?:still )?fail(?:ed)?\b|` failed \(exit |` ran into its deadline",
     re.MULTILINE,
 )
+_FAILURE_HAS = ("fail", "FAIL", "rror", "E  ", "Traceback", "deadline")
+"""One of these at least; to look for them takes a hundredth of the time."""
 _CALLS = {"function_call", "custom_tool_call"}
 _SPOKEN = {*_CALLS, "reasoning"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output"}
-_MOST_READ = 50_000
+_MOST_QUOTED = 2**19
+"""Of a message with the files that it quotes, at either end."""
+_MOST_READ = 25_000
 """Characters at each end of a message."""
 
 
@@ -82,7 +87,7 @@ class Scene:
     def hear(self, text: str) -> None:
         """A user's message."""
         self._take_files(text)
-        spoken = _ends_of(_BLOCK.sub("", text).strip())
+        spoken = _ends_of(_without_blocks(text).strip())
         if spoken:
             self.said.append(spoken)
             self.failed = self.failed or shows_failure(spoken)
@@ -182,11 +187,11 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _ends_of(text: str) -> str:
+def _ends_of(text: str, most: int = _MOST_READ) -> str:
     """Where what is meant is said; all of many mebibytes would hold up everybody for seconds."""
-    if len(text) <= 2 * _MOST_READ:
+    if len(text) <= 2 * most:
         return text
-    return f"{text[:_MOST_READ]}\n{text[-_MOST_READ:]}"
+    return f"{text[:most]}\n{text[-most:]}"
 
 
 def _only_property(tool: Mapping[str, Any]) -> str:
@@ -199,18 +204,26 @@ def _only_property(tool: Mapping[str, Any]) -> str:
 
 
 def text_of(content: object) -> str:
-    """A string, or the text of all its parts."""
+    """A string, or the text of all its parts; of a very long one its ends."""
     if isinstance(content, str):
-        return content
+        return _ends_of(content, _MOST_QUOTED)
     parts = content if isinstance(content, list) else []
-    return "".join(
-        str(part.get("text", "")) for part in parts if isinstance(part, dict) and "text" in part
-    )
+    texts = (str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part)
+    return _ends_of("".join(_ends_of(text, _MOST_QUOTED) for text in texts), _MOST_QUOTED)
 
 
 def shows_failure(text: str) -> bool:
     """Whether a text tells of failing tests."""
-    return _FAILURE.search(text) is not None
+    return any(part in text for part in _FAILURE_HAS) and _FAILURE.search(text) is not None
+
+
+def _without_blocks(text: str) -> str:
+    """A text without the files that it quotes."""
+    end = 0
+    for found in _BLOCK_END.finditer(text):
+        end = found.end()
+    # behind the last end each beginning would be looked for an end in vain
+    return _BLOCK.sub("", text[:end]) + text[end:]
 
 
 def _member(arguments: str, name: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tui.bridge.endpoints.base import Target
+from tui.bridge.endpoints.kinds import load
 from tui.bridge.process_limits import prepare, run
 from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.server import Bridge
@@ -65,6 +66,7 @@ class Service:
         self.gate = Gate(roster, self._journal, plan.limits, fronted=plan.fronted)
         self.bridge = Bridge(rehearsal, max_age_s=plan.max_age_s, admission=self.gate)
         self.bridge.endpoints.targets.update(targets)
+        load(targets.values())
         self.gate.endpoints = self.bridge.endpoints
         if (certificate := self._certificate) is not None:
             self.gate.certificate_ends = lambda: certificate.ends_unix_s

@@ -169,7 +169,7 @@ class Upstream:
             place = f"{origin.host}:{origin.port}" if error.refused else origin.host
             raise BrokenError(f"{place} {error}", unreached=never) from error
         except CutError as error:
-            raise BrokenError(f"{origin.host} {error}") from error
+            raise BrokenError(f"{origin.host} {error}", flooded=error.flooded) from error
 
     async def _asked(self, origin: Origin, method: str, address: Address, body: bytes) -> Answer:
         """Ask; and again where surely nobody has heard it. Raises UnconnectedError, CutError."""

@@ -6,9 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tui.core.wire.events import MOST_ERROR_CHARS
+
 _MOST_CHARS = 160
 _MOST_FIELDS = 3
 _MOST_RAW_CHARS = 4000
+_MOST_SAID_CHARS = 4 * MOST_ERROR_CHARS
+"""A longer text is cut here before it is searched: no more of it is ever shown."""
 
 
 class Complaint(NamedTuple):
@@ -43,10 +47,11 @@ def complaint_in(said: Mapping[str, Any]) -> Complaint:
     numbers = (said.get("status"), said.get("status_code"), error.get("status"), error.get("code"))
     statuses = [status for number in numbers if (status := _status(number)) is not None]
     param = _word(error.get("param"))
-    return Complaint(code, message.strip(), param, statuses[0] if statuses else None)
+    message = message.strip()[:MOST_ERROR_CHARS]
+    return Complaint(code[:_MOST_CHARS], message, param[:_MOST_CHARS], (*statuses, None)[0])
 
 
-def excerpt(body: bytes) -> str:
+def excerpt(body: bytes | bytearray) -> str:
     """What a body that is no JSON says, short and in one line; empty for a web page."""
     text = body[:4000].decode("utf-8", "replace")
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -105,4 +110,4 @@ def _status(number: object) -> int | None:
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return value[:_MOST_SAID_CHARS] if isinstance(value, str) else ""

@@ -20,10 +20,13 @@ _OTHER_NAME = frozenset({62, 63, 64})
 class BrokenError(Exception):
     """The upstream cannot be reached, or broke off; the text says it in one sentence."""
 
-    def __init__(self, text: str, *, unreached: bool = False) -> None:
-        """The sentence, and whether nobody there ever answered, so that it is no mishap."""
+    def __init__(self, text: str, *, unreached: bool = False, flooded: bool = False) -> None:
+        """``unreached``: the server never answered, which is not an answer that broke off.
+
+        ``flooded``: the server sent what is not taken, and would do so again.
+        """
         super().__init__(text)
-        self.unreached = unreached
+        self.unreached, self.flooded = unreached, flooded
 
 
 class UnconnectedError(Exception):
@@ -41,7 +44,7 @@ class CutError(Exception):
     def __init__(self, text: str = "broke off its answer.", *, unanswered: bool = False) -> None:
         """``unanswered``: nothing of an answer had come, not even its status."""
         super().__init__(text)
-        self.unanswered = unanswered
+        self.unanswered, self.flooded = unanswered, text == FLOODED
 
 
 class FullError(Exception):
@@ -53,6 +56,10 @@ STALE_S = 1.0
 UNANSWERED = "closed the connection before it had answered."
 REFUSED_HEADER = "cannot be asked: HTTP/2 has no such header; check the endpoint's headers."
 SILENT = "said nothing for too long."
+MOST_UNSAID_BYTES = 256 * 1024
+"""No server says as much around an answer; its headers may have a tenth of it."""
+FLOODED = "sends headers, frames or empty chunks without an end, and no more of an answer."
+UNREAD = "sent what is not HTTP, or headers that are too long."
 
 
 def unconnected(error: Exception, connect_s: float) -> UnconnectedError:

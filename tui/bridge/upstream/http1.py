@@ -12,14 +12,20 @@ from typing import Any, NamedTuple
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.helpers import set_exception
 from multidict import CIMultiDict
 
+from tui.bridge.sliced import Share
+from tui.bridge.sliced_http import SlicedHttp, some
 from tui.bridge.upstream.dialling import CONNECT_S, IDLE_S, Dialler, Origin
 from tui.bridge.upstream.failures import (
+    FLOODED,
+    MOST_UNSAID_BYTES,
     PROXY_SILENT,
     SILENT,
     STALE_S,
     UNANSWERED,
+    UNREAD,
     CutError,
     UnconnectedError,
     proxy_refused,
@@ -39,7 +45,7 @@ class _Course:
     """Its connection had waited in a pool, or was made ahead."""
     sent_s: float = 0.0
     """When its last byte was written, of the loop's clock."""
-    handler: object = None
+    handler: _Handler | None = None
     heard_before: int = 0
 
     @property
@@ -49,14 +55,15 @@ class _Course:
         Either it was never whole, or its connection was closed while it waited: that is told
         within a round trip. Who closes later has heard it, and may want to be paid for it.
         """
-        if not self.pooled or getattr(self.handler, "heard", 0) > self.heard_before:
+        heard = self.handler.heard if self.handler is not None else 0
+        if not self.pooled or heard > self.heard_before:
             return False
         late_s = asyncio.get_running_loop().time() - self.sent_s
         return self.unsent_bytes > 0 or late_s < STALE_S
 
-    def begin(self, handler: object) -> None:
+    def begin(self, handler: _Handler) -> None:
         """It has a connection."""
-        self.handler, self.heard_before = handler, getattr(handler, "heard", 0)
+        self.handler, self.heard_before = handler, handler.heard
         self.sent(0)
 
     def sent(self, size_bytes: int) -> None:
@@ -83,8 +90,40 @@ def way_of(origin: Origin) -> Way:
     return Way(origin.proxy, scheme == "https" or (scheme == "http" and origin.scheme == "http"))
 
 
-class _Handler(ResponseHandler):
-    """aiohttp's connection, which tells whether a server has begun to answer."""
+class _EndlessError(aiohttp.ClientError):
+    """The server sends, and says nothing."""
+
+
+class _Framed(ResponseHandler):
+    """aiohttp's connection, which ends where nothing comes but what is around an answer.
+
+    Endless headers, provisional answers, empty lines and extensions of chunks are such.
+    """
+
+    _said_bytes = _unsaid_bytes = 0
+    """Of the body, and since the last of it came."""
+
+    def set_response_params(self, **parameters: Any) -> None:
+        """See `ResponseHandler`: a new answer is waited for."""
+        self._said_bytes = self._unsaid_bytes = 0
+        super().set_response_params(**parameters)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        said_bytes = getattr(self._payload, "total_bytes", 0)
+        self._unsaid_bytes += len(data)
+        if said_bytes != self._said_bytes:
+            self._said_bytes, self._unsaid_bytes = said_bytes, 0
+        if self._unsaid_bytes > MOST_UNSAID_BYTES and self.transport is not None:
+            error = _EndlessError(FLOODED)
+            self.set_exception(error)
+            if self._payload is not None:
+                set_exception(self._payload, error)
+            self.transport.abort()
+
+
+class _Handler(SlicedHttp, _Framed):
+    """The same, which tells whether a server has begun to answer."""
 
     heard = 0
     """How often something came."""
@@ -93,13 +132,23 @@ class _Handler(ResponseHandler):
     _heard_s = 0.0
 
     def data_received(self, data: bytes) -> None:
-        self.heard += 1
+        self.heard += bool(data)
         super().data_received(data)
-        self._tell()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         super().connection_lost(exc)
         self._tell()
+
+    def fed(self) -> None:
+        self._tell()
+
+    def close(self) -> None:
+        self.forget()
+        super().close()
+
+    def abort(self) -> None:
+        self.forget()
+        super().abort()
 
     def _tell(self) -> None:
         if self.listener is not None:
@@ -140,6 +189,7 @@ class Http1Answer:
     def __init__(self, response: aiohttp.ClientResponse, course: _Course) -> None:
         self._response = response
         self._course = course
+        self._share = Share()
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
 
@@ -152,19 +202,22 @@ class Http1Answer:
         """The next piece of the body; empty: there is no more. Raises CutError."""
         content = self._response.content
         try:
-            if content.exception() is not None and content._buffer:
-                # aiohttp would tell of the broken connection first, and never of what came before
-                return content._read_nowait(-1)
-            return await content.readany()
+            # aiohttp would tell of a broken connection first, and never of what came before
+            if data := some(content):
+                await self._share.pause()
+                return data
+            data = await content.readany()
+            self._share.begin()
+            return data
         except TimeoutError as error:
             raise CutError(SILENT) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise CutError from error
+            raise CutError(_broken_off(error)) from error
 
     async def follow(self, take: Callable[[bytes], bool]) -> None:
         """See `Answer`. Without it each piece wakes a task in the next turn, behind all others."""
         handler, content = self._course.handler, self._response.content
-        if not isinstance(handler, _Handler) or content.is_eof():
+        if handler is None or content.is_eof():
             return
         stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         busy = False
@@ -174,10 +227,11 @@ class Http1Answer:
             if busy or stopped.done():
                 return
             busy = True  # to read may make aiohttp tell more, in the midst of this
+            self._share.begin()
             try:
                 ended = False
-                while not ended and content.exception() is None and (data := content.read_nowait()):
-                    ended = not take(data)
+                while not ended and content.exception() is None and (data := some(content)):
+                    ended = not take(data) or self._share.spent
             finally:
                 busy = False
             if ended or content.exception() is not None or content.is_eof():
@@ -359,5 +413,12 @@ def _failed(error: Exception, course: _Course) -> UnconnectedError | CutError:
     gone = isinstance(
         error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError
     )
-    words = UNANSWERED if gone else "broke off its answer."
+    words = UNANSWERED if gone else _broken_off(error)
     return CutError(words, unanswered=gone and course.unheard)
+
+
+def _broken_off(error: Exception) -> str:
+    """Why an answer that has begun goes no further, behind the server's name."""
+    if isinstance(error, _EndlessError):
+        return str(error)
+    return UNREAD if isinstance(error, aiohttp.ClientResponseError) else "broke off its answer."

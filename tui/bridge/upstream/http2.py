@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -20,15 +21,26 @@ from h2.events import (
     StreamReset,
     WindowUpdated,
 )
-from h2.exceptions import H2Error, NoAvailableStreamIDError, TooManyStreamsError
+from h2.exceptions import (
+    DenialOfServiceError,
+    H2Error,
+    NoAvailableStreamIDError,
+    TooManyStreamsError,
+)
 from h2.settings import SettingCodes, Settings
 
+from tui.bridge.fair_socket import IDLE_S as IDLE_SPAN_S
+from tui.bridge.fair_socket import MOST_IDLE
+from tui.bridge.sliced import Share, Sliced
 from tui.bridge.upstream.dialling import IDLE_S, Spare
 from tui.bridge.upstream.failures import (
+    FLOODED,
+    MOST_UNSAID_BYTES,
     REFUSED_HEADER,
     SILENT,
     STALE_S,
     UNANSWERED,
+    UNREAD,
     CutError,
     FullError,
 )
@@ -72,6 +84,7 @@ class Http2Answer:
         self._connection = connection
         self._silence_s = silence_s
         self._chunks: deque[tuple[bytes, int]] = deque()
+        self._share = Share()
         self._told = asyncio.Event()
         self._over = False
         self._error: CutError | FullError | None = None
@@ -118,6 +131,7 @@ class Http2Answer:
                         size_bytes = 0
                 self._connection.took(self.number, size_bytes)
                 if data:
+                    await self._share.pause()
                     return data
             if self._over and self._error is None:
                 return b""
@@ -176,6 +190,7 @@ class Http2Answer:
             try:
                 async with asyncio.timeout(self._silence_s):
                     await self._told.wait()
+                self._share.begin()
             except TimeoutError:
                 raise CutError(SILENT) from None
         self._told.clear()
@@ -183,8 +198,25 @@ class Http2Answer:
             raise self._error
 
 
-class Http2Connection(Spare):
+class _Spoken(Spare):
+    """Reads what a server sends on a connection that was opened elsewhere."""
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        if self.speaks_http2:
+            self.told(data)
+        else:
+            super().data_received(data)
+
+    def told(self, data: bytes) -> None:
+        """Take what came over HTTP/2."""
+
+
+class Http2Connection(Sliced, _Spoken):
     """See the module. What the server offers is looked at first: it may speak HTTP/1.1 only."""
+
+    SLICE_BYTES = 512
+    """Has at most 56 frames."""
 
     def __init__(self, silence_s: float, most_streams: int = MOST_STREAMS) -> None:
         """``most_streams``: at a time, until the server says how many."""
@@ -204,6 +236,10 @@ class Http2Connection(Spare):
         self.begun = False
         """Somebody has asked over it, or it was made ahead."""
         self.gone: Callable[[], None] = lambda: None
+        self.ended_for = ""
+        """What the server sent that ended the connection, in words behind its name."""
+        self._unsaid, self._unsaid_since_s, self._unsaid_bytes = 0, 0.0, 0
+        """Of what said nothing: how often within a second, and how much since something did."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
@@ -287,31 +323,54 @@ class Http2Connection(Spare):
             return  # the connection is over
         self._write()
 
-    def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
-        if not self.speaks_http2:
-            super().data_received(data)
+    def told(self, data: bytes) -> None:
+        """See `_Spoken`."""
+        if self.ended_for:
             return
         self.heard += 1
         try:
             events = self._h2.receive_data(data)
-        except H2Error:
-            self._write()
-            self.transport.abort()
+        except H2Error as error:
+            words = FLOODED if isinstance(error, DenialOfServiceError) else UNREAD
+            self._drop(words)
             return
+        self._unsaid_bytes += len(data)
         for event in events:
             self._hear(event)
+        if self._unsaid_bytes > MOST_UNSAID_BYTES or self._unsaid > MOST_IDLE:
+            self._drop(FLOODED)
+
+    def fed(self) -> None:
+        """See `Sliced`."""
         self._write()
         if self.transport.get_write_buffer_size() > MOST_UNSENT_BYTES:
-            self.transport.abort()
+            self._drop(FLOODED)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def _drop(self, words: str) -> None:
+        """End the connection for what the server sent; ``words``: behind its name."""
+        self.ended_for = words
+        self.forget()
+        self._write()
+        self.transport.abort()
+
+    def _count(self, event: Event) -> None:
+        """Count what says nothing; what is said begins it anew."""
+        if isinstance(event, ResponseReceived) or (isinstance(event, DataReceived) and event.data):
+            self._unsaid = self._unsaid_bytes = 0
+            return
+        now_s = time.monotonic()
+        if now_s - self._unsaid_since_s > IDLE_SPAN_S:
+            self._unsaid, self._unsaid_since_s = 0, now_s
+        self._unsaid += 1
+
+    def connection_lost(self, exc: BaseException | None) -> None:
         """See `asyncio.Protocol`."""
         super().connection_lost(exc)
         self._writable.set()
         for answer in list(self._answers.values()):
             unanswered = CutError(UNANSWERED, unanswered=answer.unheard and not self._leaving)
-            answer.cut(CutError() if answer.status else unanswered)
+            error = CutError() if answer.status else unanswered
+            answer.cut(CutError(self.ended_for) if self.ended_for else error)
         self._answers.clear()
         if self._idle is not None:
             self._idle.cancel()
@@ -326,6 +385,7 @@ class Http2Connection(Spare):
         self._writable.set()
 
     def _hear(self, event: Event) -> None:
+        self._count(event)
         if isinstance(event, ConnectionTerminated):
             self._leave_all(event)
             return
@@ -360,6 +420,7 @@ class Http2Connection(Spare):
                 window = self._h2.local_flow_control_window(answer.number)
                 end = at + min(window, self._h2.max_outbound_frame_size, len(body) - at)
                 if end > at:
+                    self._unsaid = self._unsaid_bytes = 0  # a window is opened for each piece
                     self._h2.send_data(answer.number, body[at:end], end_stream=end == len(body))
             except H2Error:
                 return  # the same

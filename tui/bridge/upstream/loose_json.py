@@ -3,12 +3,59 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from typing import Any
 
 import msgspec
 
 from tui.bridge.endpoints.base import Unusable
+from tui.bridge.upstream.sse import UNREAD, Message
+from tui.core.wire import stepwise
 from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import too_heavy
+from tui.core.wire.weight import PIECE_BYTES, Scale, too_heavy
+
+NO_JSON = object()
+"""The value of data that are not JSON."""
+_SAID_TWICE = b"data: "
+
+
+def said_by(message: Message, *, mend: bool = False) -> Any:
+    """The JSON value of a message, None if it is not JSON. Raises as `value_of`."""
+    if message.value is not UNREAD:
+        return None if message.value is NO_JSON else message.value
+    try:
+        return value_of(bytes(message.data), mend=mend)
+    except ValueError:
+        return None
+
+
+def read_in_steps(message: Message, *, mend: bool = False) -> Generator[None, None, Message]:
+    """The same message with what it says, if it is a long one; each step takes milliseconds.
+
+    Raises Broken as `value_of`.
+    """
+    data = message.data
+    if len(data) <= stepwise.SHORT_BYTES:
+        return message
+    scale = Scale()
+    for at in range(0, len(data), PIECE_BYTES):
+        if words := scale.too_heavy(data[at : at + PIECE_BYTES]):
+            if data[:PIECE_BYTES].lstrip().startswith(b"{"):
+                raise Unusable(_too_heavy(words))
+            return message._replace(value=NO_JSON)
+        yield
+    value: Any = NO_JSON
+    if len(data) <= stepwise.AT_ONCE_BYTES:
+        try:
+            value = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            yield
+    if value is NO_JSON:
+        try:
+            value = yield from stepwise.read(data, mends=mend)
+        except ValueError:
+            return message._replace(value=NO_JSON)
+    return message._replace(value=_first(value))
 
 
 def value_of(data: bytes, *, mend: bool = False) -> object:
@@ -21,9 +68,10 @@ def value_of(data: bytes, *, mend: bool = False) -> object:
         ValueError: it is no JSON.
         Broken: it is an object too deep or too crowded to be read.
     """
+    data = data.removeprefix(_SAID_TWICE)  # some gateways do that
     if words := too_heavy(data):
         if data.lstrip().startswith(b"{"):
-            raise Unusable(f"The endpoint sent a message {words}: it was not read.")
+            raise Unusable(_too_heavy(words))
         raise ValueError(words)
     try:
         value = msgspec.json.decode(data)
@@ -33,4 +81,12 @@ def value_of(data: bytes, *, mend: bool = False) -> object:
         except RecursionError as error:
             raise ValueError(str(error)) from error
         value = mended_json(value) if mend else value
+    return _first(value)
+
+
+def _first(value: object) -> object:
     return value[0] if isinstance(value, list) and value else value
+
+
+def _too_heavy(words: str) -> str:
+    return f"The endpoint sent a message {words}: it was not read."

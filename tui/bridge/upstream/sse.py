@@ -7,12 +7,16 @@ are two messages.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _BEGINNINGS = (b"{", b"[DONE]")
 """Of data that cannot go on a JSON object that is whole."""
 _BOM = b"\xef\xbb\xbf"
+_SHORT_BYTES = 2**15
+_MOST_NAME_BYTES = 1000
+UNREAD: Any = object()
+"""The value of a message that has not been parsed yet."""
 
 
 class OversizeError(Exception):
@@ -24,8 +28,10 @@ class Message(NamedTuple):
 
     event: str
     """Its ``event:`` field; empty if it has none."""
-    data: bytes
+    data: bytes | bytearray
     """Its ``data:`` lines, joined by LF."""
+    value: Any = UNREAD
+    """What its data say as JSON, if they were read in steps; see `loose_json.read_in_steps`."""
 
 
 class SseParser:
@@ -33,12 +39,13 @@ class SseParser:
 
     def __init__(self, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._line: list[bytes] = []
-        """Pieces of the line that has not ended yet."""
-        self._line_bytes = 0
-        self._data_bytes = 0
+        self._line = bytearray()
+        """The line that has not ended yet."""
         self._event = b""
         self._data: list[bytes] = []
+        self._data_bytes = 0
+        self._long: bytearray | None = None
+        """The data in its place when they are long. Of a long line nothing is copied."""
         self._after_cr = False
         self._first = True
 
@@ -55,24 +62,41 @@ class SseParser:
         if b"\r" in chunk:
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         messages: list[Message] = []
-        first, *rest = chunk.split(b"\n")
-        self._line.append(first)
-        self._line_bytes += len(first)
-        for begun in rest:
-            line, self._line, self._line_bytes = b"".join(self._line), [begun], len(begun)
+        *lines, begun = chunk.split(b"\n")
+        if lines and self._line:
+            self._line += lines[0]
+            self._end_line(messages)
+            del lines[0]
+        for line in lines:
             self._take(line, messages)
-        if self._line_bytes + self._data_bytes > self._most_bytes:
+        self._line += begun
+        if len(self._line) + self._data_bytes + len(self._long or b"") > self._most_bytes:
             raise OversizeError
         return messages
 
     def end(self) -> list[Message]:
         """The stream is over; returns the message that lacked its end, if there is one."""
         messages: list[Message] = []
-        line, self._line = b"".join(self._line), []
-        self._take(line, messages)
-        if line:
-            self._take(b"", messages)
+        if self._line:
+            self._end_line(messages)
+        self._take(b"", messages)
         return messages
+
+    def _end_line(self, messages: list[Message]) -> None:
+        line, self._line = self._line, bytearray()
+        if len(line) <= _SHORT_BYTES:
+            self._take(bytes(line), messages)
+            return
+        if self._first and line.startswith(_BOM):
+            del line[: len(_BOM)]
+        self._first = False
+        if line.startswith(b"{"):
+            messages.append(Message("", line))
+        elif line.startswith(b"data:"):
+            del line[: 6 if line[5:6] == b" " else 5]
+            self._add(line, messages)
+        elif line.startswith(b"error:"):
+            self._take(bytes(line), messages)
 
     def _take(self, line: bytes, messages: list[Message]) -> None:
         if self._first:
@@ -83,24 +107,41 @@ class SseParser:
             return
         name, _, value = line.partition(b":")
         if name == b"data":
-            value = value.removeprefix(b" ")
-            if self._data and self._data[-1].endswith(b"}") and value.startswith(_BEGINNINGS):
-                self._dispatch(messages)
-            self._data.append(value)
-            self._data_bytes += len(value) + 1
+            self._add(value.removeprefix(b" "), messages)
         elif name == b"error" and value.lstrip().startswith(b"{"):
             # llama.cpp and its kin say it in a field of that name
             self._event = self._event or name
-            self._data.append(value)
-            self._data_bytes += len(value)
+            self._add(value, messages)
         elif line.startswith(b"{"):
             # an error of a gateway that did not see to it that these are events
             messages.append(Message("", line))
         elif name == b"event":
-            self._event = value.removeprefix(b" ")
+            self._event = value.removeprefix(b" ")[:_MOST_NAME_BYTES]
+
+    def _add(self, value: bytes | bytearray, messages: list[Message]) -> None:
+        """Take a line of data."""
+        if self._data or self._long is not None:
+            last = self._data[-1] if self._long is None else self._long
+            if last.endswith(b"}") and value.startswith(_BEGINNINGS):
+                self._dispatch(messages)
+        if self._long is not None:
+            self._long += b"\n"
+            self._long += value
+            return
+        self._data_bytes += len(value) + 1
+        if self._data_bytes <= _SHORT_BYTES:
+            self._data.append(bytes(value))
+            return
+        before, self._data, self._data_bytes = self._data, [], 0
+        self._long = (
+            bytearray(b"\n".join((*before, value)))
+            if before
+            else (value if isinstance(value, bytearray) else bytearray(value))
+        )
 
     def _dispatch(self, messages: list[Message]) -> None:
-        if self._data:
+        if self._data or self._long is not None:
             event = self._event.decode("utf-8", "replace")
-            messages.append(Message(event, b"\n".join(self._data)))
-        self._event, self._data, self._data_bytes = b"", [], 0
+            data = b"\n".join(self._data) if self._long is None else self._long
+            messages.append(Message(event, data))
+        self._event, self._data, self._data_bytes, self._long = b"", [], 0, None

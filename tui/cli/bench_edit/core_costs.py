@@ -55,13 +55,14 @@ class Edit:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """No collection of garbage in the middle of what is measured."""
-    gc.collect()
+    """No collection of garbage in the middle of what is measured, however large the process is."""
+    gc.freeze()
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
+        gc.unfreeze()
 
 
 def parsed_mb_s(text: str, fmt: Notation, channel: Channel, size: int) -> float:

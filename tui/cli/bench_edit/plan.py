@@ -13,8 +13,8 @@ ROWS = 50
 """Of the terminal, which is 120 columns wide."""
 LINES = 10_000
 """Of the file that is edited."""
-SHORT_LINES, LONG_LINES = 1_000, 100_000
-"""Of the files whose frames are compared."""
+SHORT_LINES = 1_000
+"""Of the short one of the two files whose frames are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Plan:
     """How long an edit streams on the screen."""
     screen: bool = True
     """With the real program in a pseudo-terminal."""
+    long_lines: int = 100_000
+    """Of the long file whose frames are compared; the program reads it through first."""
     parse_characters: int = 500_000
     sections: tuple[int, int] = (50, 1_500)
     hunks: int = 1_000
@@ -42,6 +44,7 @@ QUICK = Plan(
     quick=True,
     repeats=1,
     stream_s=1.0,
+    long_lines=10_000,
     parse_characters=150_000,
     sections=(50, 500),
     hunks=300,

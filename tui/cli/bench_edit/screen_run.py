@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tui.cli.bench_edit import figures
 from tui.cli.bench_edit.figures import Findings
-from tui.cli.bench_edit.plan import LINES, LONG_LINES, RATE, ROWS, SHORT_LINES, Plan
+from tui.cli.bench_edit.plan import LINES, RATE, ROWS, SHORT_LINES, Plan
 from tui.cli.bench_screen import stamps
 from tui.cli.bench_screen.figures import CPU as STREAM_CPU
 from tui.cli.bench_screen.figures import echoes, percentile
@@ -65,11 +65,11 @@ def measure(plan: Plan, findings: Findings, tell: figures.Tell) -> None:
                 tell(f"keys while it streams, {fmt}")
                 with _guarded(findings, fmt):
                     _typed(told, fmt)
-            for lines in (SHORT_LINES, LONG_LINES):
+            for lines in (SHORT_LINES, plan.long_lines):
                 tell(f"an edit streams into {lines:,} lines")
                 with _guarded(findings, f"{lines:,} lines"):
                     _streamed(told, plan.formats[0], lines, f"{lines:,} lines")
-    _compare(findings)
+    _compare(findings, plan.long_lines)
 
 
 def _streamed(told: Told, fmt: Notation, lines: int, where: str) -> None:
@@ -184,15 +184,15 @@ def batch_result(asked: Wanted, before: bytes) -> bytes:
     return workspace.buffers[EDITED].encode()
 
 
-def _compare(findings: Findings) -> None:
+def _compare(findings: Findings, long_lines: int) -> None:
     """A long file's frame against a short one's, of the runs that were cheapest."""
     runs = {
         lines: findings.runs.get(figures.Spot(figures.FRAME_P95, f"{lines:,} lines"), [])
-        for lines in (SHORT_LINES, LONG_LINES)
+        for lines in (SHORT_LINES, long_lines)
     }
     if all(runs.values()):
-        words = f"{LONG_LINES:,} for {SHORT_LINES:,} lines"
-        findings.add(figures.LONG_FILE, words, figures.ratio(runs[LONG_LINES], runs[SHORT_LINES]))
+        words = f"{long_lines:,} for {SHORT_LINES:,} lines"
+        findings.add(figures.LONG_FILE, words, figures.ratio(runs[long_lines], runs[SHORT_LINES]))
 
 
 @contextmanager

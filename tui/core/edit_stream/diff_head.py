@@ -26,14 +26,26 @@ _DIFF = re.compile(r"diff (?:--git |--cc |--combined |-[A-Za-z]).*", re.DOTALL)
 _RANGE = re.compile(r"@@\s*-(\d+)(?:,(\d+))?\s+\+(\d+)(?:,(\d+))?\s*@@")
 _NUMBERS = re.compile(r"[-+]\S*\s+[-+]|[-+]?\d")
 _STAMP = re.compile(
-    r"(?:\t.*|\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\s+\((?:revision \d+|working copy|nonexistent)\)"
-    r"|\s+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) .*)$",
+    r"(?:\t.*|\s+\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d.*"
+    r"|\s+\((?:revision \d+|working copy|nonexistent)\)"
+    r"|\s+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct"
+    r"|Nov|Dec) .*)$",
     re.DOTALL,
 )
-_DATE = re.compile(
-    r"(?P<day>1970-01-01|1969-12-31)[ T](?P<hours>\d\d):(?P<minutes>\d\d)(?::(?P<seconds>[\d.]+))?"
-    r"\s*(?P<zone>Z|[-+]\d\d:?\d\d)?"
+_DAYS = {
+    (1969, 12, 30): -2, (1969, 12, 31): -1, (1970, 1, 1): 0, (1970, 1, 2): 1, (1970, 1, 3): 2,
+}  # fmt: skip
+"""Those near the epoch, counted from it."""
+_ISO = re.compile(r"\b(?P<year>\d{4})[-/](?P<month>\d\d?)[-/](?P<day>\d\d?)(?!\d)")
+_AMERICAN = re.compile(r"\b(?P<month>\d\d?)/(?P<day>\d\d?)/(?P<year>\d{4})\b")
+_WORDS = re.compile(r"\b(?P<month>Jan|Dec)[a-z]*\b")
+_YEAR, _DAY = re.compile(r"\b(?:1969|1970)\b"), re.compile(r"\b\d\d?\b(?!:)(?<!:\d)(?<!:\d\d)")
+_TIME = re.compile(
+    r"(?P<hours>\d\d?):(?P<minutes>\d\d)(?::[\d.]+)?"
+    r"(?:[^-+]*(?P<ahead>[-+]\d\d?):?(?P<more>\d\d)?\b)?"
 )
+_NO_FILE_H = (-25, 26)
+"""Hours from the epoch: what GNU patch takes for the date of no file, whatever the time zone."""
 _PREFIX = re.compile(r"[abciow12]/(?=.)")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _LETTERS = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
@@ -104,22 +116,35 @@ def named(text: str) -> str:
 
 
 def is_gone(line: str) -> bool:
-    """The date of a file that is not there: the epoch in some time zone, or svn's word."""
+    """The date of a file that is not there: the epoch in any form and time zone, or svn's word."""
     match = _STAMP.search(line)
     if match is None:
         return False
-    if match[0].strip() in ("(nonexistent)", "(revision 0)"):
+    stamp = match[0].strip()
+    if stamp in ("(nonexistent)", "(revision 0)"):
         return True
-    date = _DATE.search(match[0])
-    if date is None or float(date["seconds"] or 0):
-        return False
-    minutes = 60 * int(date["hours"]) + int(date["minutes"]) - 1440 * (date["day"] == "1969-12-31")
-    zone = date["zone"]
-    if zone in (None, "Z"):  # of this place: no zone is farther from UTC, or between
-        return minutes == 0 or (zone is None and abs(minutes) <= 14 * 60 and minutes % 15 == 0)
-    digits = zone[1:].replace(":", "")
-    ahead = 60 * int(digits[:2]) + int(digits[2:])
-    return minutes == (ahead if zone[0] == "+" else -ahead)
+    hours = _hours_from_epoch(stamp)
+    return hours is not None and _NO_FILE_H[0] < hours < _NO_FILE_H[1]
+
+
+def _hours_from_epoch(stamp: str) -> float | None:
+    """How far a date is from the epoch; None: by days, or it is no date. No zone counts as UTC."""
+    date = _ISO.search(stamp) or _AMERICAN.search(stamp)
+    if date is not None:
+        day = _DAYS.get((int(date["year"]), int(date["month"]), int(date["day"])))
+    else:
+        month, year, number = _WORDS.search(stamp), _YEAR.search(stamp), _DAY.search(stamp)
+        if month is None or year is None or number is None:
+            return None
+        day = _DAYS.get((int(year[0]), 1 if month[0].startswith("Jan") else 12, int(number[0])))
+    if day is None:
+        return None
+    time = _TIME.search(stamp)
+    if time is None:
+        return 24.0 * day
+    hours = int(time["hours"]) + int(time["minutes"]) / 60
+    ahead, more = int(time["ahead"] or 0), int(time["more"] or 0) / 60
+    return 24 * day + hours - ahead - (-more if (time["ahead"] or "").startswith("-") else more)
 
 
 def git_names(line: str) -> tuple[str, str]:

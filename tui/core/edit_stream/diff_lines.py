@@ -180,7 +180,7 @@ class DiffGrammar:
             row, old, new = counts_of(hunk)
             if self._head.new_gone and new == 0:
                 kind = Kind.DELETE
-            elif self._head.old_gone or (row == old == 0 and not self._exists(path)):
+            elif (self._head.old_gone and not old) or (row == old == 0 and not self._exists(path)):
                 kind = Kind.ADD
         self._kind, self._path, self._in_file = kind, path, 0
         self._flags = []

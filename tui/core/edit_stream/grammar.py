@@ -42,6 +42,7 @@ _KINDS = {"Add": Kind.ADD, "Delete": Kind.DELETE, "Update": Kind.EDIT}
 _OPS: dict[str, Literal["=", "-", "+"]] = {" ": "=", "-": "-", "+": "+"}
 _BEGINNINGS = " \t+-@*"
 """How a line of a patch begins."""
+PARTED = "blank lines behind its added lines were left out"
 _HEADERS = "'*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH'"
 
 
@@ -136,6 +137,8 @@ class Grammar:
         self._chunk = False
         """``@@`` was seen and no line of the section yet."""
         self._after_eof = False
+        self._quotes = self._parted = False
+        """The section has lines of the file; blank lines behind it were no part of it."""
         self._anchors: list[Anchor] = []
         self._held: list[_Held] = []
         self._bare: tuple[int, str] | None = None
@@ -147,6 +150,10 @@ class Grammar:
 
     def take(self, text: str, ending: str, number: int, closing: bool = False) -> list[Ev]:
         """Read one whole line; see `reading.EditGrammar`."""
+        if self._in_section and (op := _OPS.get(text[:1])) and self._is_plain(op, text):
+            self._number = number
+            self._quotes = self._quotes or op != "+"
+            return [Line(op, text[1:], ending)]
         if self._ends_before(text):
             self._close(explicit=False)
             self.rest.append(whole(text, ending))
@@ -176,6 +183,12 @@ class Grammar:
         if self.failed and text.strip() != END:
             self.rest = [whole(line, ending)]
         return self._said()
+
+    def _is_plain(self, op: str, text: str) -> bool:
+        """True if a line of the section with a prefix can be nothing else, as most are."""
+        if self._held or self._indent or self._bare is not None:
+            return False
+        return op != "=" or not text.lstrip().startswith("***")
 
     def over_at(self, pending: str) -> bool:
         """``*** End Patch`` is there, its newline is not."""
@@ -207,7 +220,7 @@ class Grammar:
         file = self._file
         explicit = explicit or any(held.is_end for held in self._held)
         self.wrapper_closed = any(held.wrapper for held in self._held)
-        self._held.clear()
+        self._drop_held()
         if file is None:
             self._fail("patch has no file operations")
         elif not explicit and self._bare is not None:
@@ -327,6 +340,7 @@ class Grammar:
         else:
             self._begin_section(file)
             self._release_held(len(self._held))
+            self._quotes = self._quotes or text[0] != "+"
             if text[0] in _OPS:
                 self._out.append(Line(_OPS[text[0]], text[1:], ending))
             else:
@@ -341,23 +355,30 @@ class Grammar:
         self._out.append(SectionStart(self.sections, file.sections == 1))
         self._out += self._anchors
         self._anchors = []
-        self._chunk = False
+        self._chunk = self._quotes = self._parted = False
         self._in_section = True
 
     def _settle_held(self) -> None:
         """Before a marker, blank lines are separators; a padded end before them was context."""
         last = max((i for i, held in enumerate(self._held, 1) if held.is_end), default=0)
         self._release_held(last)
+        self._drop_held()
+
+    def _drop_held(self) -> None:
+        """The held lines are no part of the section."""
+        self._parted = self._parted or any(not held.text.strip() for held in self._held)
         self._held.clear()
 
     def _release_held(self, count: int) -> None:
         """Say the first held lines: they are context."""
+        self._quotes = self._quotes or count > 0
         for held in self._held[:count]:
             self._out.append(Line("=", held.text[1:], held.ending))
         del self._held[:count]
 
     def _end_section(self, closed: bool) -> None:
-        self._out.append(SectionEnd(closed))
+        parted = self._parted and not self._quotes
+        self._out.append(SectionEnd(closed, (PARTED,) if parted else ()))
         self._in_section, self._bare = False, None
         self._since.clear()
 
@@ -366,7 +387,7 @@ class Grammar:
         file = self._file
         if file is None:
             return True
-        self._held.clear()
+        self._drop_held()
         if self._in_section:
             self._end_section(closed=True)
         elif self._anchors:

@@ -156,7 +156,12 @@ class EditParser:
         lines = delta.split("\n")
         rest = lines.pop()
         for line in lines:
-            if self._grammar is None:
+            grammar = self._grammar
+            if grammar is not None and not self._parts and line.isascii() and line[-1:] != "\r":
+                self._number += 1
+                self._read(grammar, line, "\n", self._number)
+                continue
+            if grammar is None:
                 self._more(line, ends=True)
             else:
                 self._parts.append(line)
@@ -258,12 +263,12 @@ class EditParser:
 
     def _inside(self, grammar: EditGrammar, line: str, number: int) -> None:
         """Read a whole line of an edit."""
-        if line[-2:-1] == "\r" or line[-1:] != "\n":
-            text, ending = split_line(line)
-        else:
-            text, ending = line[:-1], "\n"
+        self._read(grammar, *split_line(line), number)
+
+    def _read(self, grammar: EditGrammar, text: str, ending: str, number: int) -> None:
+        """Read a whole line of an edit, of which the ending is split off."""
         closers = self._outside.closers
-        closing = bool(closers) and closes(line, closers[-1])
+        closing = bool(closers) and closes(text + ending, closers[-1])
         self._out += grammar.take(text, ending, number, closing)
         if grammar.ended:
             self._leave(grammar, number)

@@ -7,12 +7,15 @@ in `FileRecord.off`, whose marks move with every change as those of the others d
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.packed import Packed
+from tui.core.edits.places import Places
+from tui.core.steps import Work, finished
 
 if TYPE_CHECKING:
     from tui.core.edits.layer import Edges
@@ -30,19 +33,8 @@ _WORDS = {
 }
 
 
-T = TypeVar("T")
-Work = Generator[None, None, T]
-"""A decision on any number of hunks: it pauses after each, and returns what came of it."""
-
-
-def finished(work: Work[T]) -> T:
-    """Do it all at once."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            found: T = end.value
-            return found
+PACKED = 200
+"""Steps that become bytes together."""
 
 
 class Stood(NamedTuple):
@@ -86,7 +78,7 @@ class Held(NamedTuple):
     reason: str
     base: str
     agent: str
-    flags: list[str]
+    flags: tuple[str, ...]
     numbers: tuple[int, int]
     """Lines added and removed."""
 
@@ -115,13 +107,12 @@ class Step:
     record: FileRecord | None
     """The file that it is about, wherever that goes."""
     disk: bytes | None = None
-    synced: tuple[int, int] | None = None
-    """What lay on the disk for the record, and which state of it."""
+    """What lay on the disk for the record, where the hunk makes its file or takes it away."""
     became: Decision = Decision.PENDING
     version: tuple[int, int] | None = None
     """`FileRecord.accepted` before and after, where that changed."""
-    unwritten: bool = False
-    """It was accepted and not yet written."""
+    unwritten: tuple[int, int] | None = None
+    """It was accepted and not yet written: `FileRecord.accepted` before and after that."""
     stuck: bool = False
     """It could not be done: the hunk is in conflict, and pending as it was."""
     off: TakenOff | None = None
@@ -147,14 +138,54 @@ class Entry:
     turn: int = 0
     whole: bool = False
     """What the user had changed in the hunks went with them."""
-    steps: list[Step] = field(default_factory=list)
     tried: bool = False
     """It could not be undone: the next try passes over it."""
+    _packed: list[tuple[list[Hunk], Packed[Step]]] = field(default_factory=list)
+    _steps: list[Step] = field(default_factory=list)
+    """Those behind the packed ones."""
 
     @property
     def hunks(self) -> list[Hunk]:
         """The hunks that it was about, in the order in which they were decided on."""
-        return [step.hunk for step in self.steps]
+        packed = [hunk for hunks, _ in self._packed for hunk in hunks]
+        return packed + [step.hunk for step in self._steps]
+
+    @property
+    def size(self) -> int:
+        """How many hunks it was about."""
+        return sum(len(hunks) for hunks, _ in self._packed) + len(self._steps)
+
+    @property
+    def steps(self) -> list[Step]:
+        """What was done to each of them."""
+        finished(self.unpacking())
+        return self._steps
+
+    @steps.setter
+    def steps(self, steps: list[Step]) -> None:
+        self._packed, self._steps = [], steps
+
+    def twin(self, steps: list[Step]) -> Entry:
+        """The same decision on other hunks."""
+        return Entry(self.verb, self.words, self.turn, self.whole, _steps=steps)
+
+    def add(self, step: Step) -> None:
+        """One more; of very many those before it become bytes, a section's together."""
+        steps = self._steps
+        another = step.waiting is None or step.waiting is not steps[-1].waiting if steps else False
+        if len(steps) >= PACKED and another:
+            own = {type(one) for step in steps for one in (step, step.off, step.waiting)}
+            packed = Packed(steps, own | {Places})
+            self._packed.append(([one.hunk for one in steps], packed))
+            self._steps = steps = []
+        steps.append(step)
+
+    def unpacking(self) -> Work[None]:
+        """Have all steps as objects again."""
+        while self._packed:
+            self._steps = self._packed[-1][1].things() + self._steps
+            self._packed.pop()
+            yield PACKED
 
     @property
     def summary(self) -> str:
@@ -174,10 +205,12 @@ class Decisions:
     def __init__(self) -> None:
         self.done: list[Entry] = []
         self.undone: list[Entry] = []
-        self.told: dict[int, tuple[Decision, str]] = {}
-        """Hunk id -> decision and words as they were handed out last."""
         self.stays: list[str] = []
         """Why hunks of the decision that was undone or redone last stay as they are, in words."""
+        self.made = 0
+        """Hunks that were decided on, or of which a decision was undone, of late."""
+        self.enough = False
+        """The decision that is being made ends after this hunk; the others stay as they are."""
         self._open: Entry | None = None
 
     @contextmanager
@@ -188,33 +221,36 @@ class Decisions:
             yield entry
         finally:
             self._open = None
-            if entry.steps:
+            if entry.hunks:
                 self.done.append(entry)
                 if not again:
                     self.undone.clear()
 
     def note(self, step: Step) -> None:
         """A hunk was decided on."""
+        self.made += 1
         if self._open is not None:
-            self._open.steps.append(step)
+            self._open.add(step)
 
-    def forget(self, hunks: list[Hunk]) -> None:
+    def forget(self, hunks: Collection[Hunk]) -> None:
         """The last decision on these came to nothing: it could not be written."""
         gone = set(hunks)
         for entry in reversed(self.done):
             if not gone:
                 break
-            kept = [step for step in entry.steps if step.hunk not in gone]
-            gone -= {step.hunk for step in entry.steps}
-            entry.steps = kept
-        self.done = [entry for entry in self.done if entry.steps]
+            about = gone.intersection(entry.hunks)
+            if about:
+                entry.steps = [step for step in entry.steps if step.hunk not in about]
+            gone -= about
+        self.done = [entry for entry in self.done if entry.hunks]
 
     def lose(self, hunk: Hunk) -> None:
         """A hunk makes room for another one: what was decided on it cannot be undone or redone."""
         for entries in (self.done, self.undone):
             for entry in entries:
-                entry.steps = [step for step in entry.steps if step.hunk is not hunk]
-            entries[:] = [entry for entry in entries if entry.steps]
+                if hunk in entry.hunks:
+                    entry.steps = [step for step in entry.steps if step.hunk is not hunk]
+            entries[:] = [entry for entry in entries if entry.hunks]
 
     def last(self, *, again: bool = False) -> Entry | None:
         """What an undo (or a redo) would be about; None if there is nothing."""

@@ -67,8 +67,8 @@ class FileRecord:
     planned: tuple[bytes | None, tuple[int, int], list[Hunk]] | None = None
     held: list[Hunk] = field(default_factory=list)
     """Undecided hunks with what was typed in them: the disk has neither."""
-    undecided: list[Hunk] = field(default_factory=list)
-    """Accepted, but not yet written."""
+    undecided: dict[Hunk, tuple[int, int]] = field(default_factory=dict)
+    """Accepted, but not yet written -> `accepted` before and after each was."""
     read_only: str = ""
     """Why nobody may edit it, as a sentence; empty if it may be edited."""
     view: bool = False
@@ -99,6 +99,14 @@ class FileRecord:
         held = any(hunk.undecided and hunk in self.live for hunk in self.held)
         return self.version == self.synced and not held
 
+    @property
+    def typed_on_disk(self) -> bool:
+        """True if all that the user typed lies on the disk, be it that what was accepted does not.
+
+        What is typed in a hunk that waits does not count as that.
+        """
+        return self.synced is not None and self.synced[0] == self.history.state and not self.held
+
     def decide(self) -> tuple[int, int]:
         """A decision changes what belongs on the disk; returns the states before and after."""
         before, self.decisions = self.accepted, self.decisions + 1
@@ -111,6 +119,12 @@ class FileRecord:
             self.accepted = states[0]
         else:
             self.decide()
+
+    @property
+    def watched(self) -> bool:
+        """True if somebody follows each change of the text: marks, undo, regions, places."""
+        regions = self.regions or self.tool_regions or self.since
+        return bool(self.buffer.marked or self.history or regions or self.waiting)
 
     @property
     def blank(self) -> bool:
@@ -128,6 +142,11 @@ class FileRecord:
         """No more sections come for now: keep little of what finds their places."""
         if self._index is not None:
             self._index.forget()
+
+    def let_go(self) -> None:
+        """Keep nothing that finds places, unless sections come or wait for one."""
+        if not (self.sections or self.waiting):
+            self._index = None
 
     @property
     def offered(self) -> dict[int, int]:

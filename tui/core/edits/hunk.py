@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from operator import attrgetter
+from typing import cast
 
 from tui.core.text.buffer import Mark
 
@@ -113,10 +113,24 @@ class Tally:
             tally = tally.whole
 
 
-@dataclass(eq=False)
+class Stand:
+    """Where a hunk stands in a buffer; its marks are made when they are asked for."""
+
+    __slots__ = ()
+
+    def edge(self, *, right: bool) -> Mark:
+        """The mark of its first row, or of the row behind its last one."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, slots=True)
 class Hunk:
     """One contiguous change: the unit that lands, is reviewed and is cut."""
 
+    need: Need = field(default=Need.END, init=False, repr=False)
+    """Kept with each change of what it follows from."""
+    tally: Tally | None = field(default=None, init=False, repr=False)
+    """Who counts it; what is set below asks for it."""
     id: int
     """Unique in the workspace, counted from 1."""
     turn: int
@@ -137,7 +151,7 @@ class Hunk:
     """Where it stands now, first line and line behind the last; None until located."""
     target: str = ""
     """Where a MOVE goes."""
-    flags: list[str] = field(default_factory=list)
+    flags: tuple[str, ...] = ()
     """Why a person must look (EDITS.md section 8), in words; empty if nothing is odd."""
     reason: str = ""
     """Why it was refused, dropped or is in conflict."""
@@ -150,10 +164,18 @@ class Hunk:
     """What the user said when rejecting it."""
     added: int = 0
     removed: int = 0
-    need: Need = field(default=Need.END, init=False, repr=False)
-    """Kept with each change of what it follows from."""
-    tally: Tally | None = field(default=None, init=False, repr=False)
-    """Who counts it."""
+    told: int = field(default=0, repr=False)
+    """What its section said, as a hash: anchors, context and changes."""
+
+    @property
+    def stand(self) -> Stand | None:
+        """Where it stands, if its marks move with a buffer."""
+        place = _START(self)
+        return place if isinstance(place, Stand) else None
+
+    def stand_in(self, stand: Stand) -> None:
+        """Its marks are those of a stand from now on, until others are set."""
+        self.start = self.end = cast(Mark, stand)
 
     @property
     def decidable(self) -> bool:
@@ -203,33 +225,50 @@ def need_of(hunk: Hunk) -> Need:
 
 def _noted(name: str) -> property:
     """An attribute from which it follows what a hunk needs: the tally hears of that."""
-    kept = f"_{name}"
+    slot = vars(Hunk)[name]
+    keep = slot.__set__
 
     def change(hunk: Hunk, value: object) -> None:
-        setattr(hunk, kept, value)
+        keep(hunk, value)
         tally, before = hunk.tally, hunk.need
         if tally is not None and (now := need_of(hunk)) is not before:
             hunk.need = now
             tally.changed(before, now)
 
-    return property(attrgetter(kept), change)
+    return property(slot.__get__, change)
 
 
 def _counted(name: str) -> property:
     """A number of lines: the tally hears of each change."""
-    kept = f"_{name}"
+    slot = vars(Hunk)[name]
+    now, keep = slot.__get__, slot.__set__
 
     def change(hunk: Hunk, value: int) -> None:
         tally: Tally | None = hunk.tally
-        by = value - getattr(hunk, kept) if tally is not None else 0
-        setattr(hunk, kept, value)
+        by = value - now(hunk) if tally is not None else 0
+        keep(hunk, value)
         while tally is not None:
             setattr(tally, name, getattr(tally, name) + by)
             tally = tally.whole
 
-    return property(attrgetter(kept), change)
+    return property(now, change)
 
 
+def _mark(name: str, *, right: bool) -> property:
+    """A mark, or the one of a stand."""
+    slot = vars(Hunk)[name]
+    kept = slot.__get__
+
+    def mark(hunk: Hunk) -> Mark | None:
+        place: Mark | Stand | None = kept(hunk)
+        return place.edge(right=right) if isinstance(place, Stand) else place
+
+    return property(mark, slot.__set__)
+
+
+_START: Callable[[Hunk], object] = vars(Hunk)["start"].__get__
+for _name, _right in (("start", False), ("end", True)):
+    setattr(Hunk, _name, _mark(_name, right=_right))
 for _name in ("stage", "decision", "candidates", "reason"):
     setattr(Hunk, _name, _noted(_name))
 for _name in ("added", "removed"):

@@ -143,6 +143,10 @@ class History:
         self._tip: tuple[Position, Position] | None = None
         """The last edit's start and end: where the next one joins its group."""
 
+    def __bool__(self) -> bool:
+        """True if something can be undone or redone."""
+        return bool(self._undo.items or self._redo.items)
+
     def record(self, change: Change, group: str = "") -> None:
         """The user did this; edits of one non-empty group join while they adjoin.
 

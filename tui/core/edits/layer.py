@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from tui.core.edits.hunk import Hunk
@@ -30,16 +30,12 @@ class Layer:
     """The file that an accepted deletion, move or a rejected addition took away."""
     state: int = 0
     """The user's state of the text that a deletion takes away, or an accepted move replaced."""
-    states: tuple[int, int] = (0, 0)
-    """`FileRecord.accepted` before and after it was accepted."""
     over: FileRecord | None = None
     """The file that an accepted move replaced."""
     place: int = 0
     """Of hunks without rows at one place the one with the least stands first in the text."""
     made_file: bool = False
     """An ADD whose file was not there: without it there is none."""
-    told: int = 0
-    """What its section said, as a hash: anchors, context and changes."""
     changed_by: Author | None = None
     """Who, beside models, wrote last in its lines."""
 
@@ -51,12 +47,42 @@ class Layer:
             self.above = [hunk]
 
 
+class _None(Layer):
+    """That of a hunk of which nothing is noted; shared, so nothing may be."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"ask for a layer of its own to note {name}")
+
+
+def _none() -> Layer:
+    layer = _None.__new__(_None)
+    for one in fields(Layer):
+        object.__setattr__(layer, one.name, one.default)
+    return layer
+
+
+class Layers(dict[int, Layer]):
+    """Layers by the ids of their hunks; of most hunks nothing is to be noted, so none is kept."""
+
+    _NONE = _none()
+
+    def __missing__(self, hunk_id: int) -> Layer:
+        """That of a hunk of which nothing is noted: to be read only."""
+        return self._NONE
+
+    def own(self, hunk: Hunk) -> Layer:
+        """The layer of a hunk, to be written in."""
+        return self.setdefault(hunk.id, Layer())
+
+
 Older = tuple[Hunk, int, int, bool]
 """An older hunk, its rows in the old lines of a newer one's section, and whether it stands there;
 else a decision took it out, and another may bring it back."""
 
 
-def lay(layers: dict[int, Layer], hunk: Hunk, old: tuple[int, int], older: Iterable[Older]) -> None:
+def lay(layers: Layers, hunk: Hunk, old: tuple[int, int], older: Iterable[Older]) -> None:
     """Note which older hunks a new one lies on, and where they stood in ``old``, its old lines."""
     low, high = old
     below: list[Hunk] = []
@@ -69,12 +95,13 @@ def lay(layers: dict[int, Layer], hunk: Hunk, old: tuple[int, int], older: Itera
         inner = max(start, low) < min(end, high) or start < low == high < end
         if stands and (inner or low < start < high):
             below.append(one)
-            layers[one.id].goes_under(hunk)
-    layer = layers[hunk.id]
-    layer.below, layer.edges = below or (), met_ones or ()
+            layers.own(one).goes_under(hunk)
+    if below or met_ones or hunk.id in layers:
+        layer = layers.own(hunk)
+        layer.below, layer.edges = below or (), met_ones or ()
 
 
-def keep_apart(record: FileRecord, layers: dict[int, Layer], hunk: Hunk, count: int) -> None:
+def keep_apart(record: FileRecord, layers: Layers, hunk: Hunk, count: int) -> None:
     """Hunks without rows that stood right at ``count`` old lines stand right at the new ones.
 
     New lines that are painted before the old ones are taken out push them along.
@@ -97,7 +124,7 @@ def keep_apart(record: FileRecord, layers: dict[int, Layer], hunk: Hunk, count: 
         number(layers, [*ahead, hunk, *(one for one in near if one in behind)])
 
 
-def in_order(record: FileRecord, layers: dict[int, Layer], rows: tuple[int, int]) -> list[Hunk]:
+def in_order(record: FileRecord, layers: Layers, rows: tuple[int, int]) -> list[Hunk]:
     """The hunks that touch rows, those that a decision took out too, as they are in the text."""
 
     def place(hunk: Hunk) -> tuple[int, int, int]:
@@ -108,13 +135,14 @@ def in_order(record: FileRecord, layers: dict[int, Layer], rows: tuple[int, int]
     return sorted([*record.live.near(*rows), *record.off.near(*rows)], key=place)
 
 
-def number(layers: dict[int, Layer], hunks: Iterable[Hunk]) -> None:
+def number(layers: Layers, hunks: Iterable[Hunk]) -> None:
     """Keep the order of hunks in the text: rows between them may go, and come back."""
     for place, hunk in enumerate(hunks):
-        layers[hunk.id].place = place
+        if layers[hunk.id].place != place:
+            layers.own(hunk).place = place
 
 
-def ahead_of(record: FileRecord, layers: dict[int, Layer], hunk: Hunk) -> list[Hunk]:
+def ahead_of(record: FileRecord, layers: Layers, hunk: Hunk) -> list[Hunk]:
     """Hunks without rows right before a hunk: they stay there when rows are put in its place."""
     assert hunk.start is not None
     assert hunk.end is not None

@@ -16,7 +16,7 @@ from tui.core.edits.decisions import Decisions
 from tui.core.edits.file_record import Author, FileRecord
 from tui.core.edits.footing import footing, stood
 from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.layer import Edges, Layer, ahead_of, in_order, met_again, number
+from tui.core.edits.layer import Edges, Layers, ahead_of, in_order, met_again, number
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.roster import Roster
 from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
@@ -64,7 +64,9 @@ class Ledger:
         """Path -> what was read to find the real one, as long as it is being opened."""
         self.roster = Roster()
         self.hunks: list[Hunk] = self.roster.hunks
-        self.layers: dict[int, Layer] = {}
+        self.layers = Layers()
+        self.forgotten: list[int] = []
+        """Ids of the hunks that were taken out again, oldest first."""
         self.removals: list[Hunk] = []
         """Deletions and moves, in the order in which they came."""
         self.revision = 0
@@ -73,7 +75,6 @@ class Ledger:
         self._ids = 0
         self.touched: set[str] = set()
         self.conflicts: set[str] = set()
-        self.decided: list[Hunk] = []
         self.decisions = Decisions()
         self.arriving: dict[str, FileRecord] = {}
         """Target path -> the file that a pending move brings there."""
@@ -95,7 +96,6 @@ class Ledger:
         self._ids += 1
         hunk.id = self._ids
         self.roster.add(hunk)
-        self.layers[hunk.id] = Layer()
         if hunk.kind in (Kind.DELETE, Kind.MOVE):
             self.removals.append(hunk)
         self.bump()
@@ -107,6 +107,7 @@ class Ledger:
             self.decisions.lose(hunk)
         hunk.stage = Stage.DROPPED
         self.layers.pop(hunk.id, None)
+        self.forgotten.append(hunk.id)
         if hunk in self.removals:
             self.removals.remove(hunk)
         self.roster.forget(hunk)
@@ -273,7 +274,7 @@ class Ledger:
             assert hunk.end is not None
             first, last = hunk.start.line, hunk.end.line
             if shifted(first, last, span)[2] or first == last == span.row:
-                self.layers[hunk.id].changed_by = author
+                self.layers.own(hunk).changed_by = author
                 self.rewritten += 1
 
     def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:

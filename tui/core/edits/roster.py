@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from tui.core.edits.hunk import OPEN, PLACED, Decision, Hunk, Need, Stage, Tally, need_of
+from tui.core.steps import Work, finished, in_parts, picked
 
 T = TypeVar("T")
 _UNSETTLED = OPEN | PLACED | {Stage.CONFLICT}
@@ -105,20 +106,38 @@ class Roster:
             raise KeyError(hunk_id)
         return self.hunks[at]
 
+    def chosen(self, numbers: Iterable[int] | None) -> Work[list[Hunk]]:
+        """The hunks of these ids, as far as there are any, in order; None: the decidable ones."""
+        if numbers is None:
+            return (yield from self.decidable())
+        wanted = set(numbers)
+        if len(wanted) > len(self.hunks) // _FEW:
+            return (yield from picked([*self.hunks], lambda hunk: hunk.id in wanted))
+        return [self.by_id(number) for number in sorted(wanted) if number in self]
+
     def of_call(self, call_id: str) -> Sequence[Hunk]:
         """The hunks of one tool call, in order."""
         return self._by_call.get(call_id, ())
 
     def unsettled(self) -> list[Hunk]:
         """Hunks that still come in or wait for the user, in order."""
-        over = [number for number, hunk in self._unsettled.items() if not _is_unsettled(hunk)]
-        for number in over:
-            del self._unsettled[number]
+        finished(self.settling())
         return list(self._unsettled.values())
 
-    def decidable(self) -> list[Hunk]:
-        """Hunks that can be accepted or rejected now, in order."""
-        return [hunk for hunk in self._unsettled.values() if hunk.need is Need.DECISION]
+    def settling(self) -> Work[None]:
+        """Let go of those that do not any more, with pauses."""
+        gone = yield from picked(list(self._unsettled.values()), _is_settled)
+        for part in in_parts(gone):
+            for hunk in part:
+                if _is_settled(hunk):
+                    self._unsettled.pop(hunk.id, None)
+            yield len(part)
+        if gone:
+            self._unsettled = dict(self._unsettled)  # one that lost its hunks stays as large
+
+    def decidable(self) -> Work[list[Hunk]]:
+        """Hunks that can be accepted or rejected now, in order; with pauses."""
+        return picked(list(self._unsettled.values()), lambda hunk: hunk.need is Need.DECISION)
 
     def has_decidable(self) -> bool:
         """True if a hunk can be accepted or rejected now."""
@@ -151,6 +170,8 @@ class Roster:
 
 
 _ID = attrgetter("id")
+_FEW = 32
+"""A look-up of one hunk costs as much as a step over so many."""
 
 
 def take_out(things: list[T], thing: T) -> None:
@@ -167,6 +188,7 @@ def waits(hunk: Hunk) -> bool:
     return conflict or hunk.decidable or hunk.placeable
 
 
-def _is_unsettled(hunk: Hunk) -> bool:
-    alive = hunk.stage in _UNSETTLED or bool(hunk.candidates)
-    return alive and hunk.decision is Decision.PENDING
+def _is_settled(hunk: Hunk) -> bool:
+    if hunk.decision is not Decision.PENDING:
+        return True
+    return hunk.stage not in _UNSETTLED and not hunk.candidates

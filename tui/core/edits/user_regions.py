@@ -41,6 +41,9 @@ class UserRegions:
         self._regions: list[_Region] = []
         """In the order of their rows: neither a first nor a last one is above one before it."""
 
+    def __bool__(self) -> bool:
+        return bool(self._regions)
+
     def follow(self, buffer: Buffer, change: Change, span: Span, own: bool) -> None:
         """A change was made; ``own``: by whom these regions are about."""
         if own:

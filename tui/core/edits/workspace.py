@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tui.core.edits.deciding import review
 from tui.core.edits.deciding.reviewing import Reviewing
-from tui.core.edits.disk.disk_plan import DiskPlan, disk_plan
+from tui.core.edits.disk.disk_plan import DiskPlan, planning
 from tui.core.edits.disk.outside import outside_change, take_theirs
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
@@ -19,6 +19,7 @@ from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.sections.painted import user_edit
 from tui.core.edits.user_regions import UserChange
 from tui.core.file_read import FileRead
+from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer, Change, Position
 from tui.errors import EditRefused
 
@@ -180,7 +181,11 @@ class Workspace(Reviewing):
         Raises:
             EditRefused: there is no such file.
         """
-        return disk_plan(self.ledger, path)
+        return finished(self.planning(path))
+
+    def planning(self, path: str) -> Work[DiskPlan]:
+        """The same, with a pause after each few hundred hunks."""
+        return planning(self.ledger, path)
 
     def written(self, path: str, data: bytes | None) -> None:
         """These bytes lie on the disk now (None: the file is gone)."""
@@ -208,6 +213,12 @@ class Workspace(Reviewing):
         there is nothing that can be edited.
         """
         (take_theirs if theirs else outside_change)(self.ledger, path, read)
+
+    def letting_go(self) -> Work[None]:
+        """All hunks are decided, and none comes in: keep nothing that can be made again."""
+        for record in self.ledger.records.values():
+            record.let_go()
+        yield from self.roster.settling()
 
     def take_user_changes(self) -> list[UserChange]:
         """What the user changed since the last take, one merged region each.

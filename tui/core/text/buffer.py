@@ -8,9 +8,9 @@ Positions are ``(line, column)``, 0-based, in characters of the line without its
 
 from __future__ import annotations
 
-from collections import deque
+from array import array
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 Position = tuple[int, int]
@@ -44,7 +44,8 @@ def plain_text(text: str) -> str:
 
 
 _LOG_LENGTH = 4096
-"""Line changes remembered for readers that lag behind; older ones mean "start over"."""
+"""At least so many line changes are remembered for readers that lag behind; they start over
+from older ones."""
 
 
 class LineChange(NamedTuple):
@@ -113,7 +114,7 @@ class Buffer:
         """All endings are the same but the last: of them only the number changes."""
         self.revision = 0
         self._marks: list[Mark] = []
-        self._log: deque[LineChange] = deque(maxlen=_LOG_LENGTH)
+        self._log = array("I")
 
     @property
     def line_count(self) -> int:
@@ -192,7 +193,9 @@ class Buffer:
         else:
             self.endings[row : last + 1] = endings
         self.revision += 1
-        self._log.append(LineChange(row, last - row + 1, len(lines)))
+        self._log.extend((row, last - row + 1, len(lines)))
+        if len(self._log) > 2 * 3 * _LOG_LENGTH:
+            del self._log[: 3 * _LOG_LENGTH]
         change = Change(start, end, new_end, old_text, text)
         self._move_marks(change, stay=stay)
         return change
@@ -208,12 +211,18 @@ class Buffer:
         gone = set(map(id, marks))
         self._marks = [mark for mark in self._marks if id(mark) not in gone]
 
+    @property
+    def marked(self) -> bool:
+        """True if marks move with its changes."""
+        return bool(self._marks)
+
     def changes_since(self, revision: int) -> list[LineChange] | None:
         """The line changes after ``revision``, oldest first; None if too old: start over."""
         missing = self.revision - revision
-        if missing < 0 or missing > len(self._log):
+        if missing < 0 or missing > len(self._log) // 3:
             return None
-        return list(islice(reversed(self._log), missing))[::-1]
+        log = self._log[len(self._log) - 3 * missing :]
+        return list(map(LineChange, log[::3], log[1::3], log[2::3]))
 
     def _whole_endings(
         self, start: Position, end: Position, text: str

@@ -9,7 +9,7 @@ the changes, not the length of the file.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 
 from tui.core.text.buffer import Buffer
@@ -56,16 +56,15 @@ def _plain_text(text: str) -> str:
 class _Block:
     """Some rows that follow each other."""
 
-    __slots__ = ("_sorted", "_text", "at", "count", "known", "lines")
+    __slots__ = ("_sorted", "_text", "at", "count", "in_order", "lines")
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         """As they are; their plain text once they are in order."""
         self.count = len(lines)
-        self.known: set[str] | None = None
-        """What is among the lines, or was once; None: they are not in order."""
+        self.in_order = False
         self.at = 0
-        """Its place among the blocks."""
+        """Its place among the blocks; -1: others took it."""
         self._text: str | None = None
         self._sorted: list[str] | None = None
         """The lines that are in order, by their text."""
@@ -82,26 +81,27 @@ class _Block:
         self._text = self._sorted = None
 
     def put_in_order(self) -> None:
-        """Make the lines plain."""
+        """Make the lines plain; those that are so are the buffer's own."""
         if self.lines:
-            self.lines = list(map(str.strip, self.text.split("\n")))
-        self.known, self._text = set(self.lines), None
+            ours = all(map(str.isascii, self.lines))
+            plain_lines = self.lines if ours else self.text.split("\n")
+            self.lines = list(map(str.strip, plain_lines))
+        self.in_order, self._text = True, None
+
+    def go(self) -> None:
+        """Others have its rows from now on."""
+        self.at, self.lines = -1, []
+        self.forget()
 
     def splice(self, first: int, last: int, lines: list[str]) -> None:
-        """Replace some lines."""
-        if self.known is not None:
-            lines = [plain(line) for line in lines]
+        """Replace some lines, by such as it keeps."""
         self.lines[first:last] = lines
-        if self.known is not None:
-            self.known.update(lines)
-            if len(self.known) > 4 * _BLOCK_ROWS:
-                self.known = set(self.lines)
         self.count = len(self.lines)
         self._text = self._sorted = None
 
     def rows(self, wanted: str) -> Iterator[int]:
         """The rows, from 0 on, that have this plain text."""
-        if self.known is not None:
+        if self.in_order:
             yield from _same(self.lines, wanted)
         elif not wanted:
             yield from (row for row, line in enumerate(self.lines) if not plain(line))
@@ -112,7 +112,7 @@ class _Block:
 
     def begun(self, wanted: str) -> Iterator[int]:
         """The rows, from 0 on, whose plain text begins so."""
-        if self.known is not None:
+        if self.in_order:
             if self._sorted is None:
                 self._sorted = sorted(self.lines)
             at = bisect_left(self._sorted, wanted)
@@ -153,8 +153,8 @@ class LineIndex:
         """The first row of each block."""
         self._loose: list[_Block] = []
         """Those that are not in order."""
-        self._having: dict[str, list[_Block]] = {}
-        """Of those that are in order."""
+        self._having: dict[str, _Block | list[_Block]] = {}
+        """Plain line -> those in order that have it, or had it."""
         self._found: dict[tuple[str, int | None], list[int]] = {}
         """What was asked since the last change."""
         self._places: dict[tuple[str, int], list[int]] = {}
@@ -172,6 +172,20 @@ class LineIndex:
         step = len(self._loose) // _SAMPLE + 1
         sample = (block.text.count(wanted or "\n\n") for block in self._loose[::step])
         return found * len(blocks) // max(1, len(ends)) + step * sum(sample)
+
+    def only(self, lines: Sequence[str]) -> tuple[int, int] | None:
+        """The first of the lines of which it is known at once that one row has it, and that row.
+
+        None: it is none of them, or it is dear to find out.
+        """
+        self._follow()
+        for at, line in enumerate(() if self._loose else lines):
+            block = self._having.get(wanted := plain(line))
+            if isinstance(block, _Block) and block.at >= 0 and wanted:
+                rows = _same(block.lines, wanted)
+                if len(rows) == 1:
+                    return at, self._starts[block.at] + rows[0]
+        return None
 
     def rows(self, line: str, most: int | None = None) -> Sequence[int]:
         """The rows whose plain text is that of ``line``, in order; about ``most`` of them."""
@@ -216,10 +230,10 @@ class LineIndex:
         """Nothing is looked up for now: keep the order of a short file, and nothing else."""
         self.searched_rows = 0
         self._found.clear()
-        self._having.clear()
         self._places.clear()
         self.common.clear()
         if len(self._blocks) > _BLOCKS_KEPT:
+            self._having.clear()
             self._revision, self._blocks, self._loose, self._starts = -1, [], [], []
         for block in self._blocks:
             block.forget()
@@ -241,17 +255,36 @@ class LineIndex:
 
     def _ordered_with(self, wanted: str) -> list[_Block]:
         """The blocks in order that have this line, or had it."""
-        if wanted not in self._having:
-            self._having[wanted] = [
-                block for block in self._blocks if block.known is not None and wanted in block.known
-            ]
-        return self._having[wanted]
+        having = self._having.get(wanted, [])
+        blocks = having if isinstance(having, list) else [having]
+        return sorted((block for block in blocks if block.at >= 0), key=_place)
 
     def _put_in_order(self) -> None:
         for block in self._loose[:_BLOCKS_A_TIME]:
             block.put_in_order()
+            self._note(block, block.lines)
         del self._loose[:_BLOCKS_A_TIME]
+
+    def _note(self, block: _Block, lines: Iterable[str]) -> None:
+        """A block has these plain lines."""
+        having, new = self._having, dict.fromkeys(lines, block)
+        for line in new.keys() & having.keys():
+            before = having[line]
+            if not isinstance(before, list):
+                if before is block or before.at < 0:
+                    continue  # it is noted, or others took its rows
+                having[line] = before = [before]
+            if block not in before:
+                before.append(block)
+            del new[line]
+        having.update(new)
+
+    def _note_anew(self) -> None:
+        """Let go of lines that are in none of the blocks any more."""
         self._having.clear()
+        for block in self._blocks:
+            if block.in_order:
+                self._note(block, block.lines)
 
     def _follow(self) -> None:
         buffer = self._buffer
@@ -260,20 +293,22 @@ class LineIndex:
         changes = buffer.changes_since(self._revision) if self._revision >= 0 else None
         self._revision = buffer.revision
         self._found.clear()
-        self._having.clear()
         self._places.clear()
         if changes is None:
+            self._having.clear()
             self._blocks = _cut(buffer.lines)
             self._settle()
             return
         made = [self._replace(stretch) for stretch in reversed(stretches(changes))]
         if any(made):
             self._settle()
+        if len(self._having) > 2 * len(buffer.lines) + 4 * _BLOCK_ROWS:
+            self._note_anew()
 
     def _settle(self) -> None:
         """Other blocks than before."""
         self._starts = _starts(self._blocks)
-        self._loose = [block for block in self._blocks if block.known is None]
+        self._loose = [block for block in self._blocks if not block.in_order]
         for at, block in enumerate(self._blocks):
             block.at = at
 
@@ -285,12 +320,17 @@ class LineIndex:
         first, last = stretch.old_first - starts[at], stretch.old_last - starts[to]
         block, lines = self._blocks[at], self._buffer.lines[stretch.first : stretch.last]
         if at == to and block.count - (last - first) + len(lines) <= 2 * _BLOCK_ROWS:
+            if block.in_order:
+                lines = list(map(plain, lines))
+                self._note(block, lines)
             block.splice(first, last, lines)
             if down := len(lines) - (last - first):
                 starts[at + 1 :] = [start + down for start in starts[at + 1 :]]
             return False
         del starts[at + 1 :]  # what is changed before this needs no others
         around = [*block.lines[:first], *lines, *self._blocks[to].lines[last:]]
+        for gone in self._blocks[at : to + 1]:
+            gone.go()
         self._blocks[at : to + 1] = _cut(around)
         before = range(starts[at] + _BLOCK_ROWS, stretch.old_first + 1, _BLOCK_ROWS)
         starts += before[: -(-len(around) // _BLOCK_ROWS) - 1]

@@ -211,16 +211,17 @@ class ViKeys:
 
     def _visual(self, key: str, text: str, at: int) -> Act:
         start, last = sorted((self.anchor, at))
+        end = min(last + 1, len(text))
         if key in "dxcsy":
             self._operator = {"x": "d", "s": "c"}.get(key, key)
-            return self._apply(start, last + 1, text)
+            return self._apply(start, end, text)
         if key == "o":
             self.anchor, at = at, self.anchor
             return Act(at, "visual")
         if key in "pP":
-            return Act(start, "normal", start, last + 1, self._register.removesuffix("\n"))
+            return Act(start, "normal", start, end, self._register.removesuffix("\n"))
         if key == "~":
-            return Act(start, "normal", start, last + 1, text[start : last + 1].swapcase())
+            return Act(start, "normal", start, end, text[start:end].swapcase())
         return Act(at, "normal" if key == "v" else "visual")
 
     # -- the rest of normal mode

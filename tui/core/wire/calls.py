@@ -6,7 +6,7 @@ among the items already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 CALL_OUTPUTS = {
@@ -19,19 +19,29 @@ CALL_OUTPUTS = {
 }
 """The type of a call -> the type of its answer."""
 OUTPUTS = frozenset(CALL_OUTPUTS.values())
+_KINDS = OUTPUTS.union(CALL_OUTPUTS)
 
 
-def unanswered(items: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The calls without an answer among the same items, in their order."""
-    told = list(items)
-    answered = {(item.get("type"), name) for item in told for name in _names(item)}
-    for item in told:
-        wanted = CALL_OUTPUTS.get(str(item.get("type")))
-        if wanted and not any((wanted, name) in answered for name in _names(item)):
-            yield item
+def unanswered(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The calls without an answer among the same items, in their order.
 
-
-def _names(item: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a call and its answer share: the call id; of a local shell's answer, the item's id."""
-    values = (item.get("call_id"), item.get("id"))
-    return tuple(value for value in values if isinstance(value, str) and value)
+    Of 20,000 items it is told in some milliseconds: no function is called for each of them.
+    """
+    by_kind: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _KINDS}
+    items = list(items)
+    for item in items:
+        kind = item.get("type")
+        if type(kind) is str and kind in by_kind:
+            by_kind[kind].append(item)
+    left: set[int] = set()
+    for kind, wanted in CALL_OUTPUTS.items():
+        # by the call id; the answer of a local shell by the id of its call
+        names = [item.get(key) for item in by_kind[wanted] for key in ("call_id", "id")]
+        answered = {name for name in names if type(name) is str and name}
+        left.update(
+            id(item)
+            for item in by_kind[kind]
+            if not (type(name := item.get("call_id")) is str and name in answered)
+            and not (type(name := item.get("id")) is str and name in answered)
+        )
+    return [item for item in items if id(item) in left] if left else []

@@ -6,15 +6,19 @@ as input, `stream` and `background` in the request, fields that nobody knows.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
+from collections.abc import Generator
 from typing import Any, TypeGuard
 
 import msgspec
 
+from tui.core.steps import finished
+from tui.core.wire import stepwise
 from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import MOST_REQUEST_VALUES, too_heavy
+from tui.core.wire.weight import MOST_REQUEST_VALUES, PIECE_BYTES, Scale, too_heavy
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -95,21 +99,34 @@ _NO_LANE = Invalid(
     param="stream_id",
 )
 """Without `stream_id`: a name that is none cannot route the answer."""
+_STEP_ITEMS = 500
+MOST_ITEMS = 20_000
+"""In one message; some work is done on all of them at once."""
+_NO_UTF8 = Invalid("The body of the request is not UTF-8.", code="invalid_json")
+_NO_OBJECT = Invalid("The message must be a JSON object.", code="invalid_json")
 ClientEvent = Create | Interrupt | Steer | Inject | Throttle | UnknownClient | Invalid
 
 
 def decode_client(text: str) -> ClientEvent:
     """Decode one text frame of a client. Never raises."""
-    raw = _object(text)
+    return finished(_event_in_steps(_object(text)))
+
+
+def client_in_steps(text: str | bytes | bytearray) -> Generator[None, None, ClientEvent]:
+    """The same of a text of any length, in steps of which each takes some milliseconds at most."""
+    return (yield from _event_in_steps((yield from _object_in_steps(text))))
+
+
+def _event_in_steps(raw: dict[str, Any] | Invalid) -> Generator[None, None, ClientEvent]:
     if isinstance(raw, Invalid):
         return raw
     kind = raw.get("type")
     if kind == "response.create":
-        return _create(raw)
+        return (yield from _create(raw))
     if kind == "response.interrupt":
         return Interrupt(_string(raw, "response_id"), _string(raw, "mode"))
     if kind == "response.steer":
-        items = items_of(raw.get("input"))
+        items = yield from _items_in_steps(raw.get("input"))
         given = [] if isinstance(items, Invalid) else items
         return Steer(_string(raw, "previous_response_id"), given, raw.get("input"))
     if kind == "response.inject":
@@ -119,31 +136,62 @@ def decode_client(text: str) -> ClientEvent:
     return UnknownClient(kind if isinstance(kind, str) else "", raw)
 
 
-def decode_posted(text: str) -> Create | Invalid:
-    """Decode the body of a POST: a request without an envelope. Never raises."""
-    raw = _object(text)
+def posted_in_steps(text: str | bytes | bytearray) -> Generator[None, None, Create | Invalid]:
+    """Decode the body of a POST: a request without an envelope; in steps. Never raises."""
+    raw = yield from _object_in_steps(text)
     if isinstance(raw, Invalid):
         return raw
     stream = raw.get("stream")
     if stream is not None and not isinstance(stream, bool):
         return Invalid("Invalid 'stream': true or false is expected.", param="stream")
-    created = _create({key: value for key, value in raw.items() if key != "stream_id"})
+    created = yield from _create({key: value for key, value in raw.items() if key != "stream_id"})
     if isinstance(created, Create) and stream:
         return msgspec.structs.replace(created, stream=True)
     return created
 
 
+def _object_in_steps(
+    text: str | bytes | bytearray,
+) -> Generator[None, None, dict[str, Any] | Invalid]:
+    """What a client says, as a JSON object."""
+    if len(text) <= stepwise.AT_ONCE_BYTES:
+        try:
+            short = text if isinstance(text, str) else text.decode()
+        except UnicodeDecodeError:
+            return _NO_UTF8
+        if len(text) <= stepwise.SHORT_BYTES or not _HALF.search(short):
+            return _object(short)
+    data = text.encode(errors="replace") if isinstance(text, str) else text
+    scale, decoder = Scale(MOST_REQUEST_VALUES), codecs.getincrementaldecoder("utf-8")()
+    for at in range(0, len(data), PIECE_BYTES):
+        piece = data[at : at + PIECE_BYTES]
+        try:
+            decoder.decode(piece)
+        except UnicodeDecodeError:
+            return _NO_UTF8
+        if words := scale.too_heavy(piece):
+            return _unread(words)
+        yield
+    try:
+        raw = yield from stepwise.read(data)
+    except ValueError as error:
+        return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
+    return raw if isinstance(raw, dict) else _NO_OBJECT
+
+
+def _unread(words: str) -> Invalid:
+    return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
+
+
 def _object(text: str) -> dict[str, Any] | Invalid:
     """What a client says, as a JSON object."""
     if words := too_heavy(text, MOST_REQUEST_VALUES):
-        return Invalid(f"The message is {words}: make it smaller.", code="invalid_json")
+        return _unread(words)
     try:
         raw = _decoded(text)
     except (ValueError, RecursionError) as error:
         return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
-    if not isinstance(raw, dict):
-        return Invalid("The message must be a JSON object.", code="invalid_json")
-    return raw
+    return raw if isinstance(raw, dict) else _NO_OBJECT
 
 
 def _decoded(text: str) -> Any:
@@ -175,7 +223,7 @@ def _throttle(raw: dict[str, Any]) -> Throttle | Invalid:
     return Throttle(fast, lane, "stream_id" not in raw)
 
 
-def _create(raw: dict[str, Any]) -> Create | Invalid:
+def _create(raw: dict[str, Any]) -> Generator[None, None, Create | Invalid]:
     nested = raw.get("response")
     if isinstance(nested, dict):
         # LiteLLM's form (PROTOCOL section 2.1): the body lies one level down.
@@ -183,7 +231,7 @@ def _create(raw: dict[str, Any]) -> Create | Invalid:
     lane = raw.get("stream_id")
     if not _is_lane(lane):
         return _NO_LANE
-    items: list[dict[str, Any]] | Invalid = items_of(raw.get("input"))
+    items: list[dict[str, Any]] | Invalid = yield from _items_in_steps(raw.get("input"))
     for name in ("model", "previous_response_id"):
         if not _is_name(raw.get(name)):
             words = f"Invalid '{name}': a string of at most {_MOST_NAME} characters is expected."
@@ -211,12 +259,20 @@ def _is_name(value: object) -> bool:
 
 def items_of(value: object) -> list[dict[str, Any]] | Invalid:
     """Any form of `input` as a list of typed items; messages get a list of content parts."""
+    return finished(_items_in_steps(value))
+
+
+def _items_in_steps(value: object) -> Generator[None, None, list[dict[str, Any]] | Invalid]:
     if value is None:
         return []
     if isinstance(value, str):
         return [_message({"role": "user", "content": value})]
     if not isinstance(value, list):
         return Invalid("Invalid 'input': a string or a list of items is expected.", param="input")
+    if len(value) > MOST_ITEMS:
+        return Invalid(
+            f"Invalid 'input': at most {MOST_ITEMS:,} items are expected.", param="input"
+        )
     items: list[dict[str, Any]] = []
     for index, item in enumerate(value):
         if not isinstance(item, dict) or not _is_typed(item):
@@ -224,6 +280,8 @@ def items_of(value: object) -> list[dict[str, Any]] | Invalid:
                 f"Invalid 'input[{index}]': an object with a type or a role is expected.",
                 param=f"input[{index}]",
             )
+        if index % _STEP_ITEMS == _STEP_ITEMS - 1:
+            yield
         items.append(_message(item) if item.get("type", "message") == "message" else item)
     return items
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any, Literal, get_args
 
 import msgspec
 
+from tui.core.wire import stepwise
 from tui.core.wire.client_events import ClientEvent as ClientEvent
 from tui.core.wire.client_events import Create as Create
 from tui.core.wire.client_events import Interrupt as Interrupt
@@ -31,10 +33,13 @@ from tui.core.wire.deltas import RefusalDelta as RefusalDelta
 from tui.core.wire.deltas import SummaryDelta as SummaryDelta
 from tui.core.wire.deltas import TextDelta as TextDelta
 from tui.core.wire.deltas import ToolDelta as ToolDelta
-from tui.core.wire.mending import mended_json
+from tui.core.wire.mending import mended, mended_json
 from tui.core.wire.pauses import retry_after_s
 from tui.core.wire.usage import Usage as Usage
 from tui.core.wire.usage import usage_of as usage_of
+
+MOST_ERROR_CHARS = 10_000
+"""Of what an error says: the rest is nobody's to read, but would be searched again and again."""
 
 
 class _Whole(msgspec.Struct, frozen=True, tag_field="type"):
@@ -81,12 +86,12 @@ class Failed(_Whole, frozen=True, tag="response.failed"):
     @property
     def code(self) -> str:
         """The server's code, such as ``server_error``; empty if not said."""
-        return _text_at(self.response, "error", "code")
+        return _text_at(self.response, "error", "code")[:MOST_ERROR_CHARS]
 
     @property
     def message(self) -> str:
         """The reason in the server's words; empty if not said."""
-        return _text_at(self.response, "error", "message")
+        return _text_at(self.response, "error", "message")[:MOST_ERROR_CHARS]
 
 
 class ItemAdded(msgspec.Struct, frozen=True, tag_field="type", tag="response.output_item.added"):
@@ -302,8 +307,35 @@ def decode_unusual(data: str | bytes | bytearray) -> Event | None:
         raw = _lenient(data)
     except (ValueError, RecursionError):
         return None
+    return _event_of(raw) if isinstance(raw, dict) else None
+
+
+def decode_in_steps(data: bytes | bytearray) -> Iterator[Event | None]:
+    """The event that a text of any length tells, in steps; None: not yet. Never raises.
+
+    A long delta comes as several; no event comes where it is no JSON object.
+    """
+    if len(data) <= stepwise.AT_ONCE_BYTES:
+        with contextlib.suppress(*UNUSUAL):
+            yield told(decode_typed(data))
+            return
+    try:
+        raw = yield from stepwise.read(data, pieced="delta")
+    except ValueError:
+        return
     if not isinstance(raw, dict):
-        return None
+        return
+    text, is_delta = raw.get("delta"), _text_at(raw, "type").endswith(".delta")
+    if isinstance(text, stepwise.Pieces) and is_delta:
+        yield from (_event_of({**raw, "delta": piece}) for piece in text)
+        return
+    if isinstance(text, str | stepwise.Pieces) and not is_delta:
+        raw["delta"] = "".join(map(mended, text if isinstance(text, list) else [text]))
+    yield _event_of(raw)
+
+
+def _event_of(raw: dict[str, Any]) -> Event:
+    """What a JSON object tells."""
     kind = _text_at(raw, "type")
     lane = _text_at(raw, "stream_id") or None
     if kind == "error":
@@ -351,12 +383,13 @@ def _error(raw: dict[str, Any], lane: str | None) -> ErrorEvent:
         if isinstance(found, dict):
             headers.update({str(name).lower(): str(value) for name, value in found.items()})
     code = _text_at(error, "code") or ("" if error is raw else _text_at(error, "type"))
+    said = _text_at(error, "message")
+    said = said or (nested if isinstance(nested, str) else _text_at(raw, "message"))
     return ErrorEvent(
         status=_status(raw.get("status"), raw.get("status_code"), error.get("code")),
-        code=code,
-        message=_text_at(error, "message")
-        or (nested if isinstance(nested, str) else _text_at(raw, "message")),
-        param=_text_at(error, "param"),
+        code=code[:MOST_ERROR_CHARS],
+        message=said[:MOST_ERROR_CHARS],
+        param=_text_at(error, "param")[:MOST_ERROR_CHARS],
         headers=headers,
         stream_id=lane,
     )

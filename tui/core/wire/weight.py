@@ -7,6 +7,7 @@ weighed while it comes, piece by piece, without a step of Python per byte.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from itertools import accumulate
 from typing import Any
 
@@ -67,6 +68,11 @@ class Scale:
         self._depth += 2 * opened - len(brackets)
         return ""
 
+    @property
+    def values(self) -> int:
+        """How many have come."""
+        return self._most_values - self._room
+
     def _crowded(self) -> str:
         return f"with more than {self._most_values:,} values"
 
@@ -87,16 +93,19 @@ def _encoded(text: str) -> bytes:
     return text.encode(errors="replace")
 
 
-def read_bytes(text: str, value: object) -> int:
-    """About what a JSON text takes when it was read as ``value``."""
-    if text.count(",") + text.count("[") + text.count("{") <= _FEW:
-        return len(text)
+def read_in_steps(text: str | bytes | bytearray) -> Generator[None, None, int]:
+    """About how many bytes a JSON text takes when it was read; each step takes milliseconds."""
+    signs = [b",", b"[", b"{"] if isinstance(text, bytes | bytearray) else [",", "[", "{"]
     count = 0
-    rest: list[Any] = [value]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, dict | list):
-            count += 1 + len(part)
-            inner = part.values() if isinstance(part, dict) else part
-            rest.extend(one for one in inner if isinstance(one, dict | list))
-    return len(text) + count * _VALUE_BYTES
+    for at in range(0, len(text), PIECE_BYTES):
+        piece: Any = text[at : at + PIECE_BYTES]
+        count += sum(map(piece.count, signs))
+        yield
+    if count <= _FEW:
+        return len(text)
+    scale = Scale(len(text))
+    for at in range(0, len(text), PIECE_BYTES):
+        piece = text[at : at + PIECE_BYTES]
+        scale.too_heavy(_encoded(piece) if isinstance(piece, str) else piece)
+        yield
+    return len(text) + scale.values * _VALUE_BYTES

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -270,7 +271,10 @@ class Files:
 
     def _resolve(self, path: str) -> list[str]:
         """Where a path really leads, as parts below the root."""
-        real = os.path.realpath(os.path.join(self.root, self.relative(path)))
+        named = self.relative(path)
+        if self._has_no_links(named):
+            return named.split("/")
+        real = os.path.realpath(os.path.join(self.root, named))
         if real == self.root:
             raise FileRefused(f"'{path}' is a directory")
         folder = os.path.join(self.root, "")
@@ -281,6 +285,20 @@ class Files:
             return checked_path(below.replace(os.sep, "/")).split("/")
         except EditRefused as error:
             raise FileRefused(f"'{path}' leads elsewhere: {error}") from None
+
+    def _has_no_links(self, named: str) -> bool:
+        """True if no part of a relative path is a link: it leads where it says."""
+        place = self.root
+        try:
+            for part in named.split("/"):
+                place = f"{place}/{part}"
+                if stat.S_ISLNK(os.lstat(place).st_mode):
+                    return False
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
 
     @contextmanager
     def _parent(self, parts: list[str], made: list[str] | None = None) -> Iterator[int]:
@@ -345,14 +363,19 @@ def _synced(opened: Mapping[str, int]) -> dict[str, str]:
         finally:
             os.close(opened[path])
 
-    if len(opened) > 1:
-        # imported where it is needed, which is not before the first paint
-        from concurrent.futures import ThreadPoolExecutor
+    left = iter(opened)
 
-        with ThreadPoolExecutor(min(SYNCS, len(opened))) as pool:
-            list(pool.map(sync, opened))
-    else:
-        list(map(sync, opened))
+    def sync_on() -> None:
+        """Take one after the other, as the other threads do."""
+        for path in left:
+            sync(path)
+
+    threads = [Thread(target=sync_on) for _ in range(min(SYNCS, len(opened)) - 1)]
+    for thread in threads:
+        thread.start()
+    sync_on()
+    for thread in threads:
+        thread.join()
     return refusals
 
 

@@ -219,7 +219,10 @@ def read_at(folder: int, name: str, path: str) -> FileRead:
             there = os.fstat(file.fileno())
             kind = _kind(there)
             if kind == "file":
-                data = file.read(MAX_BYTES + 1)
+                size = min(there.st_size, MAX_BYTES)
+                data = file.read(size + 1)  # asked for 8 MB it takes room for them
+                if len(data) > size:
+                    data += file.read(MAX_BYTES + 1 - len(data))
                 why, linked = _unwritable(folder, name, there), there.st_nlink > 1
                 if len(data) <= MAX_BYTES:
                     place, mode = (there.st_dev, there.st_ino), there.st_mode & 0o777

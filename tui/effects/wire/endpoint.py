@@ -64,6 +64,8 @@ class Endpoint:
     """What that asks for us, for the screen; empty: its own models."""
     recorder: Recorder | None = None
     stamp: Stamp = no_stamp
+    aside: Callable[[], bool] = bool
+    """Whether its sockets are to let others go first."""
 
     def __post_init__(self) -> None:
         self.way = Way(
@@ -76,8 +78,8 @@ class Endpoint:
         """What is known of the bridge's relay."""
         near, far = self.options.nearby, self.options
         self._tools: dict[Transport, Tools] = {
-            "websocket": Tools(self, far, self.clock, self.recorder, self.stamp),
-            "http": Tools(self, near, self.clock, self.recorder, self.stamp),
+            "websocket": Tools(self, far, self.clock, self.recorder, self.stamp, self.aside),
+            "http": Tools(self, near, self.clock, self.recorder, self.stamp, self.aside),
         }
         self._lanes: dict[str, EndpointLane] = {}
         self._links: list[Link] = []

@@ -8,7 +8,8 @@ There is no task, queue or hop per frame, and no reader that could stall: pings 
 turns too.
 
 Whatever the frames are, the loop has its turn after `BUDGET_S`, and a peer that sends nothing but
-frames that say nothing is refused.
+frames that say nothing is refused. While `FrameSocket.aside` says that others go first nothing is
+taken; TCP makes the peer wait.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
@@ -31,8 +32,11 @@ BUDGET_S = 0.004
 BURST_S = 0.012
 """A socket that has kept the loop for so long, less what it has left to others since, rests for
 `BUDGET_S`: a key needs several turns of the loop until it is painted."""
-_GLANCE = 8
-"""Frames between two looks at the loop's clock."""
+LONGEST_ASIDE_S = 1.0
+"""Then a budget's worth is taken all the same: the peer asks for life, or closes."""
+_GLANCE_BYTES, _FRAME_BYTES = 1_000, 64
+"""Between two looks at the loop's clock; and what a frame counts for beside what it holds. Of a
+patch 1,000 bytes can be 20 hunks, which take as long as the budget."""
 _WHOLE_TEXT = 0x81
 _BEGINS, _CONTINUES = (_WHOLE_TEXT, 0x01), (0x00, 0x80)
 """First bytes of the frames of a plain text."""
@@ -40,8 +44,8 @@ _PING, _PONG = 0x89, 0x8A
 _CONTROL = 0x08
 MOST_IDLE, IDLE_S = 1000, 1.0
 """More control frames or empty ones in so long, without data between, no network would cause."""
-MAX_UNPACKED_BYTES = 4 * 2**20
-"""A compressed frame is unpacked in one go, at 400 MB/s."""
+PACKED_BYTES = 512
+"""Of a compressed frame, given to the library at once: they unpack to half a megabyte at most."""
 MAX_PONG_BYTES = 2**20
 """A server that pings and does not read gets no more answers than this at once; by RFC 6455
 section 5.5.3 the newest answer is enough."""
@@ -52,7 +56,10 @@ class Sink(Protocol):
     """Who takes what a socket brings."""
 
     def received(self, payload: bytes | bytearray, now: float) -> None:
-        """A text message, in UTF-8, that came at ``now``."""
+        """A short text message, in UTF-8, that came at ``now``."""
+
+    def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
+        """One of more than `UNWEIGHED_BYTES`, taken in steps; nothing is handed on between."""
 
     def refused(self, why: str) -> None:
         """The peer sent what is not taken, in words; the connection is to be dropped."""
@@ -76,6 +83,9 @@ class FrameSocket(ClientConnection):
         """Payload of the text messages."""
         self.stopped = False
         """Nothing more is handed on."""
+        self.aside: Callable[[], bool] = bool
+        """Whether something else goes first: a key, or what was handed on before."""
+        self._aside_since: float | None = None
         self._sink: Sink | None = None
         self._now: Callable[[], float] = self.loop.time
         self._response_tail = b""
@@ -90,8 +100,6 @@ class FrameSocket(ClientConnection):
         """Of the library's present frame, still to come."""
         limit = self.protocol.max_message_size or sys.maxsize
         self._limit_bytes = limit
-        if self.protocol.extensions:
-            self.protocol.max_message_size = min(limit, MAX_UNPACKED_BYTES)
         self._plain_bytes = min(limit, UNWEIGHED_BYTES)
         """The longest text frame to be split here; less than none within anything else."""
         self._text: _Text | None = None
@@ -100,9 +108,13 @@ class FrameSocket(ClientConnection):
         """Of its present frame, still to come."""
         self._text_ends = True
         """It is complete with that frame."""
+        self._packed_bytes, self._packed_first = 0, 0
+        """Of a long compressed frame, still to come; the first byte for its next part."""
         self._unpacked: _Text | None = None
         """A message of the library's."""
         self._unpacked_is_text = True
+        self._steps: Iterator[None] | None = None
+        """What is still to be done with a message that was handed on."""
         self._idle_frames, self._idle_since, self._idle_at = 0, 0.0, 0
         """Frames that said nothing; since when; and how much had been said before."""
         self._pong_bytes = 0
@@ -124,7 +136,7 @@ class FrameSocket(ClientConnection):
 
     def stop(self) -> None:
         """Hand nothing on any more; what comes is for the library only."""
-        self.stopped, self._plain_bytes = True, -1
+        self.stopped, self._plain_bytes, self._steps = True, -1, None
 
     @property
     def behind(self) -> bool:
@@ -222,6 +234,9 @@ class FrameSocket(ClientConnection):
 
     def _take(self, data: bytes, at: int) -> None:
         """Split ``data`` from ``at`` on; what breaks in the sink ends the connection."""
+        if self._stands_aside():
+            self._put_off(data, at, BUDGET_S)
+            return
         if self._partial:
             self._partial += data[at:]
             if len(self._partial) < self._need:
@@ -249,18 +264,33 @@ class FrameSocket(ClientConnection):
         self._spent_s = min(spent_s, 2 * BURST_S)
         self._left_at = now
         rests = self._spent_s > BURST_S
-        if (rests or at < len(data)) and not self._deaf:
-            self._backlog = data, at
-            self.transport.pause_reading()
-            later = partial(self.loop.call_later, BUDGET_S) if rests else self.loop.call_soon
-            self._resuming = later(self._resume)
+        if (rests or at < len(data) or self._steps is not None) and not self._deaf:
+            self._put_off(data, at, BUDGET_S if rests else 0.0)
+
+    def _put_off(self, data: bytes, at: int, wait_s: float) -> None:
+        """Go on with ``data`` from ``at`` on after so long."""
+        self._backlog = data, at
+        self.transport.pause_reading()
+        later = partial(self.loop.call_later, wait_s) if wait_s else self.loop.call_soon
+        self._resuming = later(self._resume)
+
+    def _stands_aside(self) -> bool:
+        """Whether to let others go first once more."""
+        now = self.loop.time()
+        since = now if self._aside_since is None else self._aside_since
+        if self.stopped or now - since > LONGEST_ASIDE_S or not self.aside():
+            self._aside_since = None
+            return False
+        self._aside_since = since
+        self.heard_at = now  # if it is silent now, that is not the peer's fault
+        return True
 
     def _split(self, data: bytes, at: int, until: float) -> int:
         """The hot loop: a frame's header, a slice, a call; how far it came."""
         sink, clock, end = self._sink, self.loop.time, len(data)
         assert sink is not None
-        received, now, glance = sink.received, self._now(), _GLANCE
-        while at < end:
+        received, now, glance = sink.received, self._now(), _GLANCE_BYTES
+        while at < end or self._steps is not None:
             size = data[at + 1] if end - at > 4 and data[at] == _WHOLE_TEXT else 255
             if size == 126:
                 body = at + 4
@@ -270,7 +300,7 @@ class FrameSocket(ClientConnection):
                 body = at + 2
                 stop = body + size if size < 126 else end + 1
             if stop > end or size > self._plain_bytes or not size:
-                at, glance = self._oddity(data, at), 1
+                at, glance = self._oddity(data, at), 0
             else:
                 payload = data[body:stop]
                 at = stop
@@ -278,12 +308,12 @@ class FrameSocket(ClientConnection):
                     return end
                 self.frames_in += 1
                 self.bytes_in += size
+                glance -= _FRAME_BYTES + size
                 received(payload, now)
-            glance -= 1
-            if not glance:
-                if clock() > until:
+            if glance <= 0:
+                if clock() > until or self.aside():
                     break
-                glance = _GLANCE
+                glance = _GLANCE_BYTES
         return at
 
     def _oddity(self, data: bytes, at: int) -> int:
@@ -291,13 +321,23 @@ class FrameSocket(ClientConnection):
         end = len(data)
         if self._deaf:
             return end
+        if self._steps is not None:
+            self._step(self._steps)
+            return at
         if self.protocol.parser_exc is not None or self.protocol.close_rcvd is not None:
             super().data_received(data[at:])  # the library reads nothing more
             return end
         if self._text_bytes:
             return self._collect(data, at)
+        if self._packed_bytes:
+            return self._unpack(data, at)
         if self._foreign_bytes:
             return self._give(data, at, at + self._foreign_bytes)
+        return self._frame(data, at)
+
+    def _frame(self, data: bytes, at: int) -> int:
+        """Take a frame that begins here, or what has come of it; where to go on."""
+        end = len(data)
         needed = _header_bytes(data, at)
         if end - at < needed:
             return self._keep(data, at, needed)
@@ -318,9 +358,20 @@ class FrameSocket(ClientConnection):
             return min(stop, end)
         if first == _PING and size <= 125 and stop <= end and self._clogged(size):
             return stop
+        packed = first & 0x40 or self._unpacked is not None
+        if packed and size > PACKED_BYTES and not (first & _CONTROL or data[at + 1] & 0x80):
+            self._packed_bytes, self._packed_first = size, first
+            self._reckon()
+            return self._unpack(data, body)
         if self._text is not None:
             self.protocol.current_size = len(self._text.payload)
         return self._give(data, at, stop)
+
+    def _step(self, steps: Iterator[None]) -> None:
+        """Go on with a message that was handed on."""
+        if next(steps, self) is self and self._steps is steps:
+            self._steps = None
+        self._reckon()
 
     def _is_ours(self, first: int, size: int) -> bool:
         """Whether a frame is one of a plain text that is not too long; others are the library's."""
@@ -370,6 +421,7 @@ class FrameSocket(ClientConnection):
     def _reckon(self) -> None:
         """Something begins or ends within which no short text frame is split."""
         within = self._text is not None or self._unpacked is not None or self._foreign_bytes
+        within = within or self._packed_bytes or self._steps is not None
         most = -1 if within or self.stopped else min(self._limit_bytes, UNWEIGHED_BYTES)
         self._plain_bytes = most
 
@@ -408,6 +460,20 @@ class FrameSocket(ClientConnection):
             self._end(None)
         return cut
 
+    def _unpack(self, data: bytes, at: int) -> int:
+        """Give the library a part of a long compressed frame, as a frame; where to go on."""
+        size, first = min(self._packed_bytes, PACKED_BYTES), self._packed_first
+        if len(data) - at < size:
+            return self._keep(data, at, size)
+        self._packed_bytes -= size
+        self._packed_first = first & 0x80  # the next part continues this one
+        ends = first & 0x80 if not self._packed_bytes else 0
+        header = bytes((first & 0x7F | ends, 126)) + size.to_bytes(2, "big")
+        if size < 126:
+            header = bytes((header[0], size))
+        self._give(header + data[at : at + size], 0, len(header) + size)
+        return at + size
+
     def _keep(self, data: bytes, at: int, needed: int) -> int:
         """Keep the beginning of a frame until ``needed`` bytes of it are there."""
         self._partial += data[at:]
@@ -442,7 +508,11 @@ class FrameSocket(ClientConnection):
         elif isinstance(payload, bytearray) or self._is_text(payload):  # seen by `_Text`
             self.frames_in += 1
             self.bytes_in += len(payload)
-            self._sink.received(payload, self._now())
+            if len(payload) <= UNWEIGHED_BYTES:
+                self._sink.received(payload, self._now())
+            else:
+                self._steps = self._sink.received_long(payload, self._now())
+                self._step(self._steps)
 
     def _is_text(self, payload: bytes) -> bool:
         """Whether it is UTF-8; else the connection fails, as RFC 6455 section 8.1 says."""

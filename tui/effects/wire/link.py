@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -96,6 +96,7 @@ class Tools:
     clock: ReadsClock
     recorder: Recorder | None
     stamp: Stamp = no_stamp
+    aside: Callable[[], bool] = bool
 
 
 class Link:
@@ -130,6 +131,7 @@ class Link:
         dialled = {"url": line.address.url, "headers": dict(line.address.headers)}
         self._record("c2s", {"_meta": "handshake", **dialled, "transport": line.transport})
         self._record("s2c", {"_meta": "handshake_response", "status": 101})
+        line.socket.aside = tools.aside
         line.socket.attach(self, tools.clock.now)
         self.pulse.start()
 
@@ -192,10 +194,22 @@ class Link:
 
     def received(self, payload: bytes | bytearray, now: float) -> None:
         """Take a text message: the hot path."""
-        protocol = self.protocol
         if self._recorder is not None:
             self._recorder.frame("s2c", now, self.number, payload)
-        protocol.receive_text(payload, now)
+        self.protocol.receive_text(payload, now)
+        self._pass_on(now)
+
+    def received_long(self, payload: bytes | bytearray, now: float) -> Iterator[None]:
+        """Take a long text message, step by step."""
+        if self._recorder is not None:
+            self._recorder.frame("s2c", now, self.number, payload)
+        for _ in self.protocol.receive_long(payload, now):
+            self._pass_on(now)
+            yield
+
+    def _pass_on(self, now: float) -> None:
+        """Hand on what the protocol has heard."""
+        protocol = self.protocol
         events = protocol.events_received()
         if not events:
             self.stray_at = now

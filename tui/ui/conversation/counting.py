@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tui.core.turn import BlockKind
+from tui.core.turn import Block, BlockKind
 from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.seeking import Needle
@@ -17,6 +17,8 @@ from tui.ui.rows import Line, inert
 
 _PART_CHARS = 4_000
 """Of Markdown that is read at once: about 2 ms."""
+_SOURCE_CHARS = 64_000
+"""Of its source, if that can be searched."""
 _RAW_CHARS = 200_000
 """Of other text."""
 
@@ -40,11 +42,13 @@ def counted(view: BlockView, needle: Needle) -> Iterator[int]:
 
 def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
     """From the source where that can be; else made into rows, if it has all words at all."""
-    block, source = view.block, view.block.text
-    if not needle.may_be_in(source):
+    block = view.block
+    parts = _source_parts(block)
+    if needle.count_in_source("") is not None:
+        for part in parts:
+            yield (needle.count_in_source(part) or 0) if needle.may_be_in(part) else 0
         return
-    if (quick := needle.count_in_source(source)) is not None:
-        yield quick
+    if block.length <= _SOURCE_CHARS and not needle.may_be_in(block.text):
         return
     stream = MarkdownStream(view.inner)
     at = done = 0
@@ -57,6 +61,16 @@ def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
         settled = stream.closed()
         yield _count(settled[done:], needle)
         done = len(settled)
+
+
+def _source_parts(block: Block) -> Iterator[str]:
+    """The source of Markdown, where it is long in parts that end with a line, if they can."""
+    at = 0
+    while at < block.length:
+        part = block.text_between(at, min(at + _SOURCE_CHARS, block.length))
+        cut = part.rfind("\n") + 1 if at + len(part) < block.length else 0
+        yield part[:cut] if cut else part
+        at += cut or len(part)
 
 
 def _count(lines: Iterable[Line], needle: Needle) -> int:

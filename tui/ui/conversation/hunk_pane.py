@@ -178,6 +178,7 @@ class HunkPane(TranscriptPane):
         """The card of this hunk says what the keys do."""
         self.scene.focus = Focus(hunk_id, self._candidate, self._opened, self._has_keys)
         self.rows.refocus()
+        self.settle()  # the card has a row more or less
         self.refresh()
 
 

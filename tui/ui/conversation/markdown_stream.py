@@ -37,8 +37,12 @@ _LONGEST_CODE = 2000
 _COSTLY = "[[[[*_`&<~!\n"
 """Signs, and ends of lines, that cost the parser much, the worst of them several times: a text full
 of them is settled sooner."""
+_INNER = re.compile(r"(?:[-+*>]|\d[.)])[ \t](?=[-+*>]|\d{1,9}[.)])")
+"""An item or quote that begins with another one, which costs as much as four of these signs."""
 _COST = 15
 """Characters that cost as much as such a sign."""
+_HEAVY = 50_000
+"""Characters that are too many to be open, whatever they are."""
 _BLANK = re.compile(r" (?=[^\W\d_])")
 """Where a line may be cut, so that its rest does not begin with a sign."""
 _LONGEST_RELEXED = 200
@@ -364,8 +368,11 @@ def _longest(source: str) -> int:
 
 
 def _weight(text: str) -> int:
-    """Characters, or more where they cost more."""
-    return max(len(text), (len(text) + _COST * sum(map(text.count, _COSTLY))) // 2)
+    """Characters, or more where they cost more; of a text too long in any case only those."""
+    if len(text) > _HEAVY:
+        return len(text)
+    signs = sum(map(text.count, _COSTLY)) + 4 * len(_INNER.findall(text))
+    return max(len(text), (len(text) + _COST * signs) // 2)
 
 
 def closes(line: str, marker: str) -> bool:

@@ -76,7 +76,7 @@ class TranscriptPane(Painted):
         """The theme changed."""
         self._with_bar.clear()
         self.rows.restyle()
-        self._settle()
+        self.settle()
         self.refresh()
 
     def show_row(self, number: int) -> None:
@@ -105,6 +105,7 @@ class TranscriptPane(Painted):
         """The rows of a region; code gets colours for as long as a frame has time for them."""
         with colours_for(FRAME_S):
             strips = super().render_lines(crop)
+        self.place_thumb()
         if self._late and not self._colouring:
             self._colouring = True
             self.set_timer(_COLOUR_S, self._colour_on)
@@ -175,20 +176,22 @@ class TranscriptPane(Painted):
         chip = Segment(words, palette.style("background", "accent", "bold"))
         return [*strip.crop(0, at), chip, *strip.crop(at + len(words), width)]
 
-    def _place_thumb(self) -> None:
-        """The rows of the scroll bar's thumb; none where all rows are in sight."""
-        height, total = self._extent[1], self.rows.total
+    def place_thumb(self) -> None:
+        """Move the scroll bar's thumb to where it belongs; all rows are in sight: there is none."""
+        (width, height), total, before = self._extent, self.rows.total, self._thumb
         self._thumb = range(0)
         if total > height >= 3:
             length = max(height * height // total, 1)
             place = round(self.top * (height - length) / max(total - height, 1))
             self._thumb = range(place, place + length)
+        if self._thumb != before:
+            self.refresh(Region(width - 1, 0, 1, height))
 
     def repaint_from(self, first: int) -> None:
         """Rows from ``first`` on changed."""
         width, height = self._extent
         before = self.top
-        self._settle()
+        self.settle()
         top, total = self.top, self.rows.total
         if not self.follows and (first >= top + height or total > top + height):
             if not self._unseen:
@@ -202,10 +205,10 @@ class TranscriptPane(Painted):
         if y < height:
             self.refresh(Region(0, y, width, height - y))
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Have the rows in sight; the last ones while it follows."""
         self.rows.settle(self._extent[1], end=self.follows)
-        self._place_thumb()
+        self.place_thumb()
 
     # -- scrolling
 
@@ -214,7 +217,7 @@ class TranscriptPane(Painted):
         height = self.size.height
         self.rows.top = min(max(top, 0), max(self.rows.total - height, 0))
         self.rows.settle(height, end=False)
-        self._place_thumb()
+        self.place_thumb()
         self.follows = self.top >= self.rows.total - height
         if self.follows:
             self._unseen = False
@@ -228,7 +231,7 @@ class TranscriptPane(Painted):
             self._with_bar.clear()
             self.scene.width = max(width, 2)
             self.rows.restyle()
-        self._settle()
+        self.settle()
         self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

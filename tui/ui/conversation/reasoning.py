@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import thread_time
+
 from rich.style import Style
 
 from tui.core.turn import Block
@@ -23,6 +25,10 @@ from tui.ui.rows import (
 
 _LONGEST_OPEN = 2_000
 """Characters of a paragraph that are wrapped again when more of it comes."""
+_FEED_S, _FED_AT_ONCE = 0.004, 1_000
+"""The text is wrapped for so long in one frame; what is left waits for the next one."""
+_MOST_COUNTED = 1_000_000
+"""Characters whose words are counted in one frame."""
 
 
 class WrappedStream:
@@ -92,8 +98,8 @@ class ReasoningView(BlockView):
         self._in_word = False
 
     def _sync(self) -> int | None:
-        fresh = self.pages[0].fresh
-        if not self._changed():
+        fresh, behind = self.pages[0].fresh, self.scene.behind
+        if not self._changed() and self.index not in behind:
             return None
         palette = theme.active()
         style = palette.style("muted", more="italic")
@@ -105,8 +111,12 @@ class ReasoningView(BlockView):
         size: list[Piece] = [(said, palette.style("faint"))]
         if not self.folded:
             line = Line(spread([(f"{head} ▾", style)], size, self.inner), target=target)
-            return self._grown(line, head) if fresh and self._body else self._begun(line, head)
+            grown = self._grown(line, head) if fresh and self._body else self._begun(line, head)
+            whole = self._taken == self._counted == self.block.length
+            (behind.discard if whole else behind.add)(self.index)
+            return grown
         self._body = None
+        (behind.discard if self._counted == self.block.length else behind.add)(self.index)
         text = self.block.text_since(max(self.block.length - 4 * self.inner, 0))
         shown = one_line(text)
         room = self.inner - len(head) - 4 - len(size[0][0])
@@ -117,8 +127,9 @@ class ReasoningView(BlockView):
 
     def _count(self) -> None:
         """Count the words that are new; one may come in several pieces."""
-        new = self.block.text_between(self._counted, self.block.length)
-        self._counted = self.block.length
+        end = min(self._counted + _MOST_COUNTED, self.block.length)
+        new = self.block.text_between(self._counted, end)
+        self._counted = end
         joined = self._in_word and bool(new) and not new[0].isspace()
         self._words += len(new.split()) - joined
         self._in_word = not new[-1].isspace() if new else self._in_word
@@ -129,13 +140,21 @@ class ReasoningView(BlockView):
         return "".join(f" · {part}" if part else "" for part in (words, self._lasted()))[2:]
 
     def _begun(self, line: Line, head: str) -> int:
-        """The whole text is wrapped."""
+        """The text is wrapped from its beginning."""
         palette = theme.active()
         style = palette.style("muted", more="italic")
         self._body = WrappedStream(self.inner - 2, style, ("▎ ", palette.style("line")))
-        self._body.feed(self.block.text)
-        self._taken, self._head = self.block.length, head
+        self._taken, self._head = 0, head
+        self._feed(self._body)
         return self._put([line, *self._body.rows])
+
+    def _feed(self, body: WrappedStream) -> int:
+        """Wrap more of the text, for some milliseconds; returns the first row that changed."""
+        first, until_s = len(body.rows), thread_time() + _FEED_S
+        while self._taken < self.block.length and thread_time() < until_s:
+            start, self._taken = self._taken, min(self._taken + _FED_AT_ONCE, self.block.length)
+            first = min(first, body.feed(self.block.text_between(start, self._taken)))
+        return first
 
     def _grown(self, line: Line, head: str) -> int:
         """What is new goes to its end; returns the first row that changed."""
@@ -143,8 +162,7 @@ class ReasoningView(BlockView):
         assert page.rows is not None
         assert body is not None
         at = len(page.rows) - len(body.rows)
-        first = body.feed(self.block.text_between(self._taken, self.block.length))
-        self._taken = self.block.length
+        first = self._feed(body)
         del page.rows[at + first :]
         page.rows += map(self._row, body.rows[first:])
         page.height = len(page.rows)

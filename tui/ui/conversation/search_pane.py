@@ -108,6 +108,7 @@ class SearchPane(HunkPane):
         if search.here is None and not search.tally.counting:
             self._show(search.step(older=True))  # only below
         self._tell()
+        self.place_thumb()
         if search.tally.waiting:
             self._slice_later(_SLICE_S if search.tally.counting else _GROWN_S)
 

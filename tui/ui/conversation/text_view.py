@@ -23,6 +23,8 @@ _FEED_S = 0.008
 """The same of the processor's time: a text full of signs may take fifty times as long."""
 _FEWEST, _FED_AT_ONCE, _QUICK_S = 100, 1_000, 0.002
 """Characters between two looks at the clock: twice as many where they were quick, else half."""
+_MOST_LOOKED = 1_000_000
+"""Characters that are looked through for code at once."""
 _PAGE_S = 0.03
 """A page that took so long to make is long enough."""
 _MAKE_S = 0.03
@@ -69,8 +71,9 @@ class TextView(BlockView):
     def has_stops(self) -> bool:
         """What broke off can be unfolded; code can be copied."""
         if not self._fenced and self._looked < self.block.length:
-            new = self.block.text_since(max(self._looked - 2, 0))
-            self._looked, self._fenced = self.block.length, "```" in new or "~~~" in new
+            end = min(self._looked + _MOST_LOOKED, self.block.length)
+            new = self.block.text_between(max(self._looked - 2, 0), end)
+            self._looked, self._fenced = end, "```" in new or "~~~" in new
         return self._fenced or self.block.state == "failed"
 
     @property

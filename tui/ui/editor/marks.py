@@ -88,10 +88,10 @@ class Landmarks:
                     firsts.append(first)
                     lasts.append(max(last - 1, first))
             for mark in marks_of_hunk(hunk):
-                marks[_coarser(mark, grain)] = None
+                marks[coarser(mark, grain)] = None
             if number and not number % _MANY:
                 if grain == 1 and (grain := max(view.buffer.line_count // _GRAIN, 1)) > 1:
-                    marks = {_coarser(mark, grain): None for mark in marks}
+                    marks = {coarser(mark, grain): None for mark in marks}
                 yield
         self._firsts, self._lasts = sorted(firsts), sorted(lasts)
         self._hunks = list(marks)
@@ -143,7 +143,7 @@ def marks_of_hunk(hunk: Hunk) -> Iterator[Mark]:
         yield Mark(hunk.start.line, hunk.end.line, kind)
 
 
-def _coarser(mark: Mark, grain: int) -> Mark:
+def coarser(mark: Mark, grain: int) -> Mark:
     """A mark of whole parts of the file: a strip has no use for more."""
     if grain == 1:
         return mark

@@ -8,6 +8,7 @@ from textual import on
 
 from tui.core.edits.telling.progress import landing_number
 from tui.engine.intents import OpenFile, SaveFile
+from tui.engine.notices import Notices
 from tui.ui.editor import line_changes
 from tui.ui.editor.tabs import Tabs
 from tui.ui.files.pane import EditorTree
@@ -16,7 +17,7 @@ from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
-    from tui.ui.files.finder import Wish
+    from tui.ui.files.finder import FileFinder, Wish
     from tui.ui.finding.outline import Symbol
 
 
@@ -24,6 +25,14 @@ class EditorPane(EditorFinding, EditorTree):
     """Tabs, editors, file tree, find bar."""
 
     BINDINGS = bindings("editor")
+    _finder: FileFinder | None = None
+    """The list of files that is open over the screen."""
+
+    def sync(self, notices: Notices) -> None:
+        """Paint what changed; called once a frame."""
+        super().sync(notices)
+        if notices.listing and self._finder is not None:
+            self._finder.look_again()
 
     def focus_editor(self) -> None:
         """Put the cursor into the text, at once: the next key is meant for it."""
@@ -126,6 +135,7 @@ class EditorPane(EditorFinding, EditorTree):
         recent = [path for path in self.session.status.open_paths if path != self.active]
         self.session.folders.look()
         finder = FileFinder(self.session.listing, recent)
+        self._finder = finder
         self.app.push_screen(finder, self._open_wish)
 
     def action_close_tab(self) -> None:
@@ -165,6 +175,7 @@ class EditorPane(EditorFinding, EditorTree):
 
     def _open_wish(self, wish: Wish | None) -> None:
         """The file finder was left."""
+        self._finder = None
         if wish is not None:
             self.leave(wish.path)
             self.session.submit(OpenFile(wish.path, wish.line, wish.col))

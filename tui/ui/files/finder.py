@@ -79,6 +79,10 @@ class FoundList(Widget):
         self._found, self._at, self._top = found, 0, 0
         self.refresh()
 
+    def light(self, path: str) -> None:
+        """Light this one, if it is there."""
+        self.step(next((at for at, found in enumerate(self._found) if found.path == path), 0))
+
     def step(self, rows: int) -> None:
         """Light another one."""
         if self._found:
@@ -144,6 +148,7 @@ class FileFinder(ModalScreen[Wish | None]):
         super().__init__()
         self._paths = paths
         self._recent = recent
+        self._field = Field(placeholder="a few letters of its path, or name:line")
         self._list = FoundList()
         self._status = Static("", markup=False, id="found-count")
 
@@ -151,13 +156,20 @@ class FileFinder(ModalScreen[Wish | None]):
         """Input above, matches below."""
         with Vertical(id="file-finder"):
             yield Static("Open a file", markup=False, id="file-finder-title")
-            yield Field(placeholder="a few letters of its path, or name:line")
+            yield self._field
             yield self._list
             yield self._status
 
     def on_mount(self) -> None:
         """Offer what is recent."""
         self._look("")
+
+    def look_again(self) -> None:
+        """All files were listed anew: the match that is lit stays lit, if it is still one."""
+        lit = self._list.chosen
+        self._look(self._field.value)
+        if lit is not None:
+            self._list.light(lit.path)
 
     def action_leave(self) -> None:
         """Open nothing."""
@@ -179,7 +191,7 @@ class FileFinder(ModalScreen[Wish | None]):
         chosen = self._list.chosen
         if chosen is None:
             return
-        _, colon, place = self.query_one(Input).value.partition(":")
+        _, colon, place = self._field.value.partition(":")
         line, col = (parse_place(place) if colon else None) or (None, 0)
         self.dismiss(Wish(chosen.path, line, col))
 

@@ -65,8 +65,8 @@ class FileTree(ListedTree, can_focus=True):
         if notices.folders:
             self.tree_rows.forget(notices.folders)
             self.load()
-            if self.words:
-                self._find_again()
+        if self.words and (notices.folders or notices.listing):
+            self._find_again()
         if notices.tabs or notices.status:
             self.mark()
 

@@ -67,6 +67,10 @@ class FirstRunScreen(ModalScreen[None]):
         self.app.theme_changed_signal.subscribe(self, lambda _: self._write())
         self.run_worker(self._look(), name="looking around", exclusive=True, group="look")
 
+    def on_unmount(self) -> None:
+        """Textual's signal would keep it."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
     def on_resize(self) -> None:
         """Other rows."""
         self.call_after_refresh(self._write)

@@ -55,6 +55,11 @@ class GuidePanel(Painted):
         self.app.theme_changed_signal.subscribe(self, lambda _: self.remake())
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._fit())
 
+    def on_unmount(self) -> None:
+        """Textual's signals would keep it."""
+        self.app.theme_changed_signal.unsubscribe(self)
+        self.screen.screen_layout_refresh_signal.unsubscribe(self)
+
     def on_resize(self) -> None:
         """Another width breaks lines elsewhere."""
         self.remake()

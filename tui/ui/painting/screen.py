@@ -13,7 +13,7 @@ when Textual moves them. Screens over this one, and what lies under them, are Te
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import Context, copy_context
 
 from textual import events
@@ -46,6 +46,10 @@ class PaintedScreen(Screen[None]):
         self._pump: Context | None = None
         self._next_s = 0.0
         self._laying_out = False
+        self._told_map = self._compositor._full_map
+        """Where the widgets were when they last heard of their sizes."""
+        self.on_focused_painted: Callable[[], None] = lambda: None
+        """Called when what has the focus was painted."""
         self._in_frame = False
         self._moved = False
         """Since the last repaint: another widget may be under the mouse."""
@@ -107,10 +111,13 @@ class PaintedScreen(Screen[None]):
         start = loop.time()
         damaged, self._damaged = self._damaged, set()
         self._dirty_widgets.update(damaged & self._compositor.visible_widgets.keys())
+        echoes = self.focused in self._dirty_widgets
         laid_out = self._layout_required or self._scroll_required
         self._on_timer_update()
         if not laid_out and self._compositor._dirty_regions:
             self._compositor_refresh()
+        if echoes:
+            self.on_focused_painted()
         end = loop.time()
         self._next_s = end + min(end - start, _LONGEST_PAUSE_S)
 
@@ -131,11 +138,16 @@ class PaintedScreen(Screen[None]):
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """Where widgets lie; they are painted when they know of it."""
         self._laying_out = self._places is not None
+        compositor = self._compositor
+        # whoever asked where a widget is, between a scroll and this, had the map made anew:
+        # those that have another size since would not hear of it
+        compositor._full_map = self._told_map
         try:
             super()._refresh_layout(size, scroll)
         finally:
             self._laying_out = False
             self._moved = True
+            self._told_map = compositor._full_map
 
     # -- what
 

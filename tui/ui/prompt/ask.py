@@ -88,7 +88,8 @@ class AskBox(RowsBox, can_focus=True):
     def _answer(self, index: int) -> None:
         if self._ask is not None:
             self.post_message(Wanted(Answer(self._ask.id, self._ask.choices[index])))
-            self.post_message(PromptWanted())
+            if not self.has_focus:  # else who shows what is asked next says where the keys go
+                self.post_message(PromptWanted())
 
     def _paint(self) -> None:
         if self._ask is None:

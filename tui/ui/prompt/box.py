@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from tui.core.edited import Edited
 from tui.engine.intents import Prewarm
+from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.messages import DraftChanged, EditedOutside, OfferActed, Wanted
 from tui.ui.prompt.ask import AskBox
@@ -66,17 +67,23 @@ class PromptBox(QueueingBox):
         past = self.prompt.past
         past.fill(await asyncio.to_thread(past.kept.load))
 
-    def sync(self) -> None:
-        """Take up the session's state; called when it changed."""
+    def sync(self, notices: Notices) -> None:
+        """Take up what changed; called once a frame."""
+        if notices.listing:
+            self.prompt.completer.look_again()
+        if not notices.status:
+            return
         status = self._session.status
         self.prompt.busy = status.busy
         self.prompt.waiting = bool(status.queued)
         self._sync_queue()
         # a question takes the focus only from an empty prompt: nobody answers by mistake
-        free = self.screen.focused in (None, self.prompt) and not self.prompt.text
-        if self._asks.show(status.asks) and free:
+        asking = self._asks.has_focus
+        free = asking or self.screen.focused in (None, self.prompt)
+        fresh = self._asks.show(status.asks)
+        if fresh and free and not self.prompt.text:
             self._asks.focus()
-        elif not status.asks and self._asks.has_focus:
+        elif asking and (fresh or not status.asks):
             self.prompt.focus()
         self.fit()
         self._hint.update_bar()

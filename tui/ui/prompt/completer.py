@@ -78,6 +78,12 @@ class Completer:
             )
             self.show(wish, found, len(found))
 
+    def look_again(self) -> None:
+        """All files were listed anew; a list in which the user chose one stays as it is."""
+        if self.wish is not None and self.wish.kind == "file" and not self.chosen:
+            self.look(self.wish)
+            self.on_found()
+
     def settle(self) -> None:
         """Have it all now: it is about to be taken."""
         if self._due is not None and self.wish is not None and self._sieve is not None:

@@ -202,6 +202,8 @@ class Hint(Bar):
     def _usual(self) -> str:
         """What else can be done while nothing streams."""
         prompt, status = self._prompt, self._session.status
+        if status.deciding:
+            return f"{status.deciding} · Esc stops"
         if status.running:
             return "Esc stops the command"
         if status.can_send_failure and not prompt.text:

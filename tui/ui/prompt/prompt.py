@@ -111,6 +111,9 @@ class Prompt(ViText):
             typed = event.typed(_is_typed)
             if taken := len(typed) > 1:  # one alone is put in by Textual
                 self._replace_via_keyboard(typed, *self.selection)
+        if not taken and isinstance(event, TypedKey) and _takes_back(event):
+            while event.further(_takes_back) is not None:  # the last one is left to Textual
+                self.action_delete_left()
         if taken or (event.key == "right" and self._take_offer()):
             event.stop()
             event.prevent_default()
@@ -235,6 +238,10 @@ class Prompt(ViText):
             shown = ""
         if str(self.placeholder) != shown:
             self.placeholder = Content(inert(shown))
+
+
+def _takes_back(key: events.Key) -> bool:
+    return key.key == "backspace" and "backspace" not in _ACTIONS
 
 
 def _is_typed(key: events.Key) -> bool:

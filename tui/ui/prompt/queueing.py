@@ -20,7 +20,7 @@ class QueueingBox(Vertical):
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._session = session
-        self.prompt = Prompt(Completer(session.listing, lambda: session.status), id="prompt")
+        self.prompt = Prompt(Completer(self._files, lambda: session.status), id="prompt")
         self._queue = QueueBox(id="queue")
         self._hint = Hint(session, self.prompt, self._queue, id="hint")
         self._edit: QueueEdit | None = None
@@ -39,6 +39,11 @@ class QueueingBox(Vertical):
     def in_queue(self) -> bool:
         """True while keys go to the queued messages."""
         return self._queue.has_focus
+
+    def _files(self) -> list[str]:
+        """All files of the workspace; if any came or went, they are listed anew meanwhile."""
+        self._session.folders.look()
+        return self._session.listing()
 
     def focus_prompt(self, text: str = "") -> None:
         """Give the prompt the focus at once; ``text`` was typed elsewhere."""

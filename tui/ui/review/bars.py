@@ -106,6 +106,10 @@ class FileList(Painted):
         self._top = max(self._top, self._now - rows + 1)
         self.refresh()
 
+    def on_unmount(self) -> None:
+        """A closed screen may live on: what was shown is large."""
+        self._files = ()
+
     def rows(self, files: int) -> int:
         """How many of so many files are shown."""
         if self.in_column:

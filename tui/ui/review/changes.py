@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
+from tui.core.edits.roster import waits
 from tui.core.edits.workspace import Workspace
+from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer, split_text
 from tui.core.text.line_blocks import Block, blocks, trimmed
 
@@ -58,6 +59,45 @@ class Change(NamedTuple):
         return 0 if self.new is not None else self.last - self.first - len(self.old)
 
 
+@dataclass(slots=True)
+class HunkCounts:
+    """How many hunks there are, how they stand, and how many lines they change."""
+
+    total: int = 0
+    waiting: int = 0
+    """To be decided on, or to be placed."""
+    conflicts: int = 0
+    """Of these it is to be said what stays."""
+    accepted: int = 0
+    rejected: int = 0
+    refused: int = 0
+    decided: int = 0
+    """They wait for nothing: the user has decided, or they came to nothing."""
+    landing: int = 0
+    """They still come in."""
+    added: int = 0
+    removed: int = 0
+
+    def count(self, hunk: Hunk) -> None:
+        """Take one hunk in."""
+        open_to = hunk.decidable or hunk.placeable
+        self.total += 1
+        self.waiting += open_to
+        self.conflicts += not open_to and waits(hunk)
+        self.accepted += hunk.decision is Decision.ACCEPTED
+        self.rejected += hunk.decision is Decision.REJECTED
+        self.refused += hunk.stage is Stage.REFUSED
+        self.decided += not _waits(hunk)
+        self.landing += hunk.stage in OPEN and not hunk.placeable
+        self.added += hunk.added
+        self.removed += hunk.removed
+
+    def add(self, other: HunkCounts) -> None:
+        """Take those of another one in."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
 @dataclass
 class FileChanges:
     """One file and its changes, in the order of the text."""
@@ -74,31 +114,17 @@ class FileChanges:
     """A sentence shown instead of lines, or above them."""
     hunks: list[Hunk] = field(default_factory=list)
     """All hunks of the file that are shown, in order of their coming."""
+    standing: HunkCounts = field(default_factory=HunkCounts)
+    """How these stood when the copy was made."""
+    old: list[str] = field(default_factory=list)
+    """The old text, for its colours; what overlaps is left as it is."""
 
-    @cached_property
-    def added(self) -> int:
-        """Lines that the changes bring."""
-        if self.hunks:
-            return sum(hunk.added for hunk in self.hunks)
-        return sum(change.last - change.first for change in self.changes)
-
-    @cached_property
-    def removed(self) -> int:
-        """Lines that the changes take."""
-        if self.hunks:
-            return sum(hunk.removed for hunk in self.hunks)
-        return sum(len(change.old) for change in self.changes)
-
-    @cached_property
-    def decided(self) -> int:
-        """Hunks that wait for nothing: the user has decided, or they came to nothing."""
-        return sum(not _waits(hunk) for hunk in self.hunks)
-
-    def old_lines(self) -> list[str]:
-        """The old text, for its colours; what overlaps is left as it is."""
+    def without_changes(self) -> Work[list[str]]:
+        """Work out the old text, with a pause after each change."""
         found: list[str] = []
         at = 0
         for change in self.changes:
+            yield
             if change.first < at:
                 continue
             found += self.lines[at : change.first]
@@ -108,8 +134,7 @@ class FileChanges:
             elif not change.is_lost:
                 found += change.old
             at = change.last
-        found += self.lines[at:]
-        return found
+        return found + list(self.lines[at:])
 
 
 def of_texts(
@@ -119,7 +144,11 @@ def of_texts(
     found = [
         Change(b.new_first, b.new_last, old[b.old_first : b.old_last]) for b in blocks(old, lines)
     ]
-    return FileChanges(path, lines, found, buffer)
+    file = FileChanges(path, lines, found, buffer)
+    file.standing.added = sum(change.last - change.first for change in found)
+    file.standing.removed = sum(len(change.old) for change in found)
+    file.old = finished(file.without_changes())
+    return file
 
 
 def of_hunks(
@@ -129,31 +158,58 @@ def of_hunks(
 
     ``places``: hunk id -> which of its candidates an ambiguous one is shown at; else the first.
     """
+    return finished(making(workspace, hunks, places))
+
+
+def making(
+    workspace: Workspace, hunks: Iterable[Hunk], places: Mapping[int, int] | None = None
+) -> Work[list[FileChanges]]:
+    """The same, with a pause after each hunk; a file is shown as it is when its turn comes."""
     files: dict[str, list[Hunk]] = {}
     for hunk in hunks:
         files.setdefault(hunk.path, []).append(hunk)
-    return [_file(workspace, path, found, places or {}) for path, found in files.items()]
+        yield
+    made: list[FileChanges] = []
+    for path, found in files.items():
+        made.append((yield from _file(workspace, path, found, places or {})))
+    return made
 
 
 def _file(
     workspace: Workspace, path: str, hunks: list[Hunk], places: Mapping[int, int]
-) -> FileChanges:
-    buffer = workspace.buffers.get(path)
+) -> Work[FileChanges]:
+    buffer, record = workspace.buffers.get(path), workspace.ledger.records.get(path)
     lines = [] if buffer is None else without_end(buffer.lines.copy())
-    file = FileChanges(path, lines, [], buffer, _words(hunks), hunks=hunks)
-    if not any(
-        hunk.kind is Kind.DELETE and hunk.decision is not Decision.REJECTED for hunk in hunks
-    ):
-        lonely = _Lonely(lines, places)
-        for hunk in hunks:
-            file.changes += _of_hunk(workspace, file, hunk, lonely)
-        file.changes.sort(key=lambda change: (change.first, change.last, change.number))
-        return file
+    stood = record.live.rows() if record is not None else {}
+    file = FileChanges(path, lines, [], buffer, hunks=hunks)
+    kinds: set[Kind] = set()
     for hunk in hunks:
-        old = _lines(hunk.base) if hunk.kind is Kind.DELETE else ()
-        file.changes.append(Change(0, 0, old, (), hunk))
-    file.lines, file.buffer = (), None
+        file.standing.count(hunk)
+        if hunk.decision is not Decision.REJECTED:
+            kinds.add(hunk.kind)
+        yield
+    file.words = _words(kinds)
+    if Kind.DELETE in kinds:
+        for hunk in hunks:
+            old = _lines(hunk.base) if hunk.kind is Kind.DELETE else ()
+            file.changes.append(Change(0, 0, old, (), hunk))
+        file.lines, file.buffer = (), None
+        file.old = yield from file.without_changes()
+        return file
+    lonely, in_order = _Lonely(lines, places), True
+    for hunk in hunks:
+        for change in _of_hunk(workspace, file, hunk, (lonely, stood.get(hunk))):
+            in_order = in_order and (not file.changes or _order(file.changes[-1]) <= _order(change))
+            file.changes.append(change)
+        yield
+    if not in_order:
+        file.changes.sort(key=_order)
+    file.old = yield from file.without_changes()
     return file
+
+
+def _order(change: Change) -> tuple[int, int, int]:
+    return change.first, change.last, change.number
 
 
 def _waits(hunk: Hunk) -> bool:
@@ -162,9 +218,7 @@ def _waits(hunk: Hunk) -> bool:
     return hunk.stage in OPEN or hunk.stage is Stage.CONFLICT or hunk.decidable
 
 
-def _words(hunks: Sequence[Hunk]) -> str:
-    kept = [hunk for hunk in hunks if hunk.decision is not Decision.REJECTED]
-    kinds = {hunk.kind for hunk in kept}
+def _words(kinds: set[Kind]) -> str:
     if Kind.DELETE in kinds:
         return "deleted"
     if Kind.ADD in kinds:
@@ -172,9 +226,19 @@ def _words(hunks: Sequence[Hunk]) -> str:
     return "moved" if Kind.MOVE in kinds else ""
 
 
-def _of_hunk(workspace: Workspace, file: FileChanges, hunk: Hunk, lonely: _Lonely) -> list[Change]:
-    """The changes of one hunk: one, or several where the whole text was written anew."""
-    rows = _rows(hunk, len(file.lines))
+def _of_hunk(
+    workspace: Workspace,
+    file: FileChanges,
+    hunk: Hunk,
+    where: tuple[_Lonely, tuple[int, int] | None],
+) -> list[Change]:
+    """The changes of one hunk: one, or several where the whole text was written anew.
+
+    ``where``: how the rows of one that does not stand in the text are found, and of one that
+    does, where it stood when the lines were copied.
+    """
+    lonely, stood = where
+    rows = _rows(hunk, stood, len(file.lines))
     if hunk.kind is Kind.MOVE:
         return [Change(0, 0, (), (), hunk)]
     if hunk.stage in OPEN and rows is not None and rows:
@@ -231,11 +295,13 @@ def _mark(word: str) -> str:
     return word if word in ("landing", "struck") else ""
 
 
-def _rows(hunk: Hunk, count: int) -> range | None:
-    if hunk.start is None or hunk.end is None:
-        return None
-    first = min(max(hunk.start.line, 0), count)
-    return range(first, min(max(hunk.end.line, first), count))
+def _rows(hunk: Hunk, stood: tuple[int, int] | None, count: int) -> range | None:
+    if stood is None:
+        if hunk.start is None or hunk.end is None:
+            return None
+        stood = hunk.start.line, hunk.end.line
+    first = min(max(stood[0], 0), count)
+    return range(first, min(max(stood[1], first), count))
 
 
 class _Lonely:

@@ -6,13 +6,14 @@ words differ, is found out for the rows on the screen.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from tui.core.edits.hunk import UNDONE, Kind
+from tui.core.steps import Work, finished
 from tui.core.text.diff_rows import Ranges, emphasis, paired
 from tui.ui.review.changes import Change, FileChanges
 from tui.ui.rows import breaks, one_line
@@ -74,6 +75,11 @@ class Head:
         self.change = row.change
         self._row = row
 
+    @property
+    def begins(self) -> bool:
+        """True for the row of a change that can be stepped to."""
+        return self._row.kind == "hunk"
+
     def row(self, index: int) -> Row:
         """Its row."""
         return self._row
@@ -113,18 +119,18 @@ class Body:
         "height",
     )
 
-    def __init__(self, file: FileChanges, change: Change, delta: int, split: bool) -> None:
+    def __init__(self, file: FileChanges, change: Change, delta: int, look: Look) -> None:
         self.change = change
-        self._file, self._delta, self._split = file, delta, split
+        self._file, self._delta, self._split = file, delta, look.split
         self._new: Sequence[str] = (
             file.lines[change.first : change.last] if change.new is None else change.new
         )
-        self._beside: list[tuple[int | None, int | None]] = []
-        self._others: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._beside: Sequence[tuple[int | None, int | None]] = ()
+        self._others: tuple[dict[int, int], dict[int, int]] = _NOT_YET
         """Old line -> the new one beside it, and back."""
-        self._grown: list[int] = []
+        self._grown: Sequence[int] = ()
         old, new = len(change.old), len(self._new)
-        self.height = new if change.marks else max(old, new) if split else old + new
+        self.height = new if change.marks else max(old, new) if look.split else old + new
 
     def row(self, index: int) -> Row:
         """One of its rows."""
@@ -141,7 +147,7 @@ class Body:
             new = index - len(change.old)
         return Row("line", self._file, change, self._old(old), self._added(new))
 
-    def _pairs(self) -> list[tuple[int | None, int | None]]:
+    def _pairs(self) -> Sequence[tuple[int | None, int | None]]:
         if not self._beside and self.height:
             self._beside = paired(self.change.old, self._new)
             both = [(a, b) for a, b in self._beside if a is not None and b is not None]
@@ -186,64 +192,126 @@ class Body:
         return Row("line", self._file, change, *both)
 
 
+_NOT_YET: tuple[dict[int, int], dict[int, int]] = ({}, {})
 Part = Head | Context | Body
+_NOWHERE = -1
+_MOST_MADE = 64
+"""So many changes' rows are kept for the next time that they are asked for."""
 
 
-@dataclass
 class FileRows:
-    """The rows of one file."""
+    """The rows of one file; of each change is kept where they begin, and how to make them."""
 
-    file: FileChanges
-    parts: list[Part] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    height: int = 0
-    stops: list[tuple[int, Change]] = field(default_factory=list)
-    """Row and change of each thing that can be stepped to."""
+    def __init__(self, file: FileChanges, look: Look) -> None:
+        self.file = file
+        self.height = 0
+        self.stops: list[Change] = []
+        """What can be stepped to."""
+        self.rows = array("q")
+        """The rows of these."""
+        self._look = look
+        self._starts = array("q")
+        self._changes: list[Change | None] = []
+        """Whose rows begin there; None: they are among the fixed ones."""
+        self._fixed: dict[int, list[Part]] = {}
+        self._reached = array("q")
+        """Up to which row of the new text all is shown above the change; `_NOWHERE`."""
+        self._deltas = array("q")
+        """How many rows the new text has more above the change."""
+        self._notes: dict[int, list[str]] = {}
+        """What was said of a change when it was laid out: most need no words."""
+        self._made: dict[int, list[Part]] = {}
+        """Those in sight, more or less."""
 
-    def add(self, part: Part) -> None:
-        """Put a part below the others."""
-        if part.height:
-            self.parts.append(part)
-            self.starts.append(self.height)
+    def fix(self, *parts: Part) -> None:
+        """Put parts below the others."""
+        self._fixed[len(self._changes)] = [*parts]
+        self._begin(None, 0, 0)
+        self.height += sum(part.height for part in parts)
+
+    def add(self, change: Change, reached: int, delta: int) -> None:
+        """Put a change below the others."""
+        index = len(self._changes)
+        fresh = self._is_fresh(change, index)
+        if fresh and (said := notes(change)):
+            self._notes[index] = [one for note in said for one in _wrapped(note, self._look.width)]
+        self._begin(change, reached, delta)
+        for part in self._parts(index):
+            if fresh and isinstance(part, Head) and part.begins:
+                self.stops.append(change)
+                self.rows.append(self.height)
             self.height += part.height
+
+    def _begin(self, change: Change | None, reached: int, delta: int) -> None:
+        self._starts.append(self.height)
+        self._changes.append(change)
+        self._reached.append(reached)
+        self._deltas.append(delta)
+
+    def _is_fresh(self, change: Change, index: int) -> bool:
+        """Whether it has a row of its own: it is not a further part of the hunk before it."""
+        before = self._changes[index - 1]
+        return before is None or change.hunk is None or before.hunk is not change.hunk
+
+    def _parts(self, index: int) -> list[Part]:
+        """What shows one change: the lines above it, its own row and notes, its lines."""
+        change = self._changes[index]
+        if change is None:
+            return self._fixed[index]
+        file, look, delta = self.file, self._look, self._deltas[index]
+        above: list[Part] = []
+        near, fresh = range(0), self._is_fresh(change, index)
+        if (reached := self._reached[index]) != _NOWHERE:
+            between = self._changes[index - 1], change if fresh else None
+            above, near = _gap(file, look, (reached, change.first, delta), between)
+        own = [Head(Row("hunk", file, change))] if fresh else []
+        own += [Head(Row("note", file, change, text=one)) for one in self._notes.get(index, ())]
+        return [*above, *own, Context(file, near, delta, change), Body(file, change, delta, look)]
 
     def part(self, row: int) -> tuple[Part, int]:
         """The part in a row, and which of its rows that is."""
-        index = bisect_right(self.starts, row) - 1
-        return self.parts[index], row - self.starts[index]
+        index = bisect_right(self._starts, row) - 1
+        parts = self._made.get(index)
+        if parts is None:
+            if len(self._made) >= _MOST_MADE:
+                self._made.clear()
+            parts = self._made[index] = self._parts(index)
+        row -= self._starts[index]
+        for part in parts:
+            if row < part.height:
+                break
+            row -= part.height
+        return part, row
 
 
 def file_rows(file: FileChanges, look: Look) -> FileRows:
     """Lay a file out."""
-    rows = FileRows(file)
-    if not look.alone:
-        rows.add(Head(Row("file", file)))
-    for text in _wrapped(file.note, look.width):
-        rows.add(Head(Row("note", file, None, text=text)))
-    if not file.changes:
-        rows.add(Head(Row("blank", file)))
-        return rows
+    return finished(laying_rows(file, look))
+
+
+def laying_rows(file: FileChanges, look: Look) -> Work[FileRows]:
+    """The same, with a pause after each change."""
+    rows = FileRows(file, look)
+    name = [] if look.alone else [Head(Row("file", file))]
+    words = [Head(Row("note", file, None, text=text)) for text in _wrapped(file.note, look.width)]
+    rows.fix(*name, *words)
     at = delta = 0
     before: Change | None = None
+    nowhere: list[Change] = []
     for change in file.changes:
+        yield
         if _stands_nowhere(file, change):
+            nowhere.append(change)
             continue
-        fresh = before is None or change.hunk is None or before.hunk is not change.hunk
-        near = _gap(rows, look, (at, change.first, delta), (before, change if fresh else None))
-        if fresh:
-            _head(rows, change, look.width)
-        if near:
-            rows.add(Context(file, near, delta, change))
-        rows.add(Body(file, change, delta, look.split))
+        rows.add(change, at, delta)
         at, before, delta = max(at, change.last), change, delta + change.grows
-    rest = _gap(rows, look, (at, len(file.lines), delta), (before, None))
-    if rest and look.unfolded:
-        rows.add(Context(file, rest, delta, None))
-    for change in file.changes:
-        if _stands_nowhere(file, change):  # no lines belong around it
-            _head(rows, change, look.width)
-            rows.add(Body(file, change, delta, look.split))
-    rows.add(Head(Row("blank", file)))
+    if file.changes:
+        above, rest = _gap(file, look, (at, len(file.lines), delta), (before, None))
+        rows.fix(*above, Context(file, rest if look.unfolded else range(0), delta, None))
+    for change in nowhere:  # no lines belong around it
+        rows.add(change, _NOWHERE, delta)
+        yield
+    rows.fix(Head(Row("blank", file)))
     return rows
 
 
@@ -252,39 +320,26 @@ def _stands_nowhere(file: FileChanges, change: Change) -> bool:
 
 
 def _gap(
-    rows: FileRows,
+    file: FileChanges,
     look: Look,
     where: tuple[int, int, int],
     between: tuple[Change | None, Change | None],
-) -> range:
-    """The lines between two changes; returns those that belong below the next one's header."""
+) -> tuple[list[Part], range]:
+    """The lines between two changes, and those that belong below the next one's header."""
     first, last, delta = where
     before, behind = between
-    file = rows.file
     if last <= first:
-        return range(0)
+        return [], range(0)
     above = first if before is None else min(first + CONTEXT, last)
     below = last if behind is None and last == len(file.lines) else max(last - CONTEXT, above)
-    whole = look.unfolded or (file.path, above) in look.opened
-    if (whole or below - above < _FEWEST_FOLDED) and before is None:
-        return range(first, last)
-    if whole or below - above < _FEWEST_FOLDED:
-        rows.add(Context(file, range(first, below), delta, before or behind))
-    else:
-        rows.add(Context(file, range(first, above), delta, before))
-        hidden = below - above
-        words = f"{hidden:,} line{'s' if hidden > 1 else ''}"
-        rows.add(Head(Row("fold", file, None, text=words, gap=above)))
-    return range(below, last)
-
-
-def _head(rows: FileRows, change: Change, width: int) -> None:
-    """The change's own row, and why a person must look at it."""
-    rows.stops.append((rows.height, change))
-    rows.add(Head(Row("hunk", rows.file, change)))
-    for note in notes(change):
-        for text in _wrapped(note, width):
-            rows.add(Head(Row("note", rows.file, change, text=text)))
+    if look.unfolded or (file.path, above) in look.opened or below - above < _FEWEST_FOLDED:
+        if before is None:
+            return [], range(first, last)
+        return [Context(file, range(first, below), delta, before)], range(below, last)
+    hidden = below - above
+    words = f"{hidden:,} line{'s' if hidden > 1 else ''}"
+    fold = Head(Row("fold", file, None, text=words, gap=above))
+    return [Context(file, range(first, above), delta, before), fold], range(below, last)
 
 
 def notes(change: Change) -> list[str]:
@@ -352,11 +407,3 @@ class Document:
         file, at = self.file_at(number)
         part, _ = file.part(at)
         return part.change
-
-    def stops(self) -> list[tuple[int, Change]]:
-        """Row and change of everything that can be stepped to."""
-        return [
-            (start + row, change)
-            for start, file in zip(self.starts, self.files, strict=True)
-            for row, change in file.stops
-        ]

@@ -303,12 +303,12 @@ def counts(palette: Palette, file: FileChanges) -> list[Piece]:
     word = "hunk" if file.hunks else "change"
     pieces: list[Piece] = [
         (f"{total} {word}{'' if total == 1 else 's'}  ", style("muted")),
-        (f"+{file.added} ", style("hunk-added")),
-        (f"{MINUS}{file.removed}", style("hunk-struck")),
+        (f"+{file.standing.added} ", style("hunk-added")),
+        (f"{MINUS}{file.standing.removed}", style("hunk-struck")),
     ]
     if file.hunks:
-        done = file.decided == total
-        pieces.append((f"  {file.decided}/{total}", style("success" if done else "faint")))
+        decided = file.standing.decided
+        pieces.append((f"  {decided}/{total}", style("success" if decided == total else "faint")))
     return pieces
 
 

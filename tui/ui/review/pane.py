@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
+from textual.timer import Timer
 
 from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.steps import Work
 from tui.ui import theme
-from tui.ui.editor.marks import kind_of_hunk
-from tui.ui.editor.overview import Mark, mark_cells
+from tui.ui.editor.overview import mark_cells
 from tui.ui.review.changes import Change, FileChanges
 from tui.ui.review.colours import SideColours
-from tui.ui.review.document import Document, FileRows, Look, Row, Side, file_rows
+from tui.ui.review.document import Look, Row, Side
+from tui.ui.review.layout import Key, Layout, key_of, laying_out
 from tui.ui.review.paint import DiffPainter, Inked, Sheet, state_of
 from tui.ui.review.paint import Painted as PaintedLine
 from tui.ui.rows import Piece, breaks
@@ -27,8 +29,10 @@ _COLOUR_S, _SOON_S = 0.006, 0.016
 _FEWEST_DIGITS = 3
 ABOVE = 2
 """Rows above the chosen change that are kept in sight."""
-Key = tuple[str, int]
-"""Names a change for longer than one layout: its file and its hunk, or its place in the file."""
+_LEAST = 300
+"""Steps of laying out that are done at once, however long they take."""
+_SLICE_S, _REST_S = 0.004, 0.002
+"""Of more a part at a time, with rests between, so that keys are answered."""
 
 
 class DiffPane(Painted):
@@ -43,23 +47,24 @@ class DiffPane(Painted):
         """What is said where there is nothing to show."""
         self.places: dict[int, int] = {}
         """Hunk id -> which place of an ambiguous hunk is chosen; the first if it is not there."""
-        self._files: list[FileChanges] = []
-        self._document = Document([])
-        self._stops: list[tuple[int, Change]] = []
-        self._rows: list[int] = []
-        """The rows of the stops."""
-        self._keys: dict[Key, int] = {}
-        """Name of a change -> its place among the stops."""
+        self.laid = Layout()
+        """What is shown."""
+        self._work: Work[Layout] | None = None
+        """What is to be shown next, as long as it is being laid out."""
+        self._work_timer: Timer | None = None
+        self._on_laid: Callable[[], None] = lambda: None
         self._at = -1
         self._colours: dict[str, SideColours] = {}
         self._painter = DiffPainter(theme.active())
         self._late: set[str] = set()
-        """Files of which lines in sight have no colours yet."""
+        """Files of which lines in sight have not the colours that they keep."""
         self._waits = False
         self._until = 0.0
         self._thumb = range(0)
         self._marks: list[str] = []
         """For each row of the screen the kind of hunk that stands there in the whole document."""
+        self._marked = 0
+        """For how many rows that was worked out."""
         self._digits = _FEWEST_DIGITS
 
     # -- what is shown
@@ -67,12 +72,18 @@ class DiffPane(Painted):
     @property
     def files(self) -> Sequence[FileChanges]:
         """The files that are shown."""
-        return self._files
+        return self.laid.files
+
+    @property
+    def laying(self) -> bool:
+        """True while what is to be shown is being laid out."""
+        return self._work is not None
 
     @property
     def change(self) -> Change | None:
         """The chosen change."""
-        return self._stops[self._at][1] if 0 <= self._at < len(self._stops) else None
+        stops = self.laid.stops
+        return stops[self._at] if 0 <= self._at < len(stops) else None
 
     @property
     def hunk(self) -> Hunk | None:
@@ -83,74 +94,103 @@ class DiffPane(Painted):
     @property
     def file(self) -> FileChanges | None:
         """The file of the chosen change; else the one in sight."""
-        if not self._document.files:
-            return None
-        row = self._stops[self._at][0] if self.change is not None else self.top
-        return self._document.file_at(row)[0].file
+        document = self.laid.document
+        return document.file_at(self._chosen_row())[0].file if document.files else None
 
-    def show(self, files: Sequence[FileChanges], look: Look | None = None) -> None:
-        """Show these; what was looked at stays where it is on the screen."""
-        name, offset = self._anchor()
+    def show(
+        self,
+        files: Work[list[FileChanges]] | Sequence[FileChanges],
+        look: Look | None = None,
+        on_laid: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Show these; what was looked at stays where it is on the screen.
+
+        Of very many changes a part is laid out at a time, and what was shown before stays until
+        that is done; then ``on_laid`` is called.
+        """
+        if self._work_timer is not None:
+            self._work_timer.stop()
         self.look = look or self.look
-        width, alone = max(self.size.width - 1, 20), len(files) == 1
-        self._files = list(files)
-        self._lay_out(
-            [file_rows(file, self.look._replace(width=width, alone=alone)) for file in files]
-        )
-        if name is not None and name in self._keys:
-            self._at = self._keys[name]
-            self.top = self._stops[self._at][0] - offset
+        self._on_laid = on_laid
+        self._work = laying_out(files, self._wanted())
+        self._lay_on()
+
+    def relook(self, look: Look) -> None:
+        """Show the same in another way; behind what is being laid out, if anything is."""
+        self.look = look
+        if self._work is None:
+            self.show(self.files)
+
+    def _wanted(self) -> Look:
+        return self.look._replace(width=max(self.size.width - 1, 20))
+
+    def _lay_on(self) -> None:
+        """Lay a part out, or all that is left."""
+        work, left, until = self._work, _LEAST, perf_counter() + _SLICE_S
+        self._work_timer = None
+        while work is not None:
+            try:
+                next(work)
+            except StopIteration as end:
+                self._work = None
+                self._take(end.value)
+                self._on_laid()
+                if self._work is None and self.laid.wanted != self._wanted():
+                    self.show(self.files)
+                return
+            left -= 1
+            if left <= 0 and perf_counter() > until:
+                self._work_timer = self.set_timer(_REST_S, self._lay_on)
+                return
+
+    def _take(self, laid: Layout) -> None:
+        """Show what is laid out from now on."""
+        name, offset = self._anchor()
+        self.laid = laid
+        longest = max((len(file.lines) + file.standing.removed for file in laid.files), default=0)
+        self._digits = max(len(str(longest)), _FEWEST_DIGITS)
+        self._colours = {
+            file.path: self._colours.get(file.path, SideColours()) for file in laid.files
+        }
+        place = laid.place(name) if name is not None else None
+        if place is not None:
+            self._at = place
+            self.top = laid.rows[self._at] - offset
         else:
-            self._at = min(max(self._at, 0), len(self._stops) - 1)
+            self._at = min(max(self._at, 0), len(laid.stops) - 1)
+        self._marked = 0
         self._settle()
-        row = self._stops[self._at][0] if self.change is not None else self.top
+        row = self._chosen_row()
         if not self.top <= row < self.top + max(self.size.height, 1):
             self.top = row - ABOVE
             self._settle()
         self.refresh()
 
-    def _lay_out(self, rows: list[FileRows]) -> None:
-        self._document = Document(rows)
-        self._stops = self._document.stops()
-        self._rows = [row for row, _ in self._stops]
-        self._keys = {}
-        for index, (row, change) in enumerate(self._stops):
-            self._keys.setdefault(self._key(row, change), index)
-        longest = max((len(file.lines) + file.removed for file in self._files), default=0)
-        self._digits = max(len(str(longest)), _FEWEST_DIGITS)
-        self._colours = {
-            file.path: self._colours.get(file.path, SideColours()) for file in self._files
-        }
-
-    def _key(self, row: int, change: Change) -> Key:
-        if change.hunk is not None:
-            return "", change.hunk.id
-        return self._document.file_at(row)[0].file.path, change.first
+    def _chosen_row(self) -> int:
+        """The first row of the chosen change; else of what is in sight."""
+        return self.laid.rows[self._at] if self.change is not None else self.top
 
     def _anchor(self) -> tuple[Key | None, int]:
         """What must not move: the chosen change, and how far below the top it is."""
-        if self.change is None:
+        if (change := self.change) is None:
             return None, 0
-        row, change = self._stops[self._at]
-        return self._key(row, change), row - self.top
+        row = self.laid.rows[self._at]
+        file = self.laid.document.file_at(row)[0].file
+        return key_of(change, file), row - self.top
 
     def _settle(self) -> None:
         height = self.size.height
-        total = self._document.height
+        total = self.laid.document.height
         self.top = min(max(self.top, 0), max(total - height, 0))
         self._thumb = range(0)
         if total > height >= 3:
             length = max(height * height // total, 1)
             place = round(self.top * (height - length) / max(total - height, 1))
             self._thumb = range(place, place + length)
-        self._marks = mark_cells(height, total, self._minimap()) if total > height else []
-
-    def _minimap(self) -> Iterator[Mark]:
-        """Where the changes stand among all rows, each as long as what it shows."""
-        ends = [*self._rows[1:], self._document.height]
-        for (row, change), end in zip(self._stops, ends, strict=True):
-            rows = max(len(change.old), change.last - change.first) + 1
-            yield Mark(row, min(row + rows, end), kind_of(change))
+        if self._marked != height:
+            self._marked = height
+            marks = self.laid.marks
+            self._marks = mark_cells(height, total, marks) if total > height else []
 
     # -- painting
 
@@ -163,9 +203,8 @@ class DiffPane(Painted):
         """The rows of a region; lines get colours for as long as a frame has time for them."""
         self._until = perf_counter() + _COLOUR_S
         strips = super().render_lines(crop)
-        if self._late and not self._waits:
-            self._waits = True
-            self.set_timer(_SOON_S, self._colour_on)
+        if self._late:
+            self._colour_later()
         return strips
 
     def render_line(self, y: int) -> Strip:
@@ -173,10 +212,11 @@ class DiffPane(Painted):
         width, height = self.size
         inner = max(width - 1, 0)
         number = self.top + y
-        if not self._document.height:
+        document = self.laid.document
+        if not document.height:
             return self._message(y, width, height)
-        if number < self._document.height:
-            strip = self._row(self._document.row(number), inner)
+        if number < document.height:
+            strip = self._row(document.row(number), inner)
         else:
             strip = self._painter.blank(inner)
         return Strip([*strip, self._bar(y)], width)
@@ -235,14 +275,20 @@ class DiffPane(Painted):
             self._late.add(file.path)
         return Inked(side, spans)
 
+    def _colour_later(self) -> None:
+        if not self._waits:
+            self._waits = True
+            self.set_timer(_SOON_S, self._colour_on)
+
     def _colour_on(self) -> None:
-        """Make colours that are missing, then paint once more."""
-        late, self._late, self._waits = self._late, set(), False
-        for path in late:
-            if path in self._colours:
-                self._colours[path].idle(_COLOUR_S)
-        if late:
+        """Make colours that are missing; paint once more when a file has its own."""
+        self._waits = False
+        late = [self._colours[path] for path in self._late if path in self._colours]
+        if any(colours.go_on(_COLOUR_S) for colours in late):
+            self._late.clear()
             self.refresh()
+        elif late:
+            self._colour_later()
 
     def _message(self, y: int, width: int, height: int) -> Strip:
         """What is said instead of a diff, in the middle."""
@@ -252,22 +298,21 @@ class DiffPane(Painted):
         text = rows[index] if 0 <= index < len(rows) else ""
         return Strip([Segment(f"{text:^{width}}", style)]).adjust_cell_length(width, style)
 
+    def on_unmount(self) -> None:
+        """What it showed goes at once; what screens keep in cycles goes some time later."""
+        self.laid, self._work = Layout(), None
+        self._colours, self._marks = {}, []
+
     # -- size
 
     def on_resize(self, event: events.Resize) -> None:
         """Notes are wrapped anew."""
-        self.show(self._files)
+        self._settle()
+        self.relook(self.look)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """It takes what it is given."""
         return container.height
-
-
-def kind_of(change: Change) -> str:
-    """How a change is coloured in the strip: as its hunk stands, else by what it does."""
-    if change.hunk is not None:
-        return kind_of_hunk(change.hunk) or "struck"
-    return "struck" if change.last <= change.first else "accepted"
 
 
 def _within(change: Change, side: Side | None) -> bool:

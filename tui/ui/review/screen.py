@@ -17,15 +17,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.timer import Timer
 
-from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
-from tui.core.edits.roster import waits
+from tui.core.edits.hunk import Hunk, Need
 from tui.core.edits.workspace import Workspace
+from tui.core.steps import Work
 from tui.engine.intents import Against
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keys.key import Scope, When
 from tui.ui.review.bars import FileList, Title, TitleBar
-from tui.ui.review.changes import FileChanges, of_hunks
+from tui.ui.review.changes import FileChanges, HunkCounts, making
 from tui.ui.review.decisions import DecidingScreen
 from tui.ui.review.diffs import DiffLoad, against_words, following, next_words
 from tui.ui.review.view import DiffView
@@ -38,9 +38,9 @@ SPLIT_COLUMNS = 120
 _FEWEST_SPLIT = 60
 WIDE_COLUMNS = 200
 """From this width on the files have a column of their own."""
-_PAUSE_S, _DIFF_PAUSE_S, _SHARE = 0.05, 0.5, 8
+_PAUSE_S, _DIFF_PAUSE_S, _SHARE, _LONG_S = 0.05, 0.5, 8, 0.4
 """After each time hunks or diffs are laid out it rests so long, or so many times as long as that
-took."""
+took; what took longer than this was done in parts, and it rests as long."""
 Which = Literal["turn", "pending"]
 
 
@@ -78,11 +78,13 @@ class ReviewScreen(DecidingScreen):
         self._keys = KeysLine(id="review-keys")
         self._load = DiffLoad(session)
         self._look_timer: Timer | None = None
-        self._look_again_s = 0.0
+        self._look_again_s = self._began_s = 0.0
         self._laid_out = Size(0, 0)
         """The size of the screen for which it was laid out last."""
         self._first = True
         self._left = False
+        self._look_after = False
+        """Something changed while the last layout was made."""
         self._loading = False
         """A diff is being worked out."""
 
@@ -132,6 +134,7 @@ class ReviewScreen(DecidingScreen):
     def leave(self, message: Message | None = None) -> None:
         """Back to the workbench, which gets this message."""
         self._left = True
+        self.app.theme_changed_signal.unsubscribe(self)  # it would keep the screen
         self.dismiss()
         if message is not None:
             self._tell(message)
@@ -140,7 +143,9 @@ class ReviewScreen(DecidingScreen):
 
     def _look_soon(self) -> None:
         """Lay out anew when that is due: at most a share of the time goes into it."""
-        if self._look_timer is None:
+        if self.view.laying:
+            self._look_after = True
+        elif self._look_timer is None:
             wait_s = max(self._look_again_s - perf_counter(), 0.0)
             self._look_timer = self.set_timer(wait_s, self.look) if wait_s else None
             if not wait_s:
@@ -153,13 +158,13 @@ class ReviewScreen(DecidingScreen):
             self._look_timer = None
         if self._left:
             return
-        began_s = perf_counter()
+        began_s = self._began_s = perf_counter()
         self._laid_out = self.size
+        self._look_after = False
         if self._against is None:
             workspace = self.session.workspace
             listed = _listed(workspace, self._which)
-            self._show(of_hunks(workspace, listed, self.view.places))
-            self._look_again_s = _rested(began_s, _PAUSE_S)
+            self._show(making(workspace, listed, self.view.places))
         else:
             if not self._loading:
                 self._loading = True
@@ -176,14 +181,18 @@ class ReviewScreen(DecidingScreen):
             files = [] if against is None else await self._load.files(against, path)
         self._loading = False
         if self._against is not None and not self._left:
+            self._began_s = began_s
             self._show(files)
-            self._look_again_s = _rested(began_s, _DIFF_PAUSE_S)
 
-    def _show(self, files: list[FileChanges]) -> None:
+    def _show(self, files: Work[list[FileChanges]] | list[FileChanges]) -> None:
+        self.view.words = "One moment…"
+        self.view.show(files, self.view.look._replace(split=self.split), self._laid)
+
+    def _laid(self) -> None:
+        """What there is is shown."""
         view = self.view
-        view.words = self._nothing()
-        view.show(files, view.look._replace(split=self.split))
-        if self._first and files:
+        view.words = _nothing(self._which, self._against, self._path, self._load.why)
+        if self._first and view.files:
             self._first = False
             if self.decides:
                 if not view.choose_hunk(self.after):
@@ -192,17 +201,10 @@ class ReviewScreen(DecidingScreen):
                 if hunk is not None and not hunk.decidable:
                     view.next_pending()
         self.update_bars()
-
-    def _nothing(self) -> str:
-        if self._against is not None and self._load.why:
-            return f"Nothing is compared: {self._load.why}."
-        if self._against is not None:
-            what = f"'{self._path}'" if self._path else "Nothing"
-            same = "is the same as" if self._path else "differs from"
-            return f"{what} {same} {against_words(self._against)}."
-        if self._which == "pending":
-            return "No hunk waits for a decision. t shows those of the last turn."
-        return "No model has changed a file yet. What it changes is reviewed here, as it lands."
+        self._look_again_s = _rested(self._began_s, _DIFF_PAUSE_S if self._against else _PAUSE_S)
+        if self._look_after:
+            self._look_after = False
+            self._look_soon()
 
     def update_bars(self) -> None:
         """Title, files and footer say what there is now."""
@@ -213,9 +215,9 @@ class ReviewScreen(DecidingScreen):
         hunk = self.view.hunk
         if hunk is not None and (hunk.decidable or hunk.placeable):
             states.add("pending")
-        if any(waits(one) for file in self.view.files for one in file.hunks):
+        if self.view.laid.counts.waiting or self.view.laid.counts.conflicts:
             states.add("waiting")
-        if status.busy or status.retry_s is not None:
+        if status.busy or status.retry_s is not None or status.deciding:
             states.add("stoppable")
         scopes: tuple[Scope, ...] = ("turn", "diff") if self.decides else ("diff",)
         if scopes != self.scopes:
@@ -230,20 +232,22 @@ class ReviewScreen(DecidingScreen):
 
     def _titled(self) -> Title:
         files = self.view.files
-        shown = (sum(file.added for file in files), sum(file.removed for file in files))
+        counts = self.view.laid.counts
+        shown = (counts.added, counts.removed)
         alert = "a question waits: Esc leads to it" if self.session.status.asks else self.said
+        if self.session.status.deciding:
+            alert = f"{self.session.status.deciding}, Esc stops"
         how = "side by side" if self.split else "one column"
         if self._against is not None:
             count = f"{len(files)} file{'' if len(files) == 1 else 's'}"
             words = f"against {against_words(self._against)} · {count} · only looked at"
             return Title("diff", words, alert, how, *shown)
-        hunks = [hunk for file in files for hunk in file.hunks]
-        if any(hunk.stage in OPEN and not hunk.placeable for hunk in hunks):
+        if counts.landing:
             alert = alert or "landing…"
         what = "last turn" if self._which == "turn" else "all pending"
         if self.session.status.auto_accept:
             what += " · auto-accept"
-        words = f"{what} · {_tally(hunks)}{_elsewhere(self.session.workspace, hunks)}"
+        words = f"{what} · {_tally(counts)}{_elsewhere(self.session.workspace, self._which)}"
         return Title("review", words, alert, how, *shown)
 
     # -- what is shown, and how
@@ -260,7 +264,7 @@ class ReviewScreen(DecidingScreen):
         """Whole files, or only what changed."""
         look = self.view.look
         opened: frozenset[tuple[str, int]] = frozenset()
-        self.view.show(self.view.files, look._replace(unfolded=not look.unfolded, opened=opened))
+        self.view.relook(look._replace(unfolded=not look.unfolded, opened=opened))
 
     def action_which_hunks(self) -> None:
         """The last turn's, or all that are pending."""
@@ -315,38 +319,49 @@ class ReviewScreen(DecidingScreen):
 
 
 def _rested(began_s: float, pause_s: float) -> float:
-    """When what began then may be done again."""
+    """When what began then may be done again; what took long was done in parts."""
     now_s = perf_counter()
-    return now_s + max(pause_s, (now_s - began_s) * _SHARE)
+    took_s = now_s - began_s
+    return now_s + max(pause_s, min(took_s * _SHARE, _LONG_S), took_s)
 
 
-def _tally(hunks: list[Hunk]) -> str:
+def _tally(counts: HunkCounts) -> str:
     """How many there are, and how they stand."""
-    total = f"{len(hunks):,} hunk{'' if len(hunks) == 1 else 's'}"
-    waiting = sum(hunk.decidable or hunk.placeable for hunk in hunks)
-    accepted = sum(hunk.decision is Decision.ACCEPTED for hunk in hunks)
-    rejected = sum(hunk.decision is Decision.REJECTED for hunk in hunks)
-    conflicts = sum(hunk.stage is Stage.CONFLICT and waits(hunk) for hunk in hunks)
-    refused = sum(hunk.stage is Stage.REFUSED for hunk in hunks)
-    told = [(waiting, "pending"), (conflicts, "in conflict"), (accepted, "accepted")]
-    told += [(rejected, "rejected"), (refused, "refused")]
+    total = f"{counts.total:,} hunk{'' if counts.total == 1 else 's'}"
+    told = [(counts.waiting, "pending"), (counts.conflicts, "in conflict")]
+    told += [(counts.accepted, "accepted"), (counts.rejected, "rejected")]
+    told += [(counts.refused, "refused")]
     parts = [f"{count:,} {word}" for count, word in told if count]
     return " · ".join([total, *parts])
 
 
-def _elsewhere(workspace: Workspace, shown: list[Hunk]) -> str:
-    """How many others wait, and how to see them."""
-    waiting = sum(map(waits, workspace.roster.unsettled())) - sum(map(waits, shown))
-    return f" · {waiting:,} from before, t shows them" if waiting > 0 else ""
+def _nothing(which: Which, against: Against | None, path: str, why: str) -> str:
+    """What is said where there is nothing to show."""
+    if against is not None and why:
+        return f"Nothing is compared: {why}."
+    if against is not None:
+        what = f"'{path}'" if path else "Nothing"
+        same = "is the same as" if path else "differs from"
+        return f"{what} {same} {against_words(against)}."
+    if which == "pending":
+        return "No hunk waits for a decision. t shows those of the last turn."
+    return "No model has changed a file yet. What it changes is reviewed here, as it lands."
+
+
+def _elsewhere(workspace: Workspace, which: Which) -> str:
+    """How many hunks of earlier turns wait, and how to see them."""
+    if which == "pending" or not workspace.hunks:
+        return ""
+    latest = workspace.hunks[-1].turn
+    before = (one for one in workspace.roster.in_file(None) if one.hunks[0].turn != latest)
+    waiting = sum(one.needs[Need.LOOK] + one.needs[Need.DECISION] for one in before)
+    return f" · {waiting:,} from before, t shows them" if waiting else ""
 
 
 def _listed(workspace: Workspace, which: Which) -> list[Hunk]:
     """The hunks to be shown, in the order in which they came."""
     if which == "pending":
         return workspace.roster.unsettled()
-    found: list[Hunk] = []
-    for hunk in reversed(workspace.hunks):
-        if hunk.turn != workspace.hunks[-1].turn:
-            break
-        found.append(hunk)
-    return found[::-1]
+    hunks = workspace.hunks
+    rows = range(len(hunks) - 1, -1, -1)
+    return hunks[next((row for row in rows if hunks[row].turn != hunks[-1].turn), -1) + 1 :]

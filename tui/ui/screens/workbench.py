@@ -67,6 +67,7 @@ class Workbench(WorkbenchCommands):
         """``workspace`` is the folder's absolute path; ``branch`` that of git, if any."""
         super().__init__()
         self.session = session
+        self.on_focused_painted = session.input_first.shown
         name = workspace.rstrip("/").rpartition("/")[2] or workspace
         self._header = Header(session.status, name, branch, id="header")
         self.transcript = Transcript(session, root=workspace, id="transcript")
@@ -110,9 +111,9 @@ class Workbench(WorkbenchCommands):
             self.transcript.sync(notices)
         self.editor.sync(notices)
         self.panes.turn_map.sync(notices)
+        self.prompt_box.sync(notices)
         if notices.status:
             self._header.update_bar()
-            self.prompt_box.sync()
             self._after_turn()
         if notices.status or notices.meter:
             self.status_line.sync(only_meter=not notices.status)

@@ -15,6 +15,7 @@ from tui.engine.intents import (
     SendFailure,
     SetEffort,
     StopCommand,
+    StopDeciding,
     Switch,
     UndoTurn,
     Verify,
@@ -68,9 +69,11 @@ class WorkbenchKeys(WorkbenchPanes):
         raise NotImplementedError
 
     def action_interrupt(self) -> None:
-        """Stop first, always; else a running command; else close what is open."""
+        """Stop first, always; else deciding, or a running command; else close what is open."""
         if self.stoppable:
             self.submit(Interrupt())
+        elif self.session.status.deciding:
+            self.submit(StopDeciding())
         elif self.session.status.running:
             self.submit(StopCommand())
         elif not any(leave() for leave in self._ways_out()):

@@ -77,6 +77,8 @@ class TerminalDriver(Driver):
         self._pipe = OutputPipe(_output_fileno(), self._stamp)
         self._pipe.on_missed = self._repaint
         self._order = KeyOrder(app.post_message, self._loop)
+        if (session := getattr(app, "session", None)) is not None:
+            self._order.first = session.input_first
         if (until_wanted := getattr(app, "hold_keys", None)) is not None:
             self._order.hold()
             until_wanted(self._order.release)

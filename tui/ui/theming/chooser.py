@@ -186,6 +186,10 @@ class ThemeChooser(ModalScreen[None]):
         self._list.show(self._all, self._before)
         self._tell()
 
+    def on_unmount(self) -> None:
+        """Textual's signal would keep it."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
     def on_resize(self, event: events.Resize) -> None:
         """The sample stands beside the list where there is room; else the app itself is one."""
         self.set_class(event.size.width < _ROOM_FOR_SAMPLE, "-narrow")

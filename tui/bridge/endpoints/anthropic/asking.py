@@ -9,7 +9,7 @@ from typing import Any
 from tui.bridge.endpoints.anthropic.caching import mark
 from tui.bridge.endpoints.anthropic.content import Block, told_as_json
 from tui.bridge.endpoints.anthropic.conversation import Conversation, conversation
-from tui.bridge.endpoints.anthropic.lessons import THOUGHTS, leave_out, taught
+from tui.bridge.endpoints.anthropic.lessons import THOUGHTS, adapted, leave_out
 from tui.bridge.endpoints.anthropic.models import Ways, nearest, ways
 from tui.bridge.endpoints.anthropic.options import VERSION, Options
 from tui.bridge.endpoints.base import Asked
@@ -61,7 +61,7 @@ def asking(asked: Asked, options: Options, version: str = VERSION) -> Asking:
     request = asked.request
     box = toolbox(asked)
     lessons = asked.lessons if isinstance(asked, Turn) else frozenset()
-    model_ways = taught(ways(asked.model, asked.facts, options), lessons)
+    model_ways = adapted(ways(asked.model, asked.facts, options), lessons)
     told = conversation(asked, box, thoughts=THOUGHTS not in lessons)
     choice = box.choice(request.get("tool_choice"))
     most = _max_tokens(asked, model_ways)

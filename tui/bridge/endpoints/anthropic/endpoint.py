@@ -12,7 +12,7 @@ from tui.bridge.endpoints.anthropic.options import Options, options_of
 from tui.bridge.endpoints.base import Asked, Refused, Target, Unusable
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.telling import Telling
-from tui.core.wire.untaken import MOST_TRIES, STATUSES
+from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream

@@ -14,7 +14,7 @@ from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target
 from tui.bridge.endpoints.http_endpoint import Reader
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, guarded
-from tui.core.wire.frames import request as encoded
+from tui.core.wire.frames import request_body
 from tui.errors import EndpointError
 
 _VERSION_HEADER, _BETA_HEADER = "anthropic-version", "anthropic-beta"
@@ -38,7 +38,7 @@ class AnthropicLanguage:
             address = messages_address(target.address, target.spec, told)
         except EndpointError as error:
             raise Refused(400, "invalid_endpoint", str(error)) from error
-        return address, encoded(sent.body).encode()
+        return address, request_body(sent.body)
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
         """See `Language`."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from tui.bridge.endpoints.anthropic.models import EFFORTS, Ways
 from tui.bridge.endpoints.base import Refused
-from tui.core.wire.untaken import fields_refused, without
+from tui.core.wire.refused_fields import fields_refused, without
 
 _COMPLAINT = re.compile(
     r"extra (inputs|fields)|not (permitted|allowed|supported|available|accepted)|unsupported|"
@@ -107,7 +107,7 @@ def fields_in(lessons: frozenset[str]) -> list[str]:
     return sorted(one for one in fields if " " not in one and one != THOUGHTS)
 
 
-def taught(known: Ways, lessons: frozenset[str]) -> Ways:
+def adapted(known: Ways, lessons: frozenset[str]) -> Ways:
     """How the model wants to be asked, by what was learnt."""
     if _BUDGET in lessons:
         known = replace(known, thinking="adaptive", efforts=known.efforts or EFFORTS)

@@ -19,9 +19,10 @@ from tui.bridge.endpoints.carried import seal
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.endpoints.tools import Call, Toolbox
 from tui.bridge.upstream.complaint import complaint_in, excerpt
-from tui.bridge.upstream.loose_json import value_of
+from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import secrets_in
+from tui.core.wire.gathered import Gathered
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import usage_fields
 from tui.core.wire.usage import Usage
@@ -50,21 +51,23 @@ class _Opened:
     index: int | None = None
     """Of the item that tells of it; None: nothing was told."""
     call: Call | None = None
-    pieces: list[str] = field(default_factory=list)
+    text: Gathered = field(default_factory=Gathered)
     signature: list[str] = field(default_factory=list)
 
     def whole(self) -> Block:
         """The block as it is given back to its provider."""
-        text = "".join(self.pieces)
+        text = str(self.text)
         kind = str(self.block["type"])
         if kind in _STARTED:
             block = {**self.block, _STARTED[kind]: text}
             return {**block, "signature": "".join(self.signature)} if self.signature else block
-        return {**self.block, "input": _object(text)} if text else self.block
+        return {**self.block, "input": _object(_of_text(text)) or {}} if text else self.block
 
 
 class Reading:
     """One answer. See `endpoints.http_endpoint.Reader`."""
+
+    mends = False
 
     def __init__(self, asked: Asked, target: Target, telling: Telling, box: Toolbox) -> None:
         self._asked = asked
@@ -73,7 +76,7 @@ class Reading:
         self._host = urlsplit(target.address.url).hostname or "the endpoint"
         self._mask = Mask(secrets_in(target.address))
         self._open: dict[int, _Opened] = {}
-        self._said: list[Block] = []
+        self._said: list[_Opened] = []
         """The blocks that are whole."""
         self._torn = ""
         """The tool that was called with arguments that are no JSON."""
@@ -105,7 +108,7 @@ class Reading:
 
     def hear(self, message: Message) -> None:
         """Take one event; unknown ones, and pings, mean nothing here."""
-        event = _decoded(message.data)
+        event = _object(message)
         if event is None:
             if not message.data.strip():
                 return
@@ -122,9 +125,9 @@ class Reading:
             self._foreign = True
             self._complaint = complaint_in(event).message or self._complaint
 
-    def hear_whole(self, body: bytes) -> None:
+    def hear_whole(self, message: Message) -> None:
         """Take a message that came as one JSON object."""
-        whole = _decoded(body)
+        whole = _object(message)
         if whole is None:
             raise Broken(f"The answer of {self._host} is not JSON.")
         content = whole.get("content")
@@ -142,7 +145,7 @@ class Reading:
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`. Raises Refused."""
-        told = refusal(status, _decoded(body), body, host)
+        told = refusal(status, _object(Message("", body)), body, host)
         self._telling.refuse(told.status, told.code, told.message, None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
@@ -215,7 +218,7 @@ class Reading:
         """More of a block's text, or of a call's arguments."""
         if not text:
             return
-        opened.pieces.append(text)
+        opened.text.add(text)
         if opened.call is not None:
             text = opened.call.feed(text)
         elif opened.block["type"] not in _STARTED:
@@ -235,7 +238,7 @@ class Reading:
             self._end_call(opened, opened.call)
             return
         block = opened.whole()
-        self._said.append(block)
+        self._said.append(opened)
         if kind == "redacted_thinking" or (kind == "thinking" and block.get("signature")):
             opened.index = (
                 telling.item_added({"type": "reasoning"}) if opened.index is None else opened.index
@@ -246,17 +249,17 @@ class Reading:
             telling.item_done(opened.index)
         else:
             content = seal(KIND, self._asked.model, {"blocks": [block]})
-            telling.item_done(opened.index, {"encrypted_content": content})
+            telling.item_done(opened.index, {"encrypted_content": content} if content else None)
 
     def _end_call(self, opened: _Opened, call: Call) -> None:
         given = opened.block.get("input")
-        if not opened.pieces and isinstance(given, dict | str) and given:
+        if not opened.text and isinstance(given, dict | str) and given:
             # it came whole, with the block's beginning
             self._more(opened, given if isinstance(given, str) else _encoded(given))
         index = opened.index or 0
         if rest := call.end():
             self._telling.delta(index, rest)
-        self._said.append(opened.whole())
+        self._said.append(opened)
         if call.sound:
             self._telling.item_done(index)
         else:  # whether it was cut off is said later
@@ -279,7 +282,7 @@ class Reading:
         for at in sorted(self._open):
             self._block_stop({"index": at})
         if reason == "pause_turn" and isinstance(self._asked, Turn):
-            self._asked.said.extend(self._said)
+            self._asked.said.extend(opened.whole() for opened in self._said)
             self._asked.spent.append(self._counting.usage)
         elif reason == "refusal":
             self._decline()
@@ -321,16 +324,14 @@ def _index(event: Mapping[str, Any]) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _decoded(data: bytes) -> dict[str, Any] | None:
-    try:
-        value = value_of(data)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else {}
+def _object(message: Message) -> dict[str, Any] | None:
+    """The JSON object of a message; empty for another value, None for null or no JSON."""
+    value = said_by(message)
+    return value if isinstance(value, dict | None) else {}
 
 
-def _object(text: str) -> dict[str, Any]:
-    return _decoded(text.encode("utf-8", "replace")) or {}
+def _of_text(text: str) -> Message:
+    return Message("", text.encode("utf-8", "replace"))
 
 
 def _encoded(value: Mapping[str, Any]) -> str:

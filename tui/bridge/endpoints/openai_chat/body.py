@@ -14,7 +14,7 @@ from tui.bridge.endpoints.openai_chat.wording import description
 from tui.bridge.endpoints.openai_responses.asking import EFFORTS, nearest_effort
 from tui.bridge.endpoints.schemas import without as schemas_without
 from tui.bridge.endpoints.tools import ANY_ID, Choice, Toolbox
-from tui.core.wire.untaken import without
+from tui.core.wire.refused_fields import without
 
 _AS_THEY_ARE = (
     "temperature",

@@ -18,6 +18,7 @@ from tui.bridge.endpoints.telling import Telling
 from tui.bridge.endpoints.tools import Call, Toolbox
 
 _MOST_NAME_CHARS = 1024
+_MOST_SUMMED_CHARS = 2**16
 MOST_CALLS = 256
 """Of one answer; a server that makes more of them has gone astray."""
 
@@ -39,7 +40,7 @@ class _Entry:
     early: list[str] = field(default_factory=list)
     """Arguments that came before the name."""
     said: tuple[int, int] = (0, 0)
-    """Length and checksum of its arguments: to know them again."""
+    """Length of its arguments, and checksum of their beginning: to know them again."""
 
     @property
     def whole(self) -> bool:
@@ -222,5 +223,5 @@ def _begins(arguments: str) -> bool:
 
 def _summed(arguments: str, before: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     size, checksum = before
-    data = arguments.encode("utf-8", "surrogatepass")
-    return size + len(data), zlib.crc32(data, checksum)
+    data = arguments[: max(_MOST_SUMMED_CHARS - size, 0)].encode("utf-8", "surrogatepass")
+    return size + len(arguments), zlib.crc32(data, checksum)

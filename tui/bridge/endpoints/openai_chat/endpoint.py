@@ -10,7 +10,7 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint
 from tui.bridge.endpoints.openai_chat.language import ChatLanguage
 from tui.bridge.endpoints.openai_chat.lessons import Turn
 from tui.bridge.endpoints.telling import Telling
-from tui.core.wire.untaken import MOST_TRIES, STATUSES
+from tui.core.wire.refused_fields import MOST_TRIES, STATUSES
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream

@@ -1,4 +1,4 @@
-"""Chat Completions over HTTP, with what one endpoint has taught of its dialect."""
+"""Chat Completions over HTTP, with what has been learnt of its dialect."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
 from tui.bridge.endpoints.http_endpoint import Reader
 from tui.bridge.endpoints.openai_chat.body import body, toolbox
 from tui.bridge.endpoints.openai_chat.dialect import Dialect, dialect
-from tui.bridge.endpoints.openai_chat.lessons import Turn, taught
+from tui.bridge.endpoints.openai_chat.lessons import Turn, adapted
 from tui.bridge.endpoints.openai_chat.reader import ChatReader
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, checked, secrets_in
-from tui.core.wire.frames import request
+from tui.core.wire.frames import request_body
 from tui.core.wire.masking import Mask
 from tui.errors import EndpointError
 
@@ -42,7 +42,7 @@ class ChatLanguage:
         if habits.cache_key_header and isinstance(key, str) and key.isascii() and key.isprintable():
             headers = {**address.headers, habits.cache_key_header: key[:256]}
             address = replace(address, headers=headers)
-        return address, request(told).encode()
+        return address, request_body(told)
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
         """See `Language`."""
@@ -65,7 +65,7 @@ class ChatLanguage:
 
         It is left out from now on.
         """
-        habits = taught(self.dialect(turn), turn.sent, error)
+        habits = adapted(self.dialect(turn), turn.sent, error)
         if habits is None:
             return False
         while len(self._learnt) >= _MOST_MODELS:

@@ -14,7 +14,7 @@ from tui.bridge.endpoints.openai_chat.dialect import Dialect
 from tui.bridge.endpoints.openai_chat.thoughts import FIELDS
 from tui.bridge.endpoints.schemas import DISPENSABLE, without
 from tui.bridge.endpoints.tools import Toolbox
-from tui.core.wire.untaken import fields_refused
+from tui.core.wire.refused_fields import fields_refused
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _THOUGHTS = re.compile(rf"\b(?:{'|'.join(FIELDS)})\b")
@@ -48,7 +48,7 @@ class Turn(Asked):
     sent: Sent = field(default_factory=Sent)
 
 
-def taught(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
+def adapted(habits: Dialect, asked: Sent, error: Refused) -> Dialect | None:
     """The dialect without what a server complains of; None: it complains of something else."""
     words, sent = f"{error.param} {error}", asked.body
     changed = msgspec.structs.replace

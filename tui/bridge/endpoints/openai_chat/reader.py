@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tui.bridge.endpoints.base import Broken, Unusable
@@ -14,8 +14,9 @@ from tui.bridge.endpoints.openai_chat.think_tags import ThinkTags
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.endpoints.tools import Toolbox
 from tui.bridge.upstream.complaint import complaint_in, excerpt
-from tui.bridge.upstream.loose_json import value_of
+from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
+from tui.core.wire.frames import STEP_CHARS
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import usage_fields
 from tui.core.wire.usage import Usage
@@ -45,13 +46,17 @@ _TOO_LONG = re.compile(
 """What a conversation that does not fit is called."""
 MOST_CHUNKS = 2_000_000
 """Of one answer, those that say nothing among them."""
+_OF_TEXT = frozenset({"role", "content"})
 _NOTHING = (b"", b"[DONE]")
+_MOST_BLANK_BYTES = 1000
 _REASONING = ("reasoning_content", "reasoning")
 _STATUS_WORDS = {"rate": 429, "quota": 429, "overload": 503, "unavailable": 503, "auth": 401}
 
 
 class ChatReader:
     """See `endpoints.http_endpoint.Reader`."""
+
+    mends = True
 
     def __init__(
         self, telling: Telling, model: str, toolbox: Toolbox, dialect: Dialect, mask: Mask
@@ -83,12 +88,13 @@ class ChatReader:
 
     def hear(self, message: Message) -> None:
         """See `Reader`. Raises Broken: the chunk is not JSON."""
-        if message.data.strip() in _NOTHING or self._telling.done:
+        nothing = len(message.data) < _MOST_BLANK_BYTES and message.data.strip() in _NOTHING
+        if nothing or self._telling.done:
             return
         self._heard += 1
         if self._heard > MOST_CHUNKS:
             raise Unusable("The answer does not come to an end: it was stopped.")
-        chunk = _decoded(message.data.removeprefix(b"data: "))  # some gateways say it twice
+        chunk = said_by(message, mend=True)
         if isinstance(chunk, list) or (message.event == "error" and not isinstance(chunk, dict)):
             chunk = _object(chunk) or {"error": excerpt(message.data) or "(no words)"}
         if chunk is None:
@@ -99,18 +105,30 @@ class ChatReader:
         if isinstance(chunk, dict):
             self._chunk(chunk, message.event)
 
-    def hear_whole(self, body: bytes) -> None:
+    def hear_long(self, message: Message) -> Iterator[None]:
+        """See `Reader`: a text that may hold tags is looked through piece by piece."""
+        delta = _only_delta(message.value)
+        text = delta.get("content")
+        if self._tags is not None and isinstance(text, str) and delta.keys() <= _OF_TEXT:
+            for at in range(0, len(text) - STEP_CHARS, STEP_CHARS):
+                piece = {"choices": [{"delta": {"content": text[at : at + STEP_CHARS]}}]}
+                self.hear(message._replace(value=piece))
+                yield
+            delta["content"] = text[len(text) - (len(text) - 1) % STEP_CHARS - 1 :]
+        self.hear(message)
+
+    def hear_whole(self, message: Message) -> None:
         """See `Reader`."""
-        answer = _object(_decoded(body))
+        answer = _object(said_by(message, mend=True))
         if not answer:
-            said = excerpt(body)
+            said = excerpt(message.data)
             raise Broken(f"The provider's answer is not JSON{': ' + said if said else '.'}")
         self._chunk(answer, "")
         self._end(self._finish or ("stop" if answer.get("choices") else ""), "")
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""
-        answer = _decoded(body)
+        answer = said_by(Message("", body), mend=True)
         said = complaint_in(_object(answer))
         message = said.message
         if not message and status in (401, 403):
@@ -313,13 +331,13 @@ def _status_of(code: str) -> int:
     return found or (400 if "invalid" in low or "not_found" in low else 500)
 
 
+def _only_delta(chunk: object) -> dict[str, Any]:
+    """The delta of a chunk that has one; else an empty one."""
+    choices = chunk.get("choices") if isinstance(chunk, dict) else None
+    only = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    delta = only.get("delta") if isinstance(only, dict) and not only.get("index") else None
+    return delta if isinstance(delta, dict) else {}
+
+
 def _object(answer: object) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
-
-
-def _decoded(data: bytes) -> Any:
-    """A JSON value; None: it is none."""
-    try:
-        return value_of(data, mend=True)
-    except ValueError:
-        return None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tui.bridge.endpoints.base import Unusable
 from tui.core.wire.calls import CALL_OUTPUTS
 
 Item = dict[str, Any]
@@ -37,6 +38,10 @@ class _Entry:
     index: int
     item: Item | None = None
     """As it ended; None: it is open."""
+
+
+MOST_OPEN = 256
+"""Items that have begun and not ended; each is looked at when one more begins."""
 
 
 class ItemBook:
@@ -99,7 +104,10 @@ class ItemBook:
         return entry
 
     def _added(self, item: Item, index: int | None) -> _Entry:
-        found = _first(self._open(), item, _is_named)
+        still_open = self._open()
+        if len(still_open) >= MOST_OPEN:
+            raise Unusable(f"The endpoint has {MOST_OPEN} items open at once: it was stopped.")
+        found = _first(still_open, item, _is_named)
         return found or self._begin(str(item.get("type")), _names(item), index)
 
     def _done(self, item: Item, index: int | None) -> _Entry | None:

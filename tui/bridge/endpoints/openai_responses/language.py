@@ -6,23 +6,23 @@ from dataclasses import replace
 
 from tui.bridge.endpoints.base import Asked, Target
 from tui.bridge.endpoints.http_endpoint import Reader
+from tui.bridge.endpoints.openai_responses.requests import EndpointRequests
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
-from tui.bridge.endpoints.openai_responses.untaken import Taught
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, checked
-from tui.core.wire.frames import request
+from tui.core.wire.frames import request_body
 
 
 class ResponsesLanguage:
     """See `endpoints.http_endpoint.Language`."""
 
-    def __init__(self, taught: Taught) -> None:
-        self._taught = taught
+    def __init__(self, requests: EndpointRequests) -> None:
+        self._requests = requests
 
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """See `Language`."""
-        body = {**self._taught.body(asked, list(asked.items)), "stream": True}
-        return http_address(target.address), request(body).encode()
+        body = {**self._requests.body(asked, list(asked.items)), "stream": True}
+        return http_address(target.address), request_body(body)
 
     def reader(self, asked: Asked, target: Target, telling: Telling) -> Reader:
         """See `Language`."""

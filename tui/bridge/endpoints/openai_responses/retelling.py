@@ -6,13 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tui.bridge.endpoints.base import status_of
+from tui.bridge.endpoints.base import MOST_READ_CHARS, status_of
 from tui.bridge.endpoints.openai_responses.items import DONE, ItemBook, begun, text_of
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.upstream.complaint import complaint_in, excerpt
-from tui.bridge.upstream.loose_json import value_of
+from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address, secrets_in
+from tui.core.wire.events import MOST_ERROR_CHARS
+from tui.core.wire.frames import is_long
 from tui.core.wire.masking import Mask
 from tui.core.wire.pauses import pause_header, retry_after_s
 from tui.core.wire.server.run import FinishStatus, Run
@@ -29,6 +31,8 @@ _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progr
 class Retelling:
     """One run and the upstream that answers it."""
 
+    mends = False
+
     def __init__(self, run: Run | Telling, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
@@ -42,7 +46,7 @@ class Retelling:
 
     def hear(self, message: Message) -> None:
         """Take one server-sent message; what cannot be read is skipped."""
-        event = decoded(message.data)
+        event = _object(said_by(message))
         if event is None and message.event == "error":
             event = {"error": excerpt(message.data)}
         if event is not None:
@@ -67,9 +71,9 @@ class Retelling:
         elif self._items.placed(event) and not self._tears(kind, event.get("item")):
             self._run.pass_on(event)
 
-    def hear_whole(self, body: bytes) -> None:
+    def hear_whole(self, message: Message) -> None:
         """Take a response that came as one JSON object."""
-        response = decoded(body)
+        response = _object(said_by(message))
         if response is None:
             self._run.fail("server_error", "The server's answer is not a response.")
         elif response.get("object") == "chat.completion":
@@ -83,7 +87,7 @@ class Retelling:
 
     def refuse(self, status: int, body: bytes, headers: Mapping[str, str], host: str) -> None:
         """End a run that the upstream refused with an HTTP status."""
-        said = complaint_in(decoded(body) or {})
+        said = complaint_in(_object(said_by(Message("", body))) or {})
         message = said.message
         if not message and status in (401, 403):
             message = f"{host} refused the key (HTTP status {status})."
@@ -123,8 +127,11 @@ class Retelling:
             told = error if isinstance(error, dict) else {}
             words = _word(told.get("message")) or "The server gave up without a reason."
             code = _word(told.get("code")) or "server_error"
-            error = self._mask.value({**told, "code": code, "message": words})
-        details = self._mask.value(response.get("incomplete_details"))
+            more = {name: value for name, value in told.items() if not is_long(value, 1000, 100)}
+            cut = {"code": code[:1000], "message": words[:MOST_ERROR_CHARS]}
+            error = self._mask.value({**more, **cut})
+        details = response.get("incomplete_details")
+        details = None if is_long(details, 1000, 100) else self._mask.value(details)
         self._run.conclude(status, {**response, "error": error, "incomplete_details": details})
 
     def _error(self, event: dict[str, Any]) -> None:
@@ -161,7 +168,7 @@ class Retelling:
         if kind != DONE or not isinstance(item, dict) or item.get("type") != "function_call":
             return False
         arguments = item.get("arguments")
-        if not isinstance(arguments, str) or not arguments.strip() or _is_json(arguments):
+        if not isinstance(arguments, str) or _is_json(arguments):
             return False
         self._torn = _word(item.get("name")) or "a function"
         return True
@@ -172,21 +179,21 @@ class Retelling:
         self._run.refuse(status, code, message, param or None, headers)
 
 
-def decoded(data: bytes) -> dict[str, Any] | None:
-    """An object of JSON, be it as JSON should not be; None: it is none."""
-    try:
-        value = value_of(data)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def _is_json(text: str) -> bool:
+    """Whether arguments are nothing, or JSON; of long ones their end tells whether they are cut."""
+    if len(text) > MOST_READ_CHARS:
+        return text.rstrip()[-1:] == "}"
+    if not text.strip():
+        return True
     try:
         json.loads(text)  # which takes half characters, as this protocol does
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
 
 
 def _word(value: object) -> str:

@@ -161,6 +161,6 @@ def _reason(error: Exception) -> str:
         return f"cannot be trusted, its certificate is of no known authority: {to_do}"
     if isinstance(error, ssl.SSLError):
         return "cannot be reached: the TLS connection failed."
-    if isinstance(error, OSError) and error.errno and error.errno > 0:
-        return f"cannot be reached: {os.strerror(error.errno)}."
+    if isinstance(error, OSError) and (number := error.errno or 0) > 0:
+        return f"cannot be reached: {os.strerror(number)}."
     return "cannot be reached: check the url and the network."

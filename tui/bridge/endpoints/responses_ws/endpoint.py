@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Steered, Target, Unusable
 from tui.bridge.endpoints.openai_responses.asking import items_for
+from tui.bridge.endpoints.openai_responses.requests import EndpointRequests
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.openai_responses.thoughts import Thoughts
-from tui.bridge.endpoints.openai_responses.untaken import Taught
 from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection, UpgradeRefused, dial
 from tui.bridge.endpoints.responses_ws.exchange import AskAgain, Exchange
 from tui.bridge.endpoints.responses_ws.pool import MAX_AGE_S, SocketPool
@@ -42,9 +42,9 @@ class ResponsesWsEndpoint:
         self._target = target
         self._models = Knowledge(target, upstream)
         self._thoughts = Thoughts(target, upstream)
-        self._taught = Taught(target.spec.options)
+        self._requests = EndpointRequests(target.spec.options)
         self._host = urlsplit(target.address.url).hostname or ""
-        told_s = max(self._taught.options.max_age_s or 0.0, 0.0)
+        told_s = max(self._requests.options.max_age_s or 0.0, 0.0)
         self._pool = SocketPool(self._dial, told_s * _ROTATION or MAX_AGE_S)
         self._reached = False
         self._interrupts: dict[str, bool] = {}
@@ -56,7 +56,7 @@ class ResponsesWsEndpoint:
         await self._thoughts.answered(asked, telling, self._answered)
 
     async def _answered(self, asked: Asked, telling: Telling) -> None:
-        await self._taught.answered(asked, telling, self._asked)
+        await self._requests.answered(asked, telling, self._asked)
 
     async def _asked(self, asked: Asked, telling: Telling) -> None:
         items_for(asked, asked.items)  # what is refused here is not sent, and costs no socket
@@ -94,7 +94,7 @@ class ResponsesWsEndpoint:
 
     async def _exchange(self, socket: UpstreamSocket, asked: Asked, telling: Telling) -> None:
         reader = Retelling(telling, self._target.address)
-        exchange = Exchange(socket, asked, telling, reader, self._taught)
+        exchange = Exchange(socket, asked, telling, reader, self._requests)
         done = kept = False
         try:
             await exchange.play()

@@ -6,14 +6,18 @@ import asyncio
 import contextlib
 from typing import Any, NamedTuple
 
+from tui.bridge.aside import aside, in_turns
 from tui.bridge.endpoints.base import Asked, Steered
-from tui.bridge.endpoints.openai_responses.retelling import Retelling, decoded
-from tui.bridge.endpoints.openai_responses.untaken import Taught
+from tui.bridge.endpoints.openai_responses.requests import EndpointRequests
+from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.responses_ws.upstream_socket import Chain, Lost, UpstreamSocket
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.upstream.complaint import complaint_in
 from tui.bridge.upstream.failures import STALE_S
-from tui.core.wire.frames import request
+from tui.bridge.upstream.loose_json import read_in_steps, said_by
+from tui.bridge.upstream.sse import Message
+from tui.core.wire.frames import request_body
+from tui.core.wire.stepwise import SHORT_BYTES
 
 STOP_S = 0.3
 """How long an upstream has to end a response that it was told to stop, before its socket goes."""
@@ -54,13 +58,13 @@ class Exchange:
         asked: Asked,
         telling: Telling,
         reader: Retelling,
-        taught: Taught,
+        requests: EndpointRequests,
     ) -> None:
         self._socket = socket
         self._asked = asked
         self._telling = telling
         self._reader = reader
-        self._taught = taught
+        self._requests = requests
         self._open: set[object] = set()
         """Output indexes of the items that the run has open."""
         self._finished = 0
@@ -95,7 +99,7 @@ class Exchange:
         """
         socket, chained, unwritten = self._socket, await self._ask(), 0
         while not self._telling.done:
-            event = decoded(await socket.heard())
+            event = await _event(socket)
             self._heard = True
             unwritten += 1
             if event is not None and not self._is_private(event):
@@ -113,9 +117,9 @@ class Exchange:
         stop = {"type": "response.interrupt", "response_id": self._response_id}
         try:
             async with asyncio.timeout(STOP_S):
-                await self._socket.say(request({**stop, "mode": "discard_partial_items"}))
+                await self._socket.say(request_body({**stop, "mode": "discard_partial_items"}))
                 while not self.ended:
-                    event = decoded(await self._socket.heard()) or {}
+                    event = await _event(self._socket) or {}
                     kind = event.get("type")
                     if kind in ("error", "response.interrupt.failed"):
                         return Stopped(interrupts, False)
@@ -130,14 +134,19 @@ class Exchange:
         """Send the request; returns whether it goes on from what the socket holds."""
         socket, asked = self._socket, self._asked
         chain, socket.chain, socket.used = socket.chain, None, True
-        new = chain.new_items(asked.model, asked.items) if chain is not None else None
-        items = list(asked.items) if new is None else new
-        event: dict[str, Any] = {"type": "response.create", **self._taught.body(asked, items)}
-        if chain is not None and new is not None:
-            event["previous_response_id"] = chain.response_id
-        await socket.say(request(event))
+
+        def made() -> tuple[bytes, bool]:
+            new = chain.new_items(asked.model, asked.items) if chain is not None else None
+            items = list(asked.items) if new is None else new
+            event: dict[str, Any] = {"type": "response.create", **self._requests.body(asked, items)}
+            if chain is not None and new is not None:
+                event["previous_response_id"] = chain.response_id
+            return request_body(event), new is not None
+
+        event, chained = await aside(asked, made)
+        await socket.say(event)
         self._said_s = asyncio.get_running_loop().time()
-        return new is not None
+        return chained
 
     def _is_private(self, event: dict[str, Any]) -> bool:
         return str(event.get("type")).startswith(_CONTROL)
@@ -197,6 +206,15 @@ class Exchange:
             if isinstance(usage, dict):
                 self._telling.used(usage)
             self._close(event)
+
+
+async def _event(socket: UpstreamSocket) -> dict[str, Any] | None:
+    """The next event; None: a frame that is none. Raises as `UpstreamSocket.heard`."""
+    message = Message("", await socket.heard())
+    if len(message.data) > SHORT_BYTES:
+        message = await in_turns(read_in_steps(message))
+    value = said_by(message)
+    return value if isinstance(value, dict) else None
 
 
 def _id(event: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
 
 from tui.bridge.endpoints.responses_ws.dialling import ServiceConnection
-from tui.bridge.fair_socket import BUDGET_S
+from tui.bridge.sliced import BUDGET_S
 
 MOST_UNREAD_BYTES = 8 * 1024 * 1024
 """Read ahead of a client that is slow, so that the upstream's pings are answered meanwhile."""
@@ -78,10 +78,10 @@ class UpstreamSocket:
         """Nothing is there to be read: `heard` would have to wait."""
         return not self._unread
 
-    async def say(self, text: str) -> None:
+    async def say(self, text: bytes) -> None:
         """Send one frame. Raises Lost."""
         try:
-            await self._connection.send(text)
+            await self._connection.send(text, text=True)
         except ConnectionClosed as error:
             raise self._loss(error) from None
 

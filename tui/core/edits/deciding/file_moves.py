@@ -73,9 +73,9 @@ def move(ledger: Ledger, record: FileRecord, hunk: Hunk) -> bool:
     if over is not None and leaving is None and (not over.saved or _has_pending(over)):
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' has unsaved edits: not moved"
         return False
-    layer = ledger.layers[hunk.id]
+    layer = ledger.layers.own(hunk)
     if leaving is not None:
-        ledger.layers[leaving.id].record = over
+        ledger.layers.own(leaving).record = over
     elif over is not None and over is layer.over and over.history.state != layer.state:
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' was edited since: not moved"
         return False
@@ -98,7 +98,7 @@ def _has_pending(record: FileRecord) -> bool:
 
 def move_back(ledger: Ledger, hunk: Hunk) -> list[str]:
     """Bring a moved file back, and what it replaced; returns the paths to write."""
-    layer = ledger.layers[hunk.id]
+    layer = ledger.layers.own(hunk)
     record, over, source, target = layer.record, layer.over, hunk.path, hunk.target
     assert record is not None
     left = ledger.records.get(source)

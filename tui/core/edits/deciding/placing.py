@@ -51,7 +51,7 @@ def place(ledger: Ledger, hunk: Hunk, row: int) -> None:
     landed = [one for one in placed.hunks if one in record.live]
     start = landed[0].start if landed else None
     down = 0 if start is None else start.line - row
-    if any(one.hunk.id not in ledger.layers for one in held):
+    if any(one.hunk.id not in ledger.roster for one in held):
         return  # it changes nothing there: there is nothing to be taken back
     step.waiting = section
     step.placing = Placing(held, list(placed.hunks), chosen, down)
@@ -110,15 +110,16 @@ def _copied(section: WaitingSection) -> WaitingSection:
 
 def _held(hunk: Hunk) -> Held:
     numbers = (hunk.added, hunk.removed)
-    return Held(hunk, hunk.stage, hunk.reason, hunk.base, hunk.agent, [*hunk.flags], numbers)
+    return Held(hunk, hunk.stage, hunk.reason, hunk.base, hunk.agent, hunk.flags, numbers)
 
 
 def _hold(ledger: Ledger, held: Held, places: Sequence[int]) -> None:
     hunk = held.hunk
     hunk.stage, hunk.reason = held.stage, held.reason
-    hunk.base, hunk.agent, hunk.flags[:] = held.base, held.agent, held.flags
+    hunk.base, hunk.agent, hunk.flags = held.base, held.agent, held.flags
     hunk.added, hunk.removed = held.numbers
     hunk.start = hunk.end = None
     hunk.candidates = places
-    layer = ledger.layers[hunk.id]
-    layer.below = layer.edges = ()
+    if hunk.id in ledger.layers:
+        layer = ledger.layers[hunk.id]
+        layer.below = layer.edges = ()

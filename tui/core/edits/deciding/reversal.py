@@ -7,16 +7,15 @@ kept if they fit together, else that hunk stays as it is and the others come bac
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tui.core.edits.deciding.file_moves import displacer_of, is_taken, move, move_back
 from tui.core.edits.deciding.placing import place, wait_again
 from tui.core.edits.deciding.review import above, accept, reject, undo_turn
-from tui.core.edits.decisions import Beside, Entry, Step, TakenOff, Work
+from tui.core.edits.decisions import Beside, Entry, Step, TakenOff
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import ahead_of
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.places import kept, nearest
+from tui.core.steps import Work
 from tui.core.text.buffer import Mark
 from tui.core.text.patch import merge3
 from tui.core.text.rows import file_rows, row_count, rows_text
@@ -74,7 +73,7 @@ def redo_decision(ledger: Ledger) -> Work[Undone]:
         decisions.done.pop()
         return found
     decisions.undone.pop()
-    with decisions.entry(replace(entry, steps=[]), again=True) as redone:
+    with decisions.entry(entry.twin([]), again=True) as redone:
         if entry.verb == "accept":
             paths = yield from accept(ledger, entry.hunks)
         elif entry.verb == "reject":
@@ -86,6 +85,9 @@ def redo_decision(ledger: Ledger) -> Work[Undone]:
         else:
             paths = yield from undo_turn(ledger, entry.turn)
     again = set(redone.hunks)
+    if decisions.enough and (rest := [one for one in entry.steps if one.hunk not in again]):
+        decisions.undone.append(entry.twin(rest))
+        return paths, []
     refusals = [f"hunk {hunk.id}: {_OTHERWISE}" for hunk in entry.hunks if hunk not in again]
     if not again:
         raise EditRefused(refusals[0] if refusals else _OTHERWISE)
@@ -120,8 +122,11 @@ def _undo(ledger: Ledger, entry: Entry) -> Work[Undone]:
     """
     paths: dict[str, None] = {}
     stays: dict[Hunk, str] = {}
-    for step in reversed(entry.steps):
-        hunk = step.hunk
+    yield from entry.unpacking()
+    steps, left = entry.steps, len(entry.steps)
+    while left and not (ledger.decisions.enough and left < len(steps)):
+        left -= 1
+        step, hunk = steps[left], steps[left].hunk
         try:
             if any(one in stays for one in ledger.layers[hunk.id].below):
                 raise EditRefused(_BELOW)
@@ -129,8 +134,11 @@ def _undo(ledger: Ledger, entry: Entry) -> Work[Undone]:
         except EditRefused as refused:
             stays[hunk] = f"hunk {hunk.id} of {hunk.path}: {refused}"
             continue
-        ledger.decided.append(hunk)
+        ledger.decisions.made += 1
         yield
+    if left:
+        ledger.decisions.done.insert(-1, entry.twin(steps[:left]))
+        entry.steps = steps[left:]
     if len(stays) == len(entry.steps):
         entry.tried = True
         raise EditRefused(next(iter(stays.values())))
@@ -166,8 +174,8 @@ def _undo_step(ledger: Ledger, step: Step) -> list[str]:
     hunk.decision, hunk.words = step.was, step.words
     if record is not None and step.version is not None:
         record.undecide(step.version)
-        if step.unwritten and hunk not in record.undecided:
-            record.undecided.append(hunk)
+        if step.unwritten is not None:
+            record.undecided.setdefault(hunk, step.unwritten)
     return paths
 
 
@@ -206,8 +214,7 @@ def _take_back_acceptance(ledger: Ledger, record: FileRecord, step: Step) -> lis
         raise EditRefused(_GONE)
     elif any(one.decision is Decision.ACCEPTED for one in above(ledger, hunk)):
         raise EditRefused(_ABOVE)
-    if hunk in record.undecided:
-        record.undecided.remove(hunk)
+    record.undecided.pop(hunk, None)
     return paths
 
 
@@ -222,7 +229,7 @@ def _delete_again(ledger: Ledger, record: FileRecord, step: Step) -> list[str]:
         raise EditRefused(_LANDING)
     if record.history.state != ledger.layers[step.hunk.id].state:
         raise EditRefused("the file was edited since: not deleted")
-    ledger.layers[step.hunk.id].record = record
+    ledger.layers.own(step.hunk).record = record
     ledger.drop(record)
     return [record.path]
 
@@ -336,4 +343,5 @@ def _set_beside(ledger: Ledger, one: Beside, first: int) -> None:
         hunk.start.line, hunk.end.line = first + before.first, first + before.last
     if (hunk.base, hunk.agent) == (after.base, after.agent):
         hunk.base, hunk.agent = before.base, before.agent
-        ledger.layers[hunk.id].edges = before.edges
+        if ledger.layers[hunk.id].edges != before.edges:
+            ledger.layers.own(hunk).edges = before.edges

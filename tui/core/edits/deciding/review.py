@@ -16,23 +16,26 @@ from tui.core.edits.deciding.file_moves import (
     move_back,
     taker_of,
 )
-from tui.core.edits.decisions import Beside, Step, Stood, TakenOff, Work
+from tui.core.edits.decisions import Beside, Step, Stood, TakenOff
 from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.open_section import WaitingSection
 from tui.core.edits.roster import take_out
+from tui.core.steps import Work, picked
 from tui.core.text.rows import rows_text, whole_text
 
 
 def accept(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[str]]:
-    """Accept hunks, and with each the hunks that it lies on."""
+    """Accept hunks, in the order of their ids, and with each the hunks that it lies on."""
     paths: dict[str, None] = {}
-    for hunk in sorted(hunks, key=lambda h: h.id):
+    for hunk in hunks:
         for one in [*below(ledger, hunk), hunk]:
             if one.decidable or (one.undecided and _is_live(ledger, one)):
                 paths.update(dict.fromkeys(_accept_one(ledger, one)))
         yield
+        if ledger.decisions.enough:
+            break
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
@@ -57,6 +60,8 @@ def reject(
         elif one in asked and one.decision is Decision.PENDING:
             _dismiss(ledger, one, words)
         yield
+        if ledger.decisions.enough:
+            break
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
@@ -65,13 +70,16 @@ def reject(
 def undo_turn(ledger: Ledger, turn: int) -> Work[list[str]]:
     """Take a turn back, whatever was decided, and what later turns built on it."""
     paths: dict[str, None] = {}
-    of_turn = dict.fromkeys(hunk for hunk in ledger.hunks if hunk.turn == turn)
+    picked_ones = yield from picked([*ledger.hunks], lambda hunk: hunk.turn == turn)
+    of_turn = dict.fromkeys(picked_ones)
     for one in (yield from _newest_first(ledger, of_turn)):
         if is_undoable(ledger, one):
             paths.update(dict.fromkeys(_undo_one(ledger, one)))
         if one in of_turn and _waiting(ledger.records.get(one.path), one) is not None:
             _dismiss(ledger, one, UNDONE)
         yield
+        if ledger.decisions.enough:
+            break
     ledger.roster.reviewed()
     ledger.bump()
     return list(paths)
@@ -86,6 +94,8 @@ def _newest_first(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[Hunk]]:
             live = record is not None and one in record.live
             found[one] = record.live.rank(one) if record and live else _NOT_IN_TEXT + one.id
         yield
+        if ledger.decisions.enough:
+            return []
     return sorted(found, key=found.__getitem__, reverse=True)
 
 
@@ -131,11 +141,9 @@ def reopen(ledger: Ledger, record: FileRecord) -> bool:
         elif hunk.kind is Kind.MOVE and hunk.decision is Decision.ACCEPTED:
             _reopen_move(ledger, hunk, others)
         hunk.decision = Decision.PENDING
-    record.undecided = []
-    for hunk in reversed(undecided):
-        record.undecide(ledger.layers[hunk.id].states)
-    back = set(undecided)
-    ledger.decided = [hunk for hunk in ledger.decided if hunk not in back]
+    record.undecided = {}
+    for states in reversed(undecided.values()):
+        record.undecide(states)
     ledger.decisions.forget(undecided)
     ledger.roster.reviewed(*undecided)
     ledger.bump()
@@ -230,18 +238,15 @@ def _step(hunk: Hunk, record: FileRecord | None) -> Step:
     """How a hunk is before it is decided on."""
     step = Step(hunk, hunk.decision, hunk.stage, hunk.reason, hunk.words, record)
     if record is not None:
-        step.disk, step.synced, step.unwritten = (
-            record.disk,
-            record.synced,
-            hunk.decision is Decision.ACCEPTED and hunk in record.undecided,
-        )
+        step.disk = None if hunk.kind is Kind.EDIT else record.disk
+        if hunk.decision is Decision.ACCEPTED:
+            step.unwritten = record.undecided.get(hunk)
     return step
 
 
 def _decide(ledger: Ledger, step: Step, decision: Decision, words: str = "") -> None:
     step.became = step.hunk.decision = decision
     step.hunk.words = words
-    ledger.decided.append(step.hunk)
     ledger.decisions.note(step)
 
 
@@ -269,12 +274,11 @@ def _accept_one(ledger: Ledger, hunk: Hunk) -> list[str]:
             record.deletion = None
             return _stuck(ledger, step)
         record.deletion = None
-        ledger.layers[hunk.id].record = record
+        ledger.layers.own(hunk).record = record
         ledger.drop(record)
     elif hunk.kind is Kind.MOVE and not move(ledger, record, hunk):
         return _stuck(ledger, step)
-    step.version = ledger.layers[hunk.id].states = record.decide()
-    record.undecided.append(hunk)
+    step.version = record.undecided[hunk] = record.decide()
     _decide(ledger, step, Decision.ACCEPTED)
     return [record.path, hunk.path] if hunk.kind is Kind.MOVE else [record.path]
 
@@ -297,8 +301,9 @@ def _reject_one(ledger: Ledger, hunk: Hunk, words: str, *, whole: bool = False) 
             hunk.stage, hunk.reason = Stage.LANDED, ""
             _let_go(ledger, record, step)
     if hunk.kind in (Kind.DELETE, Kind.MOVE) and (coming := ledger.arriving.get(hunk.path)):
-        flags = coming.moving.flags if coming.moving else []
-        flags += [] if MOVES_OVER in flags else [MOVES_OVER]
+        mover = coming.moving
+        if mover is not None and MOVES_OVER not in mover.flags:
+            mover.flags += (MOVES_OVER,)
     _decide(ledger, step, Decision.REJECTED, words)
     closed = step.off is not None and step.off.closed
     return [record.path] if closed and record.disk is not None else []
@@ -375,7 +380,7 @@ def _remove(
     first = hunk.start.line
     off.beside = [Beside(one, stood, _stood(ledger, one, first)) for one, stood in before]
     if made and (whole or not whole_text(record.buffer)):
-        ledger.layers[hunk.id].record = record
+        ledger.layers.own(hunk).record = record
         ledger.drop(record)
         off.closed = True
     return off
@@ -417,8 +422,7 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
         step.off = _remove(ledger, record, hunk)
         if step.off is None:
             return _stuck(ledger, step)
-    if hunk in record.undecided:
-        record.undecided.remove(hunk)
+    record.undecided.pop(hunk, None)
     if accepted:
         step.version = record.decide()
     _decide(ledger, step, Decision.REJECTED, UNDONE)

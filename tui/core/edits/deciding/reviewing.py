@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.edits.deciding import placing, reversal, review
-from tui.core.edits.decisions import Entry, Work, finished
-from tui.core.edits.hunk import Decision, Hunk
+from tui.core.edits.decisions import Entry
+from tui.core.edits.hunk import Hunk
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.roster import Roster
+from tui.core.steps import Work, finished
 
 
-def _nothing(hunks: list[Hunk], whole: bool) -> None:
+def _nothing(hunks: Sequence[Hunk], whole: bool) -> None:
     """Before somebody reviews, nobody is told that a patch has ended."""
 
 
@@ -20,7 +21,7 @@ class Reviewing:
 
     ledger: Ledger
     roster: Roster
-    on_landed: Callable[[list[Hunk], bool], None] = staticmethod(_nothing)
+    on_landed: Callable[[Sequence[Hunk], bool], None] = staticmethod(_nothing)
     """Called with the hunks of a patch that ended, and whether all of it came."""
 
     @property
@@ -42,8 +43,9 @@ class Reviewing:
 
     def accepting(self, hunk_ids: Iterable[int] | None = None) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
+        chosen = yield from self.roster.chosen(hunk_ids)
         with self.ledger.decisions.entry(Entry("accept")):
-            return (yield from review.accept(self.ledger, _chosen(self.roster, hunk_ids)))
+            return (yield from review.accept(self.ledger, chosen))
 
     def reject(
         self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
@@ -60,7 +62,7 @@ class Reviewing:
         self, hunk_ids: Iterable[int] | None = None, words: str = "", *, whole: bool = False
     ) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
-        chosen = _chosen(self.roster, hunk_ids)
+        chosen = yield from self.roster.chosen(hunk_ids)
         with self.ledger.decisions.entry(Entry("reject", words, whole=whole)):
             return (yield from review.reject(self.ledger, chosen, words, whole=whole))
 
@@ -129,23 +131,3 @@ class Reviewing:
     def typed_in(self, hunks: Iterable[Hunk]) -> list[Hunk]:
         """Of these the files a model made that the user typed in."""
         return [hunk for hunk in hunks if review.is_typed_in(self.ledger, hunk)]
-
-    def take_decisions(self) -> list[Hunk]:
-        """Hunks decided since the last take, and those pending again that were handed out so."""
-        decided, self.ledger.decided = self.ledger.decided, []
-        told, found = self.ledger.decisions.told, []
-        alike: dict[tuple[Decision, str], tuple[Decision, str]] = {}
-        """One object for all hunks that were decided on in the same way."""
-        for hunk in dict.fromkeys(decided):
-            state = (hunk.decision, hunk.words)
-            state = alike.setdefault(state, state)
-            if told.get(hunk.id, (Decision.PENDING, "")) != state:
-                told[hunk.id] = state
-                found.append(hunk)
-        return found
-
-
-def _chosen(roster: Roster, hunk_ids: Iterable[int] | None) -> list[Hunk]:
-    if hunk_ids is None:
-        return roster.decidable()
-    return [roster.by_id(number) for number in sorted(set(hunk_ids)) if number in roster]

@@ -42,9 +42,8 @@ def same_hunks(
 def count_as_accepted(ledger: Ledger, record: FileRecord, hunks: Sequence[Hunk]) -> None:
     """Hunks that are where they belong already are accepted; nobody has to write them."""
     for hunk in hunks:
-        ledger.layers[hunk.id].states = record.decide()
+        record.decide()
         hunk.decision = Decision.ACCEPTED
-        ledger.decided.append(hunk)
     if hunks:
         ledger.roster.reviewed()
         ledger.bump()
@@ -59,7 +58,7 @@ def deleted_as_proposed(ledger: Ledger, record: FileRecord, read: FileRead) -> b
         return False
     pending = [one for one in record.live if one.decidable]
     record.deletion = None
-    ledger.layers[hunk.id].record = record
+    ledger.layers.own(hunk).record = record
     record.disk = None
     count_as_accepted(ledger, record, [*pending, hunk])
     record.synced = record.version

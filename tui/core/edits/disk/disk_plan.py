@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 from tui.core.edits.hunk import Hunk, Kind
 from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.standing import Standing
 from tui.core.file_read import FileRead, ascii_shown
+from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
 from tui.core.text.buffer import Buffer, Form, Mark, split_text
 from tui.core.text.patch import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
 from tui.errors import EditRefused
+
+T = TypeVar("T")
+_TRIES = 3
+_FIRST_ROWS = itemgetter(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,15 @@ class DiskPlan:
 
 
 def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
+    """The plan for one path; see `planning`."""
+    return finished(planning(ledger, path))
+
+
+def planning(ledger: Ledger, path: str) -> Work[DiskPlan]:
     """The plan for one path. Nothing is changed but the note of what was planned.
+
+    It pauses after each few hundred hunks, and is of one moment all the same: where the file is
+    changed meanwhile it begins anew, and in the end does not pause.
 
     Raises:
         EditRefused: no file of that name is open, or ever was; or it is only looked at.
@@ -41,13 +56,24 @@ def disk_plan(ledger: Ledger, path: str) -> DiskPlan:
         raise EditRefused(f"'{ascii_shown(path)}' is not open")
     if record.view:
         raise EditRefused(record.read_only)
-    text, held = _backed_out(ledger, record)
+    for _ in range(_TRIES):
+        work = _backing_out(ledger, record)
+        found = yield from while_same(work, lambda: _moment(ledger, record))
+        if found is not None:
+            break
+    text, held = found or _backed_out(ledger, record)
     buffer = _as_planned(ledger, record, text)
     data = None if buffer is None else buffer.encode()
     record.planned = (data, record.version, held)
     origins = [h.path for h in record.undecided if h.kind is Kind.MOVE and h.target == path]
     ids = tuple(hunk.id for hunk in record.undecided)
     return DiskPlan(record.disk, data, ids, origins[-1] if origins else "")
+
+
+def _moment(ledger: Ledger, record: FileRecord) -> tuple[object, ...]:
+    """What is another one when something else belongs on the disk."""
+    buffer, landing = record.buffer, record.landing
+    return (id(buffer), buffer.revision, record.version, id(landing), ledger.roster.reviews)
 
 
 def _as_planned(ledger: Ledger, record: FileRecord, text: Buffer) -> Buffer | None:
@@ -72,74 +98,88 @@ def count_as_saved(ledger: Ledger, record: FileRecord) -> None:
     record.synced, record.held = record.version, _backed_out(ledger, record)[1]
 
 
-def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[Buffer, list[Hunk]]:
-    pending = [hunk for hunk in record.live if hunk.need and hunk.undecided]
+def _backing_out(ledger: Ledger, record: FileRecord) -> Work[tuple[Buffer, list[Hunk]]]:
+    pending: list[Hunk] = []
+    for part in in_parts(list(record.live)):
+        pending += [hunk for hunk in part if hunk.need and hunk.undecided]
+        yield len(part)
     if record.landing is None and not pending:
         return record.buffer, []
-    apart = _without_apart(ledger, record, pending) if record.landing is None else None
-    return apart or still_text(ledger, record).apart()
+    if record.landing is None:
+        apart = yield from _without_apart(ledger, record, pending)
+        if apart is not None:
+            return apart
+    return still_text(ledger, record).apart()
+
+
+def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[Buffer, list[Hunk]]:
+    return finished(_backing_out(ledger, record))
 
 
 def _without_apart(
     ledger: Ledger, record: FileRecord, pending: list[Hunk]
-) -> tuple[Buffer, list[Hunk]] | None:
+) -> Work[tuple[Buffer, list[Hunk]] | None]:
     """The text without hunks that stand apart from each other; None: they do not.
 
     One walk over the lines, so that a decision on one of 10,000 hunks is written at once. Those
     that each changed all of the one before count as one.
     """
-    buffer, towers = record.buffer, _towers(ledger, pending)
+    buffer, towers = record.buffer, (yield from _towers(ledger, pending))
     if towers is None:
         return None
-    places = [
-        (top.start.line, top.end.line, top, base) for top, base in towers if top.start and top.end
-    ]
-    places.sort(key=lambda place: place[:2])
+    rows = record.live.rows()
+    yield AT_ONCE
+    places = sorted(((*rows[top], top, base) for top, base in towers), key=_FIRST_ROWS)
+    yield AT_ONCE
     copy = Buffer(record.path)
     copy.form, copy.lines, copy.endings = buffer.form, [], []
     done, held = -1, list[Hunk]()
-    for first, last, hunk, base in places:
-        current = rows_text(buffer, first, last)
-        if current != hunk.agent:
-            base, comes_apart = _still(hunk, current)
-            held += [] if comes_apart else [hunk]
-        whole = (not base or base.endswith("\n")) and hunk.agent[-1:] in ("", "\n")
-        if first <= done or last >= buffer.line_count or not whole:
-            return None
-        if current != hunk.agent and ledger.layers[hunk.id].below:
-            return None
-        lines, endings = split_text(base)
-        at = max(done, 0)
-        copy.lines += [*buffer.lines[at:first], *lines[:-1]]
-        copy.endings += [*buffer.endings[at:first], *endings[:-1]]
-        done = last
+    for part in in_parts(places):
+        for first, last, hunk, base in part:
+            current = rows_text(buffer, first, last)
+            if current != hunk.agent:
+                base, comes_apart = _still(hunk, current)
+                held += [] if comes_apart else [hunk]
+            whole = (not base or base.endswith("\n")) and hunk.agent[-1:] in ("", "\n")
+            if first <= done or last >= buffer.line_count or not whole:
+                return None
+            if current != hunk.agent and ledger.layers[hunk.id].below:
+                return None
+            lines, endings = split_text(base)
+            at = max(done, 0)
+            copy.lines += [*buffer.lines[at:first], *lines[:-1]]
+            copy.endings += [*buffer.endings[at:first], *endings[:-1]]
+            done = last
+        yield len(part)
     copy.lines += buffer.lines[max(done, 0) :]
     copy.endings += buffer.endings[max(done, 0) :]
     return copy, sorted(held, key=lambda hunk: record.live.rank(hunk))
 
 
-def _towers(ledger: Ledger, pending: list[Hunk]) -> list[tuple[Hunk, str]] | None:
+def _towers(ledger: Ledger, pending: list[Hunk]) -> Work[list[tuple[Hunk, str]] | None]:
     """The hunks that nothing lies on, and the text under all that they lie on.
 
     None: some lie on several, or on a part of one.
     """
     towers: list[tuple[Hunk, str]] = []
     known, lower = set(pending), 0
-    for top in pending:
-        if ledger.layers[top.id].above:
-            continue
-        hunk, layer = top, ledger.layers[top.id]
-        while layer.below:
-            if layer.below[1:]:
-                return None
-            under = layer.below[0]
-            layer = ledger.layers[under.id]
-            if under not in known or list(layer.above) != [hunk] or under.agent != hunk.base:
-                return None
-            if not hunk.base or not under.base:
-                return None  # neither has a place of its own without rows
-            hunk, lower = under, lower + 1
-        towers.append((top, hunk.base))
+    for part in in_parts(pending):
+        for top in part:
+            if ledger.layers[top.id].above:
+                continue
+            hunk, layer = top, ledger.layers[top.id]
+            while layer.below:
+                if layer.below[1:]:
+                    return None
+                under = layer.below[0]
+                layer = ledger.layers[under.id]
+                if under not in known or list(layer.above) != [hunk] or under.agent != hunk.base:
+                    return None
+                if not hunk.base or not under.base:
+                    return None  # neither has a place of its own without rows
+                hunk, lower = under, lower + 1
+            towers.append((top, hunk.base))
+        yield len(part)
     return towers if len(towers) + lower == len(pending) else None
 
 
@@ -162,7 +202,7 @@ class _Stood(NamedTuple):
     last: int
     base: str
     agent: str
-    edges: list[tuple[Hunk, int | None, int | None]]
+    edges: Sequence[tuple[Hunk, int | None, int | None]]
     place: int
     is_open: bool
     """It is not decided, so it does not belong on the disk."""
@@ -222,7 +262,8 @@ class StillText:
         scratch = Ledger(lambda path: FileRead(None))
         for one in self.stood:
             edges = [(copies[o.id], first, last) for o, first, last in one.edges if o.id in copies]
-            scratch.layers[one.hunk.id] = Layer(edges=edges, place=one.place)
+            if edges or one.place:
+                scratch.layers[one.hunk.id] = Layer(edges=edges, place=one.place)
         record = FileRecord(self.path, self.buffer(), None, live=Standing(copies.values()))
         if self.landing is not None:
             first, last, text = self.landing
@@ -241,20 +282,18 @@ class StillText:
 
 def still_text(ledger: Ledger, record: FileRecord) -> StillText:
     """An open file as it stands now; costs a copy of its lists of lines and of hunks."""
-    buffer = record.buffer
+    buffer, rows = record.buffer, record.live.rows()
     stood = tuple(
         _Stood(
             hunk,
-            hunk.start.line,
-            hunk.end.line,
+            *rows[hunk],
             hunk.base,
             hunk.agent,
-            list(ledger.layers[hunk.id].edges),
+            ledger.layers[hunk.id].edges,
             ledger.layers[hunk.id].place,
             hunk.undecided,
         )
         for hunk in record.live
-        if hunk.start and hunk.end
     )
     return StillText(
         record.path,
@@ -320,9 +359,10 @@ def _hand_on(ledger: Ledger, record: FileRecord, row: int, line: str) -> None:
             hunk.base = line
             hunk.agent = rows_text(record.buffer, row, row + 1) + hunk.agent
             hunk.start.line = row
-            layer = ledger.layers[hunk.id]  # its old text begins a row earlier
-            layer.edges = [
+            if not (edges := ledger.layers[hunk.id].edges):
+                return
+            ledger.layers.own(hunk).edges = [  # its old text begins a row earlier
                 (one, start if start is None else start + 1, end if end is None else end + 1)
-                for one, start, end in layer.edges
+                for one, start, end in edges
             ]
             return

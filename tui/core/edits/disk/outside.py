@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tui.core.edits.deciding.review import reject
 from tui.core.edits.deciding.same_change import count_as_accepted, deleted_as_proposed, same_hunks
-from tui.core.edits.decisions import finished
 from tui.core.edits.disk.disk_plan import backed_out, count_as_saved, is_on_disk
 from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.journal import History
 from tui.core.edits.ledger import Author, FileRecord, Ledger
 from tui.core.edits.user_regions import UserRegions
 from tui.core.file_read import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
+from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.patch import changes, fitted, merge3, replacements
 from tui.core.text.rows import keep_ends, rows_range, rows_text, whole_text
@@ -123,6 +123,9 @@ def _merge(ledger: Ledger, record: FileRecord, there: tuple[bytes, str], author:
     count_as_accepted(ledger, record, same)
     if clean or set(mine) <= set(others):
         record.synced, record.held = record.version, []
+    else:
+        # an undo into lines that both changed comes to neither's text: no state is the disk's
+        record.synced = None
     for hunk in own:
         hunk.agent = _standing(record, hunk)
 

@@ -59,13 +59,13 @@ class AddWork(Painted, FileWork):
         elif isinstance(event, NoNewline):
             self._bare = True
         elif isinstance(event, SectionEnd):
-            self._hunk.flags += event.flags
+            self._hunk.flags += tuple(event.flags)
         if not isinstance(event, Line):
             return
         self._hunk.added += 1
         self._partial, self._bare = "", False
         if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
-            self._hunk.flags.append(LEFT_OUT)
+            self._hunk.flags += (LEFT_OUT,)
         if self._painter is not None:
             self._painter.new_line(event.text, self._hunk)
         else:
@@ -95,7 +95,7 @@ class AddWork(Painted, FileWork):
             if closed:
                 self.ended(hunk, Stage.LANDED)
             else:
-                hunk.flags.append("the file is incomplete")
+                hunk.flags += ("the file is incomplete",)
                 self.ended(hunk, Stage.PARTIAL, f"partial: {why.words}")
 
     # What a front end reads (OpenSection).
@@ -123,7 +123,7 @@ class AddWork(Painted, FileWork):
         self._hunk.stage = Stage.READING
         self.record.sections.append(self)
         if blank:
-            self.ledger.layers[self._hunk.id].made_file = True
+            self.ledger.layers.own(self._hunk).made_file = True
             self.record.synced = self.record.version
             self._painter = Painter(self.ledger, self.record, 0, owner=self)
             self._hunk.stage = Stage.LANDING
@@ -171,22 +171,22 @@ class AddWork(Painted, FileWork):
             return
         if merged != hunk.agent:
             hunk.agent = merged
-            hunk.flags.append(MERGED)
+            hunk.flags += (MERGED,)
         if record.deletion is not None:
             self.ledger.forget_hunk(record.deletion)
             record.deletion = None
-            hunk.flags.append("replaces the file that it deleted")
+            hunk.flags += ("replaces the file that it deleted",)
         else:
-            hunk.flags.append("overwrites an existing file")
+            hunk.flags += ("overwrites an existing file",)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
-        layer = self.ledger.layers[hunk.id]
+        layer = self.ledger.layers.own(hunk)
         stood = [
             (one, one.start.line, one.end.line) for one in record.live if one.start and one.end
         ]
         layer.below, layer.edges = [one for one, _, _ in stood], stood
         for one in layer.below:
-            self.ledger.layers[one.id].goes_under(hunk)
+            self.ledger.layers.own(one).goes_under(hunk)
         self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
         self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))
         self.ended(hunk, Stage.LANDED)

@@ -119,7 +119,7 @@ class SearchWork(FileWork):
         elif adding is not None:
             adding.end(event.closed, why)
             adding.hunks[0].section = self._number
-            adding.hunks[0].flags += event.flags
+            adding.hunks[0].flags += tuple(event.flags)
             self.hunks += adding.hunks
         elif section is not None:
             section.flags += event.flags

@@ -50,15 +50,20 @@ class UpdateWork(FileWork):
         self._before = 0
         """Hunks of the sections before the one that is read."""
         self._refused: Gathered | None = None
+        self._lines: list[tuple[str, str]] = []
+        """The first lines of the section, as long as more come at once."""
         self._newline = ""
         """The file's first line ending before any of it changed."""
         self._ended = True
         """Its last line had one."""
+        self._cr = False
+        """Its lines end in a return alone."""
         try:
             self.record = self.found(path)
             self.path = self.record.path
             self._newline = self.record.buffer.newline
             self._ended = not self.record.buffer.lines[-1]
+            self._cr = self.record.buffer.form.cr
         except EditRefused as error:
             self._refuse(str(error))
 
@@ -76,7 +81,9 @@ class UpdateWork(FileWork):
 
     def take(self, event: Ev, why: Why) -> None:
         """A section's event, or where the file goes."""
-        if isinstance(event, MoveTo):
+        if isinstance(event, Line) and self._section is not None:
+            self._take_line(self._section, event)
+        elif isinstance(event, MoveTo):
             self._target = event.path
         elif isinstance(event, Refusal):
             self.record = None
@@ -99,8 +106,14 @@ class UpdateWork(FileWork):
 
     def partial(self, text: str) -> None:
         """The unfinished added line, for this frame."""
+        self.catch_up()
         if self._section is not None:
             self._section.partial(text)
+
+    def catch_up(self) -> None:
+        """No more lines come for now: those that came are to be in the buffer."""
+        if self._section is not None:
+            self._hand_on(self._section, more=False)
 
     def end(self, closed: bool, why: Why) -> None:
         """Move the file if it is to go elsewhere and all of it is placed."""
@@ -125,20 +138,31 @@ class UpdateWork(FileWork):
             self._refused = Gathered(self.hunk(Kind.EDIT))
         self.ended(self._refused.hunk, Stage.REFUSED, reason)
 
-    def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
-        cr = self.record is not None and self.record.buffer.form.cr
-        if isinstance(event, Line):
-            # to git, which knows no such line ends, the whole file is one line
-            for text in event.text.split("\r") if cr else (event.text,):
+    def _take_line(self, section: Section, event: Line) -> None:
+        # to git, which knows no line ends of returns alone, the whole file is one line
+        for text in event.text.split("\r") if self._cr else (event.text,):
+            if section.ops or event.bare:
+                self._hand_on(section, more=True)
                 section.line(event.op, text, event.bare)
-        elif isinstance(event, NoNewline) and cr and self._ended:
+            else:
+                self._lines.append((event.op, text))
+
+    def _pass_on(self, section: Section, event: Ev, why: Why) -> None:
+        if isinstance(event, NoNewline) and self._cr and self._ended:
             pass
         elif isinstance(event, Anchor | EndOfFile | NoNewline):
+            self._hand_on(section, more=True)
             section.told(event)
         elif isinstance(event, SectionEnd):
             self._close(section, event, why)
 
+    def _hand_on(self, section: Section, *, more: bool) -> None:
+        lines, self._lines = self._lines, []
+        if lines or not more:
+            section.lines(lines, more=more)
+
     def _close(self, section: Section, event: SectionEnd, why: Why) -> None:
+        self._hand_on(section, more=True)
         section.flags += event.flags
         section.close(event.closed, why.words)
         if section.placed_rows is not None:
@@ -182,7 +206,7 @@ class UpdateWork(FileWork):
                 if self._notation == "unified_diff" and there.deletion is None:
                     self.waiting = there
                     return
-                hunk.flags.append(MOVES_OVER)
+                hunk.flags += (MOVES_OVER,)
         except EditRefused as error:
             self.ended(hunk, Stage.REFUSED, f"not moved: {error}")
             return
@@ -285,11 +309,11 @@ class DeleteWork(FileWork):
         self.ledger.roster.moved([hunk], record.path)
         hunk.base = whole_text(record.buffer)
         hunk.removed = row_count(hunk.base)
-        hunk.flags.append("deletes the file")
+        hunk.flags += ("deletes the file",)
         if record.since.before(record.buffer) != hunk.base:
-            hunk.flags.append("it was changed after the model had seen it")
+            hunk.flags += ("it was changed after the model had seen it",)
         record.deletion = hunk
-        self.ledger.layers[hunk.id].state = record.history.state
+        self.ledger.layers.own(hunk).state = record.history.state
         self.ended(hunk, Stage.LANDED)
 
     def _compare(self, record: FileRecord) -> None:

@@ -74,6 +74,9 @@ class FileWork:
     def partial(self, text: str) -> None:
         """The unfinished added line, for this frame."""
 
+    def catch_up(self) -> None:
+        """No more events come for now: all of them are to be seen."""
+
     def end(self, closed: bool, why: Why) -> None:
         """No more events of this file come."""
 

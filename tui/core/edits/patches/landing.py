@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -27,11 +30,15 @@ from tui.core.edits.patches.second_look import flag_private, flag_shrunken
 from tui.core.edits.patches.works import work_for
 from tui.core.edits.telling.report import Private, landing_report, open_to_all
 from tui.core.edits.workspace import Workspace
+from tui.core.steps import Work, finished
 from tui.errors import EditRefused
 
 _LONG_TAIL = 16_384
 """Characters: an unfinished line of so many is painted in every second frame, of twice as many in
 every third, and so on."""
+_ID, _STAGE = attrgetter("id"), attrgetter("stage")
+_MANY = 100
+"""Of so many that were forgotten one walk over all hunks finds the rest."""
 _NO_END_PATCH = "no End Patch"
 _NO_FENCE = "no closing fence: there may be more of the file"
 
@@ -70,6 +77,8 @@ class Landing:
         self._work: FileWork | None = None
         self._last_work: FileWork | None = None
         self._hunks: list[Hunk] = []
+        self._forgotten = 0
+        """How many the ledger had forgotten when these were taken out here."""
         self._why = Why()
         self._locked = ""
         self._no_end = _NO_END_PATCH
@@ -86,9 +95,17 @@ class Landing:
         """Frames to go until an unfinished line that is long is painted again."""
 
     @property
-    def hunks(self) -> list[Hunk]:
+    def hunks(self) -> Sequence[Hunk]:
         """Its hunks, in order."""
-        return [hunk for hunk in self._hunks if hunk.id in self._ledger.layers]
+        gone = self._ledger.forgotten[self._forgotten :]
+        if len(gone) > _MANY:
+            self._hunks = [hunk for hunk in self._hunks if hunk.id in self._ledger.roster]
+        for number in gone if len(gone) <= _MANY else ():
+            at = bisect_left(self._hunks, number, key=_ID)
+            if at < len(self._hunks) and self._hunks[at].id == number:
+                del self._hunks[at]
+        self._forgotten += len(gone)
+        return self._hunks
 
     @property
     def last_hunk(self) -> Hunk | None:
@@ -99,7 +116,7 @@ class Landing:
     def placed_all(self) -> bool:
         """True if the whole patch came and all of it is in the buffers."""
         whole = self.finished and not self.failure and not self.was_cut
-        return whole and all(hunk.stage is Stage.LANDED for hunk in self.hunks)
+        return whole and list(map(_STAGE, self.hunks)).count(Stage.LANDED) == len(self.hunks)
 
     def feed(self, delta: str) -> None:
         """The next piece of the stream, as the wire gave it; a file with NUL would be no text."""
@@ -139,13 +156,17 @@ class Landing:
             record.forget()
         self._unlock()
         hunks = self.hunks
-        flag_shrunken(self._ledger, hunks)
-        flag_private(hunks)
+        flag_shrunken(self._ledger, hunks, self.call_id)
+        flag_private(self._ledger, hunks, self.call_id)
         self._ledger.bump()
         self.workspace.on_landed(hunks, not (self.failure or self.was_cut))
 
     def report(self, private: Private = open_to_all) -> str:
         """What the model is told of it: what is where now, and what is not (in words)."""
+        return finished(self.reporting(private))
+
+    def reporting(self, private: Private) -> Work[str]:
+        """See `report`."""
         return landing_report(self._ledger, self.hunks, self.failure, self.was_cut, private)
 
     def _take(self, event: Ev) -> None:
@@ -230,7 +251,7 @@ class Landing:
         if event.explicit or work is None:
             return
         for hunk in work.last_hunks:
-            hunk.flags.append(self._no_end)
+            hunk.flags += (self._no_end,)
 
     def _go_on(self) -> None:
         """Take what was held while another landing was at the file."""
@@ -275,5 +296,7 @@ class Landing:
 
     def _note_line(self) -> None:
         work = self._work
+        if work is not None:
+            work.catch_up()
         if work is not None and (row := work.last_row) is not None:
             self.last_line = (work.path, row)

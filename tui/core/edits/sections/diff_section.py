@@ -74,7 +74,7 @@ class DiffSection(Section):
         if fit.diff.may_be_kept(text) or (self._changes and not self._open):
             painter.drop_partial()
         else:
-            painter.partial_line(text, self._hunk_for("+") or self.hunks[-1])
+            super().partial(text)
 
     def close(self, closed: bool, why: str) -> None:
         """The section is over; cut, nothing of it stays (EDITS.md section 6)."""

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
+from unicodedata import normalize
 
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import indent_change
@@ -72,6 +73,8 @@ def _indented_otherwise(buffer: Buffer, start: int, old: Sequence[str]) -> str:
     there = buffer.lines[start : start + len(old)]
     count = len(old)
     at = next((n for n in range(count) if indent_change(there[: n + 1], old[: n + 1]) is None), 0)
+    if there[at] == old[at]:  # those above it are not as deep as it says
+        at = next((n for n, (a, b) in enumerate(zip(there, old, strict=False)) if a != b), at)
     both = _both(start + at, there[at], old[at])
     return f"the indentation differs from line to line: {both}"
 
@@ -85,6 +88,8 @@ def _both(row: int, there: str | None, line: str) -> str:
     same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(there), len(line)))
     skip = max(0, same - _QUOTE_CHARS // 2) if same >= _QUOTE_CHARS - 10 else 0
     file, patch = (_quoted("…" * bool(skip) + text[skip:]) for text in (there, line))
+    if normalize("NFKC", there) == normalize("NFKC", line):  # they look alike
+        file, patch = (ascii(text[max(0, same - 20) :][:_QUOTE_CHARS]) for text in (there, line))
     if "".join(there.split()) != "".join(line.split()):
         return f"line {row + 1} of the file has {file}, the patch has {patch}"
     file, patch = (_with_blanks(text[max(0, same - 20) :]) for text in (there, line))

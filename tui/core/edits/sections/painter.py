@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
+from operator import add
 
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.layer import keep_apart, lay
@@ -80,6 +81,10 @@ class Painter:
         self._partial: str | None = None
         self._ended = False
         """We ended the file's last line, which had no newline."""
+        self.late = False
+        """Added lines may be held back as long as more come at once; see `catch_up`."""
+        self.held: list[tuple[int, str]] = []
+        """Those that are not in the buffer yet, with the indexes of their tags."""
         self._before: dict[Hunk, tuple[int, int]] = {}
         """Older hunks, where they stood, counted in old lines of the section."""
         self._met: list[list[Hunk]] = []
@@ -89,7 +94,7 @@ class Painter:
     @property
     def end(self) -> int:
         """The row behind the section's last one so far: the next old line, or where to write."""
-        return self.row + len(self.tags)
+        return self.row + len(self.tags) - len(self.held)
 
     @property
     def unfinished(self) -> bool:
@@ -98,10 +103,12 @@ class Painter:
 
     def old_line(self, struck: bool, hunk: Hunk | None) -> None:
         """The next row is the section's next old line (the caller has compared them)."""
-        self.drop_partial()
+        if self._partial is not None:
+            self.drop_partial()
         if len(self.base) >= len(self._met) * STRETCH:
             self._meet()
-        text = rows_text(self._record.buffer, self.end, self.end + 1)
+        buffer, row = self._record.buffer, self.end
+        text = buffer.lines[row] + buffer.endings[row] if row < len(buffer.lines) else ""
         if struck and hunk is not None:
             group = self._group(hunk)
             group.base.append(text)
@@ -115,6 +122,37 @@ class Painter:
             self.groups[-1].last = len(self.tags)
             self._show()
 
+    def lines(self, ops: Sequence[tuple[str, str, Hunk | None]]) -> None:
+        """The first lines of the section, of which the old ones are its rows."""
+        count = len(ops) - [op for op, *_ in ops].count("+")
+        unseen = self.late and count <= STRETCH and self._unseen(self.row + count)
+        if not unseen:
+            for op, text, hunk in ops:
+                if op == "+" and hunk is not None:
+                    self.new_line(text, hunk)
+                else:
+                    self.old_line(op == "-", hunk)
+            return
+        rows = slice(self.row, self.row + count)
+        buffer = self._record.buffer
+        there = map(add, buffer.lines[rows], buffer.endings[rows])
+        tags, base, newline = self.tags, self.base, self.newline
+        for op, text, hunk in ops:
+            group = None if hunk is None else self._group(hunk)
+            if op == "+":
+                line = self.indented(text) + newline
+                self.held.append((len(tags), line))
+            else:
+                base.append(line := next(there))
+            tags.append(op)
+            if group is None:
+                self.close_group()
+                continue
+            (group.agent if op == "+" else group.base).append(line)
+            group.last = len(tags)
+            group.old = (group.old[0], len(base))
+        self._show(every=True)
+
     def close_group(self) -> None:
         """No more lines come for the open change group."""
         if self.groups:
@@ -126,14 +164,43 @@ class Painter:
         line = self.indented(text)
         if self._partial is not None:
             self._finish_partial(line)
+        elif self._is_below() and (self.held or (self.late and self._unseen(self.end))):
+            self.held.append((len(self.tags), line + self.newline))
+            self.tags.append("+")
         else:
+            self.catch_up()
             self._insert(group, line)
         group.agent.append(line + self.newline)
         group.last = len(self.tags)
         self._show()
 
+    def catch_up(self) -> None:
+        """Put in what is held back: somebody looks."""
+        held, self.held = self.held, []
+        for _, run in groupby(enumerate(held), lambda item: item[1][0] - item[0]):
+            (at, _), *_ = lines = [line for _, line in run]
+            here = (self.row + at, 0)
+            self._replace((here, here), "".join(text for _, text in lines))
+        if held:
+            self._show(every=True)
+
+    def _is_below(self) -> bool:
+        """True if a row of the file is below: behind its end a line may need an ending first."""
+        return self.end < self._record.buffer.line_count
+
+    def _unseen(self, end: int) -> bool:
+        """True if nobody can tell lines that come and go at once from such that do one by one.
+
+        ``end`` is the row behind them.
+        """
+        record = self._record
+        others = any(section is not self._owner for section in record.sections)
+        below = end < record.buffer.line_count
+        return below and not (others or any(self._met) or record.watched)
+
     def partial_line(self, text: str, hunk: Hunk) -> None:
         """Paint the unfinished line as it stands."""
+        self.catch_up()
         group = self._group(hunk)
         line = self.indented(text)
         if self._partial is None:
@@ -153,6 +220,7 @@ class Painter:
 
     def take_back(self, group: Group | None = None) -> None:
         """Remove the painted lines (of one group or of all), except where the user typed."""
+        self.catch_up()
         self._partial = None
         first, last = (group.first, group.last) if group else (0, len(self.tags))
         kept = ["=" if tag == "-" else tag for tag in self.tags[first:last]]
@@ -173,9 +241,13 @@ class Painter:
     def finish(self) -> None:
         """Remove the struck lines; every group becomes the text of its hunk."""
         self.drop_partial()
-        for first, last in _runs(self.tags, "-", 0, len(self.tags)):
-            rows = (self.row + first, self.row + last)
-            self._replace(rows_range(self._record.buffer, *rows), "")
+        if self.held and self.all_held:
+            self._change_at_once()
+        else:
+            self.catch_up()
+            for first, last in _runs(self.tags, "-", 0, len(self.tags)):
+                rows = (self.row + first, self.row + last)
+                self._replace(rows_range(self._record.buffer, *rows), "")
         gone = [0, *accumulate(tag == "-" for tag in self.tags)]
         self.tags = [tag for tag in self.tags if tag != "-"]
         for group in self.groups:
@@ -189,6 +261,23 @@ class Painter:
             self._ledger.settle(self._record, hunk, (self.row + group.first, self.row + group.last))
             count = group.old[1] - group.old[0]
             keep_apart(self._record, self._ledger.layers, hunk, count)
+
+    @property
+    def all_held(self) -> bool:
+        """True if nothing was painted, and no other hunks are near: only struck and held lines."""
+        added = len(self.tags) - self.tags.count("=") - self.tags.count("-")
+        return len(self.held) == added and not any(self._met)
+
+    def _change_at_once(self) -> None:
+        """Put the lines that are held back in the place of the struck ones."""
+        self.held = []
+        for group in reversed(self.groups):
+            rows = (self.row + group.old[0], self.row + group.old[1])
+            self._replace(rows_range(self._record.buffer, *rows), "".join(group.agent))
+
+    def leave(self) -> None:
+        """The section is over: it is not kept by its painter."""
+        self._owner = None
 
     def without(self) -> str:
         """The rows' text as if nothing had been painted."""
@@ -327,6 +416,8 @@ class Painter:
     def _note_layer(self, group: Group) -> None:
         """Remember which older hunks this one lies on."""
         low, high = group.old
+        if not self._before:
+            return
         met = self._met[low // STRETCH : high // STRETCH + 1]
         some, record = {hunk for hunks in met for hunk in hunks}, self._record
         older = [*record.off.ordered(some), *record.live.ordered(some)]
@@ -335,6 +426,8 @@ class Painter:
 
     def _show(self, every: bool = False) -> None:
         """Let the open hunk say where it is; every one after somebody else's change."""
+        if self.held:
+            return
         for group in self.groups if every else self.groups[-1:]:
             group.hunk.start = Mark(self.row + group.first)
             group.hunk.end = Mark(self.row + group.last, right=True)

@@ -26,7 +26,7 @@ from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.rereading import Op, Reread, Rereading, reread
 from tui.core.edits.standing import Standing
 from tui.core.text.buffer import Buffer
-from tui.core.text.indent import SAME, IndentChange, indent_change
+from tui.core.text.indent import SAME, IndentChange, indent_change, indentation
 from tui.core.text.line_index import LineIndex
 from tui.core.text.row_set import RowSet, nearest_behind
 from tui.core.text.rows import file_rows
@@ -36,6 +36,8 @@ _TRIED_LINES = 32
 _COMMON_ROWS = 500
 """A line in more rows than that is."""
 LEFT_ALONE = "the lines that it replaces are quoted with another indentation"
+AT_THE_END = "only added lines: put at the end of the file"
+_OPENS = (":", "{", "(", "[")
 FIRST_BEHIND = "several places fit: the first after the previous hunk"
 
 
@@ -154,6 +156,14 @@ class Locator:
         if is_context:
             self.new.append(line)
 
+    def add_lines(self, lines: Sequence[tuple[str, str]]) -> None:
+        """Lines of the section, each with its op."""
+        for op, text in lines:
+            if op == "+":
+                self.new.append(text)
+            else:
+                self.add_old(text, op == "=")
+
     def fits(self, row: int, line: str) -> bool:
         """True if a row matches a line well enough to go on painting there."""
         return row < file_rows(self.buffer) and (
@@ -196,6 +206,37 @@ class Locator:
         if len(rows) != 1 or (self.search.placed_before and rows[0] < self.search.cursor):
             return None
         return rows[0]
+
+    def only_place(self, old: Sequence[str]) -> int | None:
+        """The row, if lines of which none was added yet are exactly in one place.
+
+        None: they are not, or it is dear to find out. Looked for line by line they are found in
+        that place, too: they fit exactly there from the first one on, and the last one leaves it.
+        """
+        lines, size, ends = self.buffer.lines, len(old), file_rows(self.buffer)
+        only = self.index.only(old[:_TRIED_LINES])
+        firsts = self._rarest(old) if only is None else [only[1] - only[0]]
+        rows = [row for row in firsts if row >= 0 and lines[row : row + size] == old]
+        if self.anchors and self.search.notation != "unified_diff":
+            anchors = self.anchor_rows()
+            rows = [*_from(rows, anchors[0])] if anchors else []
+        if len(rows) != 1 or rows[0] + size > ends:
+            return None
+        return None if self.search.placed_before and rows[0] < self.search.cursor else rows[0]
+
+    def _rarest(self, old: Sequence[str]) -> list[int]:
+        """Where lines would begin at each row of the rarest of them; empty if all are common."""
+        rarest, least = 0, _COMMON_ROWS + 1
+        for at, line in enumerate(old[:_TRIED_LINES]):
+            if (count := self.index.count(line)) < least:
+                rarest, least = at, count
+            if least <= 1:
+                break
+        if least > _COMMON_ROWS:
+            return []
+        rows = self.index.rows(old[rarest], _COMMON_ROWS + 1)
+        # how often it is there was an estimate
+        return [row - rarest for row in rows] if len(rows) <= _COMMON_ROWS else []
 
     def anchor_rows(self) -> Sequence[int]:
         """Where the innermost anchor stands, behind those around it; empty if one is not found."""
@@ -335,11 +376,18 @@ class Locator:
         """
         last = file_rows(self.buffer)
         if not last or (self.search.notation == "apply_patch" and self.hint is None):
-            return Spot(last)
+            return Spot(last, flags=(AT_THE_END,) if self._looks_inner() else ())
         if self.hint is None or self.hint + self.search.offset == last:
-            return Spot(last, flags=("only added lines: put at the end of the file",))
+            return Spot(last, flags=(AT_THE_END,))
         why = "it has only added lines, and a line number alone is not trusted"
         return Miss(f"context not found: {why}; give lines of the file around them")
+
+    def _looks_inner(self) -> bool:
+        """Whether the added lines stand deeper than the file ends: they may belong into a block."""
+        filled = filter(str.strip, reversed(self.buffer.lines))
+        last, first = next(filled, ""), next(filter(str.strip, self.new), "")
+        deeper = len(indentation(first)) > len(indentation(last))
+        return bool(last) and deeper and not last.rstrip().endswith(_OPENS)
 
     def _best(self) -> _Fit:
         """Rows on the best tier that has any, without outer blank lines if need be.

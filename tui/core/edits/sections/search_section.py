@@ -15,6 +15,7 @@ from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.painter import Painter
 from tui.core.edits.sections.placement import Locator, Miss, Search, Spot, lines_in_words
 from tui.core.edits.sections.rereading import with_blanks
+from tui.core.edits.sections.section import first_of
 from tui.core.text.indent import SAME, stands_right
 from tui.core.text.rows import file_rows
 from tui.errors import EditRefused
@@ -173,7 +174,7 @@ class SearchSection(DiffSection):
             self._land_block(fit)
             return
         found = self._split() if self._dividers[1:] else self._located()
-        if isinstance(found, Miss) and (spot := self._first_of(found)) is not None:
+        if isinstance(found, Miss) and (spot := first_of(self._ledger, self, found)) is not None:
             found = self._fit_at(spot)
         if isinstance(found, Fit):
             self._replay(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from copy import copy
-from itertools import islice
+from itertools import groupby, islice
 
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
 from tui.core.edits.hunk import Hunk, Stage
@@ -20,9 +20,11 @@ from tui.core.edits.sections.section_end import (
     end_bare,
     landed_before,
     leaves_out,
+    other_ends,
     other_indent,
     stand_right,
     stands_behind,
+    stands_twice,
 )
 from tui.core.edits.sections.section_merge import keep_text, merge_section
 from tui.core.text.buffer import Mark
@@ -113,12 +115,35 @@ class Section(Painted):
         elif op != "+":
             self._look()
 
+    def lines(self, lines: Sequence[tuple[str, str]], *, more: bool) -> None:
+        """Its first lines at once, or none; put them in unless ``more`` follows at once.
+
+        If they are in one place only, that is not looked for with each of them.
+        """
+        row = self.locator.only_place([text for op, text in lines if op != "+"])
+        for op, text in lines if row is None else ():
+            self.line(op, text)
+        if row is not None:
+            self.locator.add_lines(lines)
+            for _, run in groupby(lines, lambda line: line[0] == "="):
+                some = list(run)
+                hunk = self._hunk_for(some[0][0])
+                self.ops += [(op, text, hunk) for op, text in some]
+                if hunk is not None:
+                    added = [op for op, _ in some].count("+")
+                    hunk.added += added
+                    hunk.removed += len(some) - added
+            self._look(row)
+        if self._painter is not None and not more:
+            self._painter.catch_up()
+
     def partial(self, text: str) -> None:
         """The unfinished added line, for this frame."""
         self._partial = text
         painter = self._painter
         if painter is not None and not painter.trouble:
-            painter.partial_line(text, self._hunk_for("+") or self.hunks[-1])
+            self._hunk_for("+")
+            painter.partial_line(text, self.hunks[-1])
 
     def close(self, closed: bool, why: str) -> None:
         """The section is over; ``why`` says in words why it was cut, if it was."""
@@ -132,6 +157,8 @@ class Section(Painted):
         elif closed:
             self._check_context()
         self.record.sections.remove(self)
+        if self._painter is not None:
+            self._painter.leave()
 
     def place_at(self, row: int) -> None:
         """The user chose one of several places. Raises EditRefused if it is none any more."""
@@ -202,14 +229,14 @@ class Section(Painted):
                 hunk.removed += 1
             self.locator.add_old(text, op == "=")
 
-    def _look(self) -> None:
-        row = self.locator.certain()
+    def _look(self, row: int | None = None) -> None:
+        """Find out where it stands, or paint it at a row that is known."""
+        row = self.locator.certain() if row is None else row
         if row is not None:
-            painter = self._start(Spot(row))
-            for op, text, hunk in self.ops:
-                self._paint(painter, op, text, hunk)
-        else:
-            self._show_places()
+            painter = self._start(Spot(row), Stage.LANDING if self._changes else Stage.LOCATED)
+            painter.lines(self.ops)
+            return
+        self._show_places()
 
     def _show_places(self) -> None:
         rows = self.locator.rows()
@@ -217,17 +244,20 @@ class Section(Painted):
         if self.hunks[0].stage is not Stage.CANDIDATES:  # later ones begin as the first is
             self._stage(Stage.CANDIDATES)
 
-    def _start(self, spot: Spot) -> Painter:
+    def _start(self, spot: Spot, stage: Stage = Stage.LOCATED) -> Painter:
         self._painter = self._new_painter(spot)
         self._painter.newline = self.newline or self._painter.newline
         for hunk in self.hunks:
-            hunk.candidates = ()
+            if hunk.candidates:
+                hunk.candidates = ()
             hunk.start, hunk.end = Mark(spot.row), Mark(spot.row, right=True)
-        self._stage(Stage.LOCATED)
+        self._stage(stage)
         return self._painter
 
     def _new_painter(self, spot: Spot) -> Painter:
-        return Painter(self._ledger, self.record, spot.row, spot.indent, self)
+        painter = Painter(self._ledger, self.record, spot.row, spot.indent, self)
+        painter.late = True
+        return painter
 
     def _paint(self, painter: Painter, op: str, text: str, hunk: Hunk | None) -> None:
         if op == "+" and hunk is not None:
@@ -256,17 +286,11 @@ class Section(Painted):
             return
         place = self.locator.choose()
         if isinstance(place, Miss):
-            place = self._first_of(place) or place
+            place = first_of(self._ledger, self, place) or place
         if isinstance(place, Spot):
             self._apply(place)
         else:
             self._refuse(place)
-
-    def _first_of(self, miss: Miss) -> Spot | None:
-        """Of several places that fit exactly the first, if the user has set that."""
-        if not (self._ledger.first and miss.candidates) or miss.fuzzy:
-            return None
-        return self.locator.at(miss.candidates[0], "several places fit: the first was taken")
 
     def _apply(self, spot: Spot) -> None:
         if spot.indent != SAME and stand_right(self.record.buffer.lines, spot.row, self.ops):
@@ -289,10 +313,14 @@ class Section(Painted):
 
     def _land(self, painter: Painter) -> None:
         painter.close_group()
+        if not painter.all_held:
+            painter.catch_up()
         self.flags += leaves_out(self.ops) + other_indent(self.record, painter, self.ops)
+        self.flags += stands_twice(self.record, painter, self.ops) + other_ends(painter, self.ops)
         said = (op + text for op, text, _ in self.ops)
         told = hash((*self.locator.anchors, self.locator.at_end, *said))
-        reason = landed_before(self._ledger, self.record, painter, told)
+        alone = bool(painter.held)  # no other hunk is near
+        reason = "" if alone else landed_before(self._ledger, self.record, painter, told)
         if reason := reason or stands_behind(self.record, painter, self.ops):
             painter.take_back()
             self._painter = None
@@ -303,9 +331,11 @@ class Section(Painted):
             end_bare(self._ledger, self.record, painter, self)
         self.placed_rows = (painter.row, painter.row + max(g.last for g in painter.groups))
         for hunk in self.hunks:
-            self._ledger.layers[hunk.id].told = told
-            hunk.flags += self.flags
-            hunk.candidates = ()
+            hunk.told = told
+            if self.flags:
+                hunk.flags += tuple(self.flags)
+            if hunk.candidates:
+                hunk.candidates = ()
         self._stage(Stage.LANDED)
 
     def _refuse(self, miss: Miss) -> None:
@@ -379,3 +409,10 @@ class Section(Painted):
                 hunk.candidates = ()
         keep_text(self, *(hunk for hunk in self.hunks if hunk not in stays))
         self._ledger.bump()
+
+
+def first_of(ledger: Ledger, section: Section, miss: Miss) -> Spot | None:
+    """Of several places that fit exactly the first, if the user has set that."""
+    if not (ledger.first and miss.candidates) or miss.fuzzy:
+        return None
+    return section.locator.at(miss.candidates[0], "several places fit: the first was taken")

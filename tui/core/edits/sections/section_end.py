@@ -34,7 +34,7 @@ def landed_before(ledger: Ledger, record: FileRecord, painter: Painter, told: in
         return ""
     for other, group in zip(met, painter.groups, strict=True):
         same_call = other is not None and other.call_id == group.hunk.call_id
-        if other is not None and same_call and ledger.layers[other.id].told != told:
+        if other is not None and same_call and other.told != told:
             return ""
     line = min(other.start.line for other in met if other and other.start) + 1
     return f"already applied: its lines are in the file at line {line}"
@@ -65,20 +65,50 @@ def other_indent(
 ) -> list[str]:
     """The flag of added lines that are indented with tabs where the file has blanks, or not so."""
     added = [painter.indented(text) for op, text, _ in ops if op == "+" and text.strip()]
+    tabbed, blanked = _tabbed(added), _blanked(added)
+    base = painter.base
+    if (not tabbed or _tabbed(base)) and (not blanked or _blanked(base)):
+        return []
     lines, row, end = record.buffer.lines, painter.row, painter.end
 
     def near() -> Iterator[str]:
-        """The first ones mostly answer what is asked first."""
         around = chain(
             range(max(0, row - _AROUND), row), range(end, min(end + _AROUND, len(lines)))
         )
-        return chain(painter.base, map(lines.__getitem__, around))
+        return chain(base, map(lines.__getitem__, around))
 
-    if _tabbed(added) and not _tabbed(near()) and _blanked(near()):
+    if tabbed and not _tabbed(near()) and _blanked(near()):
         return ["its new lines are indented with tabs, the file with blanks"]
-    if _blanked(added) and not _blanked(near()) and _tabbed(near()):
+    if blanked and not _blanked(near()) and _tabbed(near()):
         return ["its new lines are indented with blanks, the file with tabs"]
     return []
+
+
+def other_ends(painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:
+    """The flag of added lines whose ends may not be meant, as those that are quoted are not right.
+
+    Either blanks were put on, or they were cut off: then a blank line, or one of the file that
+    comes again, may have lost them.
+    """
+    new = [text for op, text, _ in ops if op == "+"]
+    old = [text for op, text, _ in ops if op != "+"]
+    there = [line.rstrip("\r\n") for line in painter.base]
+    if not new or old == there:
+        return []
+    if len(old) == len(there):
+        pairs = [(text, line) for text, line in zip(old, there, strict=True) if text != line]
+        old, there = [text for text, _ in pairs], [line for _, line in pairs]
+    if any(map(_end_of, new)) and set(map(_end_of, old)) - {"", *map(_end_of, there)}:
+        return ["lines end with blanks that are not in the file"]
+    hidden = {line.strip() for line in there if _end_of(line)}
+    if any(text.strip() in hidden and not _end_of(text) for text in new):
+        return ["blanks at the ends of lines are not quoted as the file has them"]
+    return []
+
+
+def _end_of(line: str) -> str:
+    """The blanks at its end."""
+    return line[len(line.rstrip(" \t")) :]
 
 
 def _tabbed(lines: Iterable[str]) -> bool:
@@ -98,6 +128,8 @@ def stands_behind(
     belong. What another hunk of the same call put there is meant, too (B09).
     """
     added = next((n for n, (op, *_) in enumerate(reversed(ops)) if op != "+"), len(ops))
+    if not added:
+        return ""
     lines = [painter.indented(text) for _, text, _ in ops[len(ops) - added :]]
     if any(op != "=" for op, *_ in ops[: len(ops) - added]) or not any(map(str.strip, lines)):
         return ""
@@ -107,7 +139,46 @@ def stands_behind(
     calls = {other.call_id for other in record.live.near(row, row + added)}
     if any(group.hunk.call_id in calls for group in painter.groups):
         return ""
-    return f"already applied, its new text is already in the file at line {row - added + 1}"
+    line = painter.row + len(painter.tags) - added + 1
+    return f"already applied, its new text is already in the file at line {line}"
+
+
+def stands_twice(
+    record: FileRecord, painter: Painter, ops: Sequence[tuple[str, str, Hunk | None]]
+) -> list[str]:
+    """The flag of an insertion that the file seems to have: right above or below it, as said.
+
+    What is put in may begin or end like the lines around it; then its context fits again once it
+    is there, and nothing tells a second copy from the same patch twice.
+    """
+    if "-" in painter.tags:
+        return []
+    runs = [(op, list(run)) for op, run in groupby(ops, lambda one: one[0])]
+    kinds = "".join(op for op, _ in runs)
+    if kinds not in ("=+", "+=", "=+="):
+        return []
+    lead, added, tail = (
+        [painter.indented(text) if op == "+" else text for _, text, _ in run]
+        for op, run in (
+            runs[0] if kinds[0] == "=" else ("=", []),
+            runs[kinds.index("+")],
+            runs[-1] if kinds[-1] == "=" else ("=", []),
+        )
+    )
+    lines, row, count = record.buffer.lines, painter.row + len(lead), len(added)
+    above, below = row - count, row + 2 * count
+    twice = (
+        above >= len(lead)
+        and lines[above:row] == added
+        and _alike(lines[above - len(lead) : above], lead)
+    ) or (lines[row + count : below] == added and _alike(lines[below : below + len(tail)], tail))
+    if not twice or not any(map(str.strip, added)):
+        return []
+    return ["the same lines stand right beside it: it may have been applied already"]
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> bool:
+    return [line.rstrip() for line in lines] == [line.rstrip() for line in others]
 
 
 def leaves_out(ops: Sequence[tuple[str, str, Hunk | None]]) -> list[str]:

@@ -47,7 +47,7 @@ def merge_section(ledger: Ledger, section: Section, painter: Painter) -> tuple[i
     rows = (first, first + row_count(merged))
     hunk.base, hunk.agent = user, merged
     hunk.stage = Stage.LANDED
-    hunk.flags += [*section.flags, MERGED]
+    hunk.flags += (*section.flags, MERGED)
     ledger.settle(section.record, hunk, rows)
     ledger.bump()
     return rows

@@ -12,6 +12,7 @@ from enum import StrEnum
 from tui.core.edits.file_record import Author, FileRecord
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
+from tui.core.steps import Work, in_parts
 from tui.core.text.rows import row_count, rows_text
 
 _IN = (Decision.PENDING, Decision.ACCEPTED)
@@ -55,34 +56,49 @@ def is_kept(ledger: Ledger, hunk: Hunk) -> bool:
     return placed and presence(ledger, hunk) is not Presence.GONE
 
 
-def odd_ones(ledger: Ledger, hunks: Iterable[Hunk]) -> list[Hunk]:
+def odd_ones(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[Hunk]]:
     """The hunks of which more is to be said than whether they are accepted.
 
     All others landed whole, nothing is odd about them, and nobody wrote in their lines since:
     of a hundred thousand hunks that is all that is looked at one by one.
     """
     layers, landed, rejected = ledger.layers, Stage.LANDED, Decision.REJECTED
-    return [
-        hunk
-        for hunk in hunks
-        if hunk.stage is not landed
-        or hunk.flags
-        or hunk.decision is rejected
-        or (layer := layers.get(hunk.id)) is None
-        or layer.changed_by is not None
-        or layer.above
-    ]
+    found: list[Hunk] = []
+    for part in in_parts(hunks):
+        found += [
+            hunk
+            for hunk in part
+            if hunk.stage is not landed
+            or hunk.flags
+            or hunk.decision is rejected
+            or ((layer := layers.get(hunk.id)) is not None and (layer.changed_by or layer.above))
+        ]
+        yield len(part)
+    return found
 
 
-def not_kept(ledger: Ledger, hunks: Iterable[Hunk]) -> list[Hunk]:
+def not_kept(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[list[Hunk]]:
     """The hunks of which the text is not in the buffer, or that the user has rejected."""
-    return [hunk for hunk in odd_ones(ledger, hunks) if not is_kept(ledger, hunk)]
+    lost: list[Hunk] = []
+    for part in in_parts((yield from odd_ones(ledger, hunks))):
+        lost += [hunk for hunk in part if not is_kept(ledger, hunk)]
+        yield len(part)
+    return lost
+
+
+def any_kept(ledger: Ledger, hunks: Iterable[Hunk]) -> Work[bool]:
+    """True if the text of one is in its buffer, and nobody has rejected it."""
+    for part in in_parts(hunks):
+        if any(is_kept(ledger, hunk) for hunk in part):
+            return True
+        yield len(part)
+    return False
 
 
 def changed_by(ledger: Ledger, hunk: Hunk) -> str:
     """Who wrote last in a hunk's lines; empty if nobody but models did."""
-    layer = ledger.layers.get(hunk.id)
-    return _WHO.get(layer.changed_by, "") if layer and layer.changed_by else ""
+    who = ledger.layers[hunk.id].changed_by
+    return _WHO.get(who, "") if who else ""
 
 
 def _rows(record: FileRecord, hunk: Hunk) -> str:

@@ -18,12 +18,14 @@ from tui.core.edits.layer import Layer
 from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.telling.presence import (
     Presence,
+    any_kept,
     changed_by,
     is_kept,
     not_kept,
     odd_ones,
     presence,
 )
+from tui.core.steps import Work, in_parts
 from tui.core.text.rows import file_rows, rows_text
 
 Private = Callable[[str], str]
@@ -41,6 +43,7 @@ _OF_USER = re.compile("^you ")
 """Reasons are written for the user."""
 _RANGES = 60
 """Of the hunks that are only counted, so many groups are named."""
+_IT_IS_OUT = "it is not in the file"
 _MANY = 20
 """From so many hunks of a file on, neighbours of which all went well share a line."""
 
@@ -82,28 +85,39 @@ class Account:
         self._ledger = ledger
         self._private = private
 
-    def of(self, hunks: Sequence[Hunk]) -> list[str]:
-        """A line for each file and hunk, then the current text where it is not as expected."""
+    def of(self, hunks: Sequence[Hunk], odd: Sequence[Hunk] | None = None) -> Work[list[str]]:
+        """A line for each file and hunk, then the current text where it is not as expected.
+
+        ``odd``: what `odd_ones` says of them, where it is known.
+        """
         parts: list[str] = []
         groups: dict[str, list[Hunk]] = {}
-        for hunk in hunks:
-            groups.setdefault(hunk.path, []).append(hunk)
-        odd = odd_ones(self._ledger, hunks)
+        for some in in_parts(hunks):
+            for hunk in some:
+                groups.setdefault(hunk.path, []).append(hunk)
+            yield len(some)
+        if odd is None:
+            odd = yield from odd_ones(self._ledger, hunks)
         among = frozenset(odd)
         for path, group in groups.items():
-            parts.append(f"{self.file(path, group)}:")
-            parts += self._lines(group, among)
-        return parts + self.regions(odd)
+            parts.append(f"{(yield from self.file(path, group))}:")
+            parts += yield from self._lines(group, among)
+        return parts + (yield from self.regions(odd))
 
-    def keeps(self, hunk: Hunk) -> bool:
-        """True if a hunk's text is in the buffer, and nobody has rejected it."""
-        return is_kept(self._ledger, hunk)
+    def keeps_any(self, hunks: Iterable[Hunk]) -> Work[bool]:
+        """True if the text of one is in its buffer, and nobody has rejected it."""
+        return any_kept(self._ledger, hunks)
 
-    def headline(self, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
+    def lost(self, hunks: Iterable[Hunk]) -> Work[list[Hunk]]:
+        """Those of which the text is not in the buffer, or that the user has rejected."""
+        return not_kept(self._ledger, hunks)
+
+    def headline(self, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> Work[str]:
         """What became of a patch as a whole, in a line."""
-        return headline(self._ledger, hunks, failure, was_cut=was_cut)
+        out = yield from self.lost(hunks)
+        return headline(hunks, out, failure, was_cut=was_cut)
 
-    def file(self, path: str, hunks: Sequence[Hunk] = ()) -> str:
+    def file(self, path: str, hunks: Sequence[Hunk] = ()) -> Work[str]:
         """A file's name with its state and hash; of these hunks, whether it is as before them."""
         record = self._ledger.records.get(path)
         if record is not None and record.gone:
@@ -115,7 +129,7 @@ class Account:
         words = [state, f"sha {sha}"]
         others = [shown(name) for name, real in self._ledger.links.items() if real == path]
         words += [f"written as '{other}'" for other in others]
-        out = hunks and not any(is_kept(self._ledger, hunk) for hunk in record.live)
+        out = hunks and not (yield from any_kept(self._ledger, list(record.live)))
         if out and any(hunk.decision is Decision.REJECTED for hunk in hunks):
             before = self.before(path)
             if before is not None and before == sha:
@@ -132,23 +146,21 @@ class Account:
             self.quota.left -= len(words) - quotes.start()
         elif quotes is not None:
             words = words[: quotes.start()]
-        if hunk.id in self.again and hunk.decision is Decision.PENDING:
-            words += ", the user took the decision back"
-        return f"  hunk {hunk.id} {words}"
+        return f"  hunk {hunk.id} {words}{self._taken_back(hunk)}"
 
-    def regions(self, hunks: Iterable[Hunk]) -> list[str]:
+    def _taken_back(self, hunk: Hunk) -> str:
+        """What is said behind the state of a hunk of which the model knows a decision."""
+        back = hunk.id in self.again and hunk.decision is Decision.PENDING
+        return ", the user took the decision back" if back else ""
+
+    def regions(self, hunks: Iterable[Hunk]) -> Work[list[str]]:
         """The current text where a hunk is placed loosely, in part, not at all, or was edited."""
         wanted: dict[str, list[tuple[int, int]]] = {}
-        for hunk in hunks:
-            record = self._ledger.records.get(hunk.path)
-            quotable = record is not None and not record.view and not record.gone
-            if record is None or not quotable or self._private(hunk.path):
-                continue
-            span = _odd_rows(record, hunk, self._ledger.layers.get(hunk.id))
-            if span is not None:
-                first, last = span
-                reach = min(file_rows(record.buffer), last + _AROUND)
-                wanted.setdefault(hunk.path, []).append((max(0, first - _AROUND), reach))
+        for part in in_parts(hunks):
+            for hunk in part:
+                if (span := self._region(hunk)) is not None:
+                    wanted.setdefault(hunk.path, []).append(span)
+            yield len(part)
         parts: list[str] = []
         for path, spans in wanted.items():
             for first, last in _joined(spans):
@@ -160,7 +172,17 @@ class Account:
                     parts.append(f"{where}:\n{self.quota.take(text.rstrip(chr(10)))}")
         return parts
 
-    def _lines(self, hunks: Sequence[Hunk], odd: frozenset[Hunk]) -> list[str]:
+    def _region(self, hunk: Hunk) -> tuple[int, int] | None:
+        """The rows to be quoted for a hunk, with some around; None: nothing is."""
+        record = self._ledger.records.get(hunk.path)
+        if record is None or record.view or record.gone or self._private(hunk.path):
+            return None
+        span = _odd_rows(record, hunk, self._ledger.layers[hunk.id])
+        if span is None:
+            return None
+        return max(0, span[0] - _AROUND), min(file_rows(record.buffer), span[1] + _AROUND)
+
+    def _lines(self, hunks: Sequence[Hunk], odd: frozenset[Hunk]) -> Work[list[str]]:
         """A line a hunk; of very many, one for neighbours that all went well, in the end counts.
 
         ``odd``: those of which there may be more to say.
@@ -169,10 +191,20 @@ class Account:
         rest: list[Hunk] = []
 
         def state(hunk: Hunk) -> str:
-            return _state_if_smooth(self._ledger, hunk) if hunk in odd else _KEPT[hunk.decision]
+            words = _KEPT.get(hunk.decision, "")
+            if hunk in odd:
+                words = _state_if_smooth(self._ledger, hunk)
+            return words + self._taken_back(hunk) if words else ""
 
-        for smooth, found in groupby(hunks, state):
-            run = list(found)
+        runs: list[tuple[str, list[Hunk]]] = []
+        for part in in_parts(hunks):
+            for smooth, found in groupby(part, state):
+                if runs and runs[-1][0] == smooth:
+                    runs[-1][1].extend(found)
+                else:
+                    runs.append((smooth, list(found)))
+            yield len(part)
+        for smooth, run in runs:
             if smooth and len(run) > 1 and len(hunks) >= _MANY and self._room > 0:
                 parts.append(f"  hunks {run[0].id}-{run[-1].id} ({len(run)} of them) {smooth}")
                 self._room -= len(parts[-1])
@@ -183,7 +215,7 @@ class Account:
                     self._room -= len(parts[-1])
                 else:
                     rest.append(hunk)
-        return parts + _counted(self._ledger, rest)
+        return parts + (yield from _counted(self._ledger, rest))
 
     def _why_gone(self, hunks: Iterable[Hunk]) -> str:
         """Why there is no file at a path; that it was deleted only if it was."""
@@ -199,11 +231,12 @@ def landing_report(
     failure: str,
     was_cut: bool,
     private: Private = open_to_all,
-) -> str:
+) -> Work[str]:
     """What became of one patch; ``failure`` says why it is none, empty if it is one."""
-    head = headline(ledger, hunks, failure, was_cut=was_cut)
-    parts = [head, *Account(ledger, private).of(hunks)]
-    out = not_kept(ledger, hunks)
+    odd = yield from odd_ones(ledger, hunks)
+    out = yield from not_kept(ledger, odd)
+    head = headline(hunks, out, failure, was_cut=was_cut)
+    parts = [head, *(yield from Account(ledger, private).of(hunks, odd))]
     if len(out) < len(hunks) and (failure or was_cut or out):
         parts.append("Do not resend the hunks that are kept.")
     if any(hunk.stage is Stage.CANDIDATES for hunk in out):
@@ -211,10 +244,10 @@ def landing_report(
     return "\n".join(parts)
 
 
-def headline(ledger: Ledger, hunks: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
-    """What became of a patch as a whole, in a line."""
+def headline(hunks: Sequence[Hunk], out: Sequence[Hunk], failure: str, *, was_cut: bool) -> str:
+    """What became of a patch as a whole, in a line; ``out``: those of which nothing is kept."""
     count = len(hunks)
-    placed = count - len(not_kept(ledger, hunks))
+    placed = count - len(out)
     all_of = f"{count} hunk{'s' * (count != 1)}"
     if failure:
         head = f"the patch is not valid, {failure}; nothing behind that was read"
@@ -235,7 +268,7 @@ def hunk_words(ledger: Ledger, hunk: Hunk, *, private: bool = False) -> str:
         what = f"(the move to {shown(hunk.target)}) "
     stays = hunk.stands_edited
     if hunk.decision is Decision.REJECTED:
-        where = "it is in the file as the user edited it" if stays else "it is not in the file"
+        where = "it is in the file as the user edited it" if stays else _IT_IS_OUT
         if hunk.words == UNDONE:
             return f"{what}taken back by the user; {where}"
         said = f': "{shown(hunk.words)}"' if hunk.words else ""
@@ -304,12 +337,12 @@ def _on_disk(record: FileRecord) -> bool:
     return record.buffer.encode() == record.disk
 
 
-def _odd_rows(record: FileRecord, hunk: Hunk, layer: Layer | None) -> tuple[int, int] | None:
+def _odd_rows(record: FileRecord, hunk: Hunk, layer: Layer) -> tuple[int, int] | None:
     """The rows to be quoted for a hunk; None: it is what the patch says, or nowhere near."""
     if hunk.kind is not Kind.EDIT:
         return None
     if hunk.stage in PLACED and hunk.start is not None and hunk.end is not None:
-        alone = layer is not None and layer.changed_by is None and not layer.above
+        alone = layer.changed_by is None and not layer.above
         plain = alone and not hunk.flags and hunk.stage is Stage.LANDED
         if hunk.decision is Decision.REJECTED or plain:
             return None
@@ -336,22 +369,23 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _counted(ledger: Ledger, hunks: Sequence[Hunk]) -> list[str]:
+def _counted(ledger: Ledger, hunks: Sequence[Hunk]) -> Work[list[str]]:
     """Hunks by what became of them: their numbers and no more."""
     parts = []
-    states: dict[str, list[int]] = {}
-    for hunk in hunks:
-        states.setdefault(_state(ledger, hunk), []).append(hunk.id)
-    for state, ids in states.items():
-        ranges: list[list[int]] = []
-        for one in ids:
-            if ranges and one == ranges[-1][1] + 1:
-                ranges[-1][1] = one
+    states: dict[str, list[list[int]]] = {}
+    for some in in_parts(hunks):
+        for hunk in some:
+            ranges = states.setdefault(_state(ledger, hunk), [])
+            if ranges and hunk.id == ranges[-1][1] + 1:
+                ranges[-1][1] = hunk.id
             else:
-                ranges.append([one, one])
+                ranges.append([hunk.id, hunk.id])
+        yield len(some)
+    for state, ranges in states.items():
+        count = sum(b - a + 1 for a, b in ranges)
         names = ", ".join(f"{a}-{b}" if b > a else str(a) for a, b in ranges[:_RANGES])
         more = ", ..." if len(ranges) > _RANGES else ""
-        parts.append(f"  hunks {names}{more} ({len(ids)} of them) {state}")
+        parts.append(f"  hunks {names}{more} ({count} of them) {state}")
     return parts
 
 
@@ -373,6 +407,8 @@ def _state(ledger: Ledger, hunk: Hunk) -> str:
 
 def _state_if_smooth(ledger: Ledger, hunk: Hunk) -> str:
     """A hunk's state in words if there is nothing more to say of it; empty if there is."""
+    if hunk.decision is Decision.REJECTED and hunk.kind is Kind.EDIT and not hunk.stands_edited:
+        return hunk_words(ledger, hunk).replace(_IT_IS_OUT, "they are not in the file")
     if hunk.stage is not Stage.LANDED or hunk.flags or hunk.decision is Decision.REJECTED:
         return ""
     return _state(ledger, hunk) if presence(ledger, hunk) is Presence.WHOLE else ""

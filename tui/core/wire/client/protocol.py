@@ -10,7 +10,7 @@ lane in `stream_id`, whether or not the server said it. A protocol lives as long
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import force_setattr
@@ -22,12 +22,14 @@ from tui.core.wire.client.lane import Lane, LaneState
 from tui.core.wire.client.lessons import Lessons
 from tui.core.wire.client.reception import Reception
 from tui.core.wire.client.switchboard import Switchboard
+from tui.core.wire.deltas import AnyDelta
 from tui.core.wire.events import (
     UNUSUAL,
     Delta,
     Event,
     SummaryDelta,
     ToolDelta,
+    decode_in_steps,
     decode_typed,
     decode_unusual,
     told,
@@ -202,13 +204,25 @@ class ClientProtocol:
             else:
                 self._reception.take_delta(lane, event, now)
         elif isinstance(event, SummaryDelta):
-            self._take_summary(event, now)
+            self._take_delta(event.told, now)
         elif isinstance(event, ToolDelta):
             self._take_progress(event, now)
         elif event is None:
             self.unreadable += 1
         elif not self.closed:
             self._reception.take(event, now)
+
+    def receive_long(self, data: bytes | bytearray, now: float) -> Iterator[None]:
+        """Take one text frame of any length in steps; after each there may be events."""
+        readable = False
+        for event in decode_in_steps(data):
+            readable = readable or event is not None
+            if isinstance(event, Delta):
+                self._take_delta(event, now)
+            elif event is not None and not self.closed:
+                self._reception.take(event, now)
+            yield
+        self.unreadable += not readable
 
     def refuse(self, why: str) -> None:
         """Take note that the server sent what no endpoint of ours sends; ``why`` in words."""
@@ -263,9 +277,8 @@ class ClientProtocol:
         elif not self.closed:
             self._reception.take(progress, now)
 
-    def _take_summary(self, event: SummaryDelta, now: float) -> None:
-        """Reasoning by its other name."""
-        delta = event.told
+    def _take_delta(self, delta: AnyDelta, now: float) -> None:
+        """A piece of text that does not come by the short cut."""
         lane = self._board.lane_of(delta)
         if lane is not None:
             self._reception.take_delta(lane, delta, now)

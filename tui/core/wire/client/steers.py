@@ -17,7 +17,13 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from tui.core.wire.client.overdue import Overdue
-from tui.core.wire.events import SteerAccepted, SteerFailed, SteerNews, SteerPending
+from tui.core.wire.events import (
+    MOST_ERROR_CHARS,
+    SteerAccepted,
+    SteerFailed,
+    SteerNews,
+    SteerPending,
+)
 
 Fate = Literal["accepted", "pending", "used", "returned"]
 
@@ -125,7 +131,7 @@ class Steers:
         text.id = text.id or _name(event.steer, "id")
         if isinstance(event, SteerFailed):
             why = event.error.get("message") or event.error.get("code")
-            why = str(why or "the server did not take it")
+            why = str(why or "the server did not take it")[:MOST_ERROR_CHARS]
             return [self._drop(text, self._news(text, "returned", why))]
         news: list[SteerNews] = []
         if text.stage is Stage.SENT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.core.wire.events import InterruptAccepted, InterruptFailed
+from tui.core.wire.events import MOST_ERROR_CHARS, InterruptAccepted, InterruptFailed
 
 GRACE_S = 1.0
 """How long the server may take to answer an interrupt."""
@@ -44,7 +44,7 @@ class Stopping:
         """
         if isinstance(event, InterruptFailed):
             reason = event.error.get("message") or event.error.get("code")
-            self.refuse(str(reason or "the server cannot interrupt now"))
+            self.refuse(str(reason or "the server cannot interrupt now")[:MOST_ERROR_CHARS])
         else:
             self.accepted = True
             self.deadline = self._asked_at + ACCEPTED_S

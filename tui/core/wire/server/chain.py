@@ -112,17 +112,16 @@ class UnknownItemError(Exception):
 
 
 def resolved(
-    items: Iterable[dict[str, Any]], parent_items: Iterable[dict[str, Any]], chains: Chains
+    items: list[dict[str, Any]], parent_items: Iterable[dict[str, Any]], chains: Chains
 ) -> list[dict[str, Any]]:
     """A request's items with references replaced by what they name.
 
-    What the parent holds already is not said twice, nor is anything within one request: references
-    are short, and what they name may be large.
+    Without references it is the same list. What the parent holds already is not said twice, nor is
+    anything within one request: references are short, and what they name may be large.
 
     Raises:
         UnknownItemError: a reference to nothing that is remembered.
     """
-    items = list(items)
     if not any(item.get("type") == _REFERENCE for item in items):
         return items
     full: list[dict[str, Any]] = []
@@ -144,9 +143,7 @@ def resolved(
 
 def referred_bytes(given: Iterable[dict[str, Any]], full: Iterable[dict[str, Any]]) -> int:
     """Size of what a request holds besides its own frame: the items that it refers to."""
-    if not any(item.get("type") == _REFERENCE for item in given):
-        return 0
-    return sum(len(frame(item)) for item in full)
+    return 0 if full is given else sum(len(frame(item)) for item in full)
 
 
 def unanswered_call(items: Sequence[dict[str, Any]]) -> str:

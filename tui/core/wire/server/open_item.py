@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tui.core.wire.gathered import Gathered
+
 Emit = Callable[..., None]
 """Says one event: its kind, then its fields."""
 
@@ -71,7 +73,7 @@ class OpenItem:
     """Of the text that is coming."""
     _at: dict[str, Any] = field(default_factory=dict)
     _delta_event: str = ""
-    _pieces: list[str] = field(default_factory=list)
+    _text: Gathered = field(default_factory=Gathered)
 
     def delta(self, text: str, name: str, emit: Emit) -> None:
         """More text, of a family by its name; of an item without any it says nothing."""
@@ -80,7 +82,7 @@ class OpenItem:
             return
         if family is not self._family:
             self._begin(family, emit)
-        self._pieces.append(text)
+        self._text.add(text)
         emit(self._delta_event, **self._at, delta=text)
 
     def end_part(self, emit: Emit) -> None:
@@ -88,7 +90,7 @@ class OpenItem:
         family, self._family = self._family, None
         if family is None:
             return
-        text, self._pieces = "".join(self._pieces), []
+        text, self._text = str(self._text), Gathered()
         if not family.list_key:
             self.item = {**self.item, family.text_key: text}
             named = {"name": self.item["name"]} if "name" in self.item else {}

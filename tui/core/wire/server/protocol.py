@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tui.core.steps import finished
 from tui.core.wire.client_events import (
     ClientEvent,
     Create,
@@ -18,7 +19,7 @@ from tui.core.wire.client_events import (
     Throttle,
     decode_client,
 )
-from tui.core.wire.frames import frame
+from tui.core.wire.frames import Told, frame_or_long
 from tui.core.wire.server.chain import (
     Chains,
     Link,
@@ -41,7 +42,7 @@ from tui.core.wire.server.steering import (
 )
 from tui.core.wire.server.waiting import Waiting, Wanted
 from tui.core.wire.usage import Usage
-from tui.core.wire.weight import read_bytes
+from tui.core.wire.weight import read_in_steps
 
 MAX_IN_FLIGHT = 16
 """Responses that run at a time on one connection; more wait."""
@@ -74,27 +75,27 @@ class ServerProtocol:
         self._chains = Chains(shelf)
         self._steering = Steering(prefix) if steering else None
         self._controls = Controls(self._register, self._steering, self._say)
-        self._outbox: list[str] = []
+        self._outbox: list[Told] = []
         self._prewarmed: list[dict[str, Any]] = []
         self._over = False
 
     def receive_text(self, text: str, unix_s: int = 0) -> None:
         """Take one text frame of the client; ``unix_s`` dates the responses."""
         if not self._over:
-            self.receive(decode_client(text), text, unix_s)
+            event, steps = decode_client(text), read_in_steps(text)
+            self.receive(event, finished(steps), unix_s)
 
-    def receive(self, event: ClientEvent, text: str, unix_s: int = 0) -> None:
-        """Take what a client says, and the text that it said it with."""
+    def receive(self, event: ClientEvent, size_bytes: int, unix_s: int = 0) -> None:
+        """Take what a client says; ``size_bytes``: what `weight.read_in_steps` says of its text."""
         if self._over:
             return
         self._unix_s = unix_s
         match event:
             case Create():
-                self._queue(Wanted(event, read_bytes(text, event.request)))
+                self._queue(Wanted(event, size_bytes))
             case Interrupt():
                 self._controls.interrupt(event)
             case Steer():
-                size_bytes = read_bytes(text, event.input)
                 self._controls.steer(event, size_bytes, self._room_bytes())
             case Inject():
                 self._controls.inject(event)
@@ -144,8 +145,8 @@ class ServerProtocol:
         """Runs whose `Run.tokens_s` has newly been set."""
         return self._controls.throttled()
 
-    def data_to_send(self) -> list[str]:
-        """Text frames to write, in order."""
+    def data_to_send(self) -> list[Told]:
+        """Text frames to write, in order; `str` makes a text of any."""
         frames = list(self._outbox)
         self._outbox.clear()
         return frames
@@ -314,7 +315,7 @@ class ServerProtocol:
     def _say(self, kind: str, lane: str | None, fields: dict[str, Any]) -> None:
         """Say what belongs to no response in flight."""
         event = {"type": kind, "sequence_number": 0, **fields}
-        self._outbox.append(frame(event if lane is None else {**event, "stream_id": lane}))
+        self._outbox.append(frame_or_long(event if lane is None else {**event, "stream_id": lane}))
 
 
 def _cut(name: str) -> str:

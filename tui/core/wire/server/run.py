@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tui.core.wire.frames import frame
+from tui.core.wire.frames import LongFrame, Told, frame_or_long, size_of
 from tui.core.wire.server.open_item import OpenItem, opened, passed_on
 from tui.core.wire.usage import Usage
 
@@ -61,7 +61,7 @@ class Run:
     """A response in flight."""
 
     def __init__(
-        self, task: Task, send: Callable[[str], None], ended: Callable[[Run, bool], None]
+        self, task: Task, send: Callable[[Told], None], ended: Callable[[Run, bool], None]
     ) -> None:
         self.task = task
         self.output: list[dict[str, Any]] = []
@@ -78,9 +78,11 @@ class Run:
         """What the response says of who really answers: ``model``, ``service_tier``,
         ``metadata``."""
         self.end_bytes = 0
-        """Size of the frame that ended it, its whole output in it."""
+        """About the size of the frame that ended it, its whole output in it."""
         self.chars = 0
         """Of its output, as deltas said it so far."""
+        self.item_chars = 0
+        """Of its finished items, with all that they are made of."""
         self.ending: dict[str, Any] = {}
         """How it ended, for who keeps account of it: ``status``, and what there is of ``usage``,
         ``code`` and ``reason``; empty while it runs, and of an abandoned one."""
@@ -144,7 +146,7 @@ class Run:
                 self._open[index] = passed_on(item)
             elif kind == "response.output_item.done":
                 self._open.pop(index, None)
-                self.output.append(item)
+                self._finished(item)
         if isinstance(index, int):
             self.next_index = max(self.next_index, index + 1)
         delta = event.get("delta")
@@ -196,7 +198,7 @@ class Run:
         if begun is None or self.done:
             return
         whole = begun.whole(item, self.emit)
-        self.output.append(whole)
+        self._finished(whole)
         self.emit("response.output_item.done", output_index=index, item=whole)
 
     def finish(
@@ -255,15 +257,19 @@ class Run:
         """The client is gone: say nothing more."""
         self.interrupted = self.done = True
 
+    def _finished(self, item: dict[str, Any]) -> None:
+        self.output.append(item)
+        self.item_chars += size_of(item)
+
     def _say(self, kind: str, fields: dict[str, Any]) -> int:
-        """Say an event; returns the size of its frame."""
+        """Say an event; returns the size of its frame, of a long one that of all items."""
         event = {"type": kind, "sequence_number": self._sequence, **fields}
         if self.task.lane is not None:
             event["stream_id"] = self.task.lane
         self._sequence += 1
-        text = frame(event)
-        self._send(text)
-        return len(text)
+        told = frame_or_long(event)
+        self._send(told)
+        return self.item_chars if isinstance(told, LongFrame) else len(told)
 
     def _end(self, kind: str, response: dict[str, Any], *, remembered: bool) -> None:
         if self.done:

@@ -57,10 +57,10 @@ class Shelf:
         own_bytes += _POINTER_BYTES * len(link.items)
         conversation.links[link.response_id] = link
         self._by_response[link.response_id] = conversation
-        for item in link.items[before:]:
-            if isinstance(name := item.get("id"), str):
-                conversation.items[name] = item
-                self._by_item[name] = conversation
+        new = link.items[before:]
+        named = {name: item for item in new if type(name := item.get("id")) is str}
+        conversation.items.update(named)
+        self._by_item.update(dict.fromkeys(named, conversation))
         conversation.size_bytes += own_bytes
         self.held_bytes += own_bytes
         self._conversations[conversation] = None

@@ -109,7 +109,7 @@ def without(body: Mapping[str, Any], fields: Sequence[Field]) -> dict[str, Any]:
     return told
 
 
-class Untaken:
+class RefusedFields:
     """What was learnt of the models of one endpoint."""
 
     def __init__(self) -> None:
