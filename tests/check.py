@@ -1,22 +1,22 @@
-"""All checks, one command: ``python -m tests.check``.
+"""The checks: ``python -m tests.check [core | --all | --slow] [PYTEST ARGUMENT ...]``.
 
-Linters first, each with its verdict; then the tests, whose closing line is the last one. Exit
-status 0 only if all of them are content. Arguments go to pytest. The same examples are played
-every time (Hypothesis' profile "ci"); ``pytest`` by itself looks for new ones.
-
-Tests of real processes and deadlines share two cores with each other. When a few fail, they run
-once more with the machine to themselves: what fails again has failed, what passes is named as
-unsteady, for somebody to mend.
+Without a word of these: the linters and the fast tier, all tests but those marked ``slow``.
+``core`` takes the tests of the core and the engine only, ``--all`` every test, ``--slow`` what the
+fast tier leaves out, without the linters. The linters run beside the tests; their verdicts stand
+above pytest's closing line. Exit status 0 only if all of them are content. The same examples are
+played every time (Hypothesis' profile "ci"); ``pytest`` by itself looks for new ones.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -24,62 +24,75 @@ BIN = Path(sys.executable).parent
 LINTERS = (
     ("ruff check", ["ruff", "check", "."]),
     ("ruff format", ["ruff", "format", "--check", "."]),
-    ("mypy --strict", ["mypy"]),
     ("import contracts", ["lint-imports"]),
+    ("mypy --strict", ["mypy"]),
 )
-
-SAME = ["--hypothesis-profile=ci"]
-FEW = 12
-"""More failures than these are no accident: they are not run again."""
-WORKERS = (os.cpu_count() or 1) + 1
-"""Tests of real programs wait more than they compute: one more than there are cores."""
-LAST_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-
-
-def main() -> int:
-    """Run everything; returns the exit status."""
-    failed = [name for name, command in LINTERS if not passes(name, command)]
-    workers = [] if any(one.startswith("-n") for one in sys.argv[1:]) else ["-n", str(WORKERS)]
-    LAST_FAILED.unlink(missing_ok=True)
-    code = tested(*workers, *sys.argv[1:])
-    if code == 1 and 0 < len(unsteady := last_failed()) <= FEW:
-        print(f"once more, alone: {', '.join(unsteady)}", flush=True)
-        code = tested(*unsteady)
-        print("UNSTEADY: they failed beside others" if not code else "failed again", flush=True)
-    return code or int(bool(failed))
+TIERS = {
+    "": ["-m", "not slow"],
+    "core": ["-m", "not slow", "tests/core", "tests/engine"],
+    "--all": [],
+    "--slow": ["-m", "slow"],
+}
+WORKERS = (os.cpu_count() or 1) + 2
+"""Tests of programs and screens wait more than they compute: two more than there are cores."""
 
 
-def tested(*arguments: str) -> int:
-    """Run pytest; returns its exit status."""
-    command = [sys.executable, "-m", "pytest", "-q", *SAME, *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+def main(arguments: list[str]) -> int:
+    """Run a tier; returns the exit status."""
+    tier = arguments.pop(0) if arguments and arguments[0] in TIERS else ""
+    linters = Linters(() if tier == "--slow" else LINTERS)
+    linters.start()
+    workers = [] if any(one.startswith("-n") for one in arguments) else ["-n", str(WORKERS)]
+    words = [
+        "-q",
+        "--hypothesis-profile=ci",
+        f"--rootdir={ROOT}",
+        "--dist=loadgroup",
+        *TIERS[tier],
+        *workers,
+        *arguments,
+    ]
+    os.chdir(ROOT)
+    # Without bytecode each worker, and each program that a test starts, compiles all anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    return int(pytest.main(words, plugins=[linters])) or int(linters.failed)
 
 
-def last_failed() -> list[str]:
-    """The tests that failed, as pytest noted them; none if it noted nothing."""
-    try:
-        return list(json.loads(LAST_FAILED.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return []
+class Linters(Thread):
+    """Runs the linters, one after the other, while pytest runs; and is its plug-in."""
 
+    def __init__(self, linters: tuple[tuple[str, list[str]], ...]) -> None:
+        super().__init__(daemon=True)
+        self.linters = linters
+        self.said: list[str] = []
+        self.failed = False
 
-def passes(name: str, command: list[str]) -> bool:
-    """Run a linter; its output is shown when it is not content."""
-    began = time.monotonic()
-    ran = subprocess.run(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    verdict = "ok" if ran.returncode == 0 else "FAILED"
-    print(f"{name:<18} {verdict}  {time.monotonic() - began:.1f} s", flush=True)
-    if ran.returncode:
-        print(ran.stdout, flush=True)
-    return ran.returncode == 0
+    def run(self) -> None:
+        """Run each linter; what one says is kept when it is not content."""
+        for name, command in self.linters:
+            began = time.monotonic()
+            ran = subprocess.run(
+                [str(BIN / command[0]), *command[1:]],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            verdict = "FAILED" if ran.returncode else "ok"
+            self.said.append(f"{name:<18} {verdict}  {time.monotonic() - began:.1f} s")
+            if ran.returncode:
+                self.failed = True
+                self.said.append(ran.stdout)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Wait for the linters and say their verdicts, above the closing line."""
+        self.join()
+        terminalreporter.ensure_newline()
+        for line in self.said:
+            terminalreporter.write_line(line)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -8,7 +8,9 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from tests.support.sources import Function, sources
+from tests.support.sources import Function, Source, reads_all, sources
+
+pytestmark = reads_all
 
 CATALOGUE = Path(__file__).parent / "corpus/EDIT-CASES.md"
 SECTIONS = "ABCDEFGHIJ"
@@ -31,7 +33,7 @@ def named() -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for source in sources():
         if Path(source.path).name.startswith("test_"):
-            for mark in _marks(source.tree):
+            for mark in _marks(source):
                 for argument in mark.args:
                     where = f"{source.path}:{mark.lineno}"
                     assert isinstance(argument, ast.Constant), f"{where}: name the case"
@@ -39,10 +41,10 @@ def named() -> dict[str, list[str]]:
     return dict(found)
 
 
-def _marks(tree: ast.AST) -> list[ast.Call]:
+def _marks(source: Source) -> list[ast.Call]:
     """The marks of cases that count: of a test, of a class or machine of tests, of a module."""
     holders: list[ast.expr] = []
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, Function | ast.ClassDef):
             is_test = node.name.lower().startswith("test")
             holders += node.decorator_list if is_test else []

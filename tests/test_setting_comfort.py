@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import case
 from tui.errors import SettingsError
 from tui.settings import load, parse, unused
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_a_mistake_in_looks_keys_and_comfort_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    for text, says in (
         ('[screen]\ncolours = "lots"\n', "line 2: screen.colours: invalid"),
         ('[notify]\nbell = true\ndesktop = "mail"\n', "line 3: notify.desktop: invalid"),
         ("[notify]\nafter_s = 0\n", "line 2: notify.after_s: expected a number > 0"),
@@ -26,18 +26,15 @@ from tui.settings import load, parse, unused
         ("[editor]\nwrap = 'no'\n", "line 2: editor.wrap: expected true or false"),
         ("[prompt]\nvim = true\n", "line 2: unknown key 'prompt.vim'; did you mean 'vi'"),
         ("[metre]\nline = '{rate}'\n", "line 1: unknown key 'metre'; did you mean 'meter'"),
-    ],
-)
-def test_a_mistake_in_looks_keys_and_comfort_is_told_and_stops_nothing(
-    tmp_path: Path, text: str, says: str
-) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(f"{text}\n[rehearsal]\nseed = 3\n")
-    settings = load(file)
-    assert settings.rehearsal.seed == 3
-    assert settings.screen == settings.screen.__class__()
-    (told,) = unused(file)
-    assert told.startswith(f"{file} {says}")
+    ):
+        with case(text, says):
+            file = tmp_path / "config.toml"
+            file.write_text(f"{text}\n[rehearsal]\nseed = 3\n")
+            settings = load(file)
+            assert settings.rehearsal.seed == 3
+            assert settings.screen == settings.screen.__class__()
+            (told,) = unused(file)
+            assert told.startswith(f"{file} {says}")
 
 
 def test_what_ends_the_start_is_told_by_that_only(tmp_path: Path) -> None:
@@ -56,9 +53,8 @@ def test_what_is_right_beside_a_mistake_holds(tmp_path: Path) -> None:
     assert len(unused(file)) == 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_writes_keeps_or_sends_is_never_guessed() -> None:
+    for text in (
         '[editor]\nsave = "manul"',
         '[editor]\nsav = "manual"',
         "[editor]\nreveiw = 'ask'",
@@ -67,8 +63,6 @@ def test_what_is_right_beside_a_mistake_holds(tmp_path: Path) -> None:
         "[screen]\nlinear = 'yes'",
         "[screen]\nlinaer = true",
         "theme = 3\n[keys]\n[verify]\ncommand = 3",
-    ],
-)
-def test_what_writes_keeps_or_sends_is_never_guessed(text: str) -> None:
-    with pytest.raises(SettingsError, match="line "):
-        parse(text, "f")
+    ):
+        with case(text), pytest.raises(SettingsError, match="line "):
+            parse(text, "f")

@@ -15,7 +15,9 @@ from types import FunctionType
 
 import pytest
 
-from tests.support.sources import Function, package, sources
+from tests.support.sources import Function, package, reads_all, sources
+
+pytestmark = reads_all
 
 MODULE_LINES = 800
 FUNCTION_LINES = 60
@@ -126,7 +128,7 @@ def test_a_class_is_written_in_one_module() -> None:
     made = {
         node.func.id
         for source in package()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     cut_off = {

@@ -2,6 +2,7 @@ import tomllib
 
 import pytest
 
+from tests.support.tables import case
 from tui.toml_lines import line_of, syntax_trouble
 
 TEXT = """\
@@ -20,9 +21,8 @@ one = 1
 """
 
 
-@pytest.mark.parametrize(
-    ("key", "line"),
-    [
+def test_a_key_is_found_where_it_is_set() -> None:
+    for key, line in (
         (("schema",), 1),
         (("models", "fast"), 3),
         (("models", "fast", "name"), 4),
@@ -33,11 +33,10 @@ one = 1
         (("list", "one"), 12),
         (("nowhere",), 1),
         ((), 1),
-    ],
-)
-def test_a_key_is_found_where_it_is_set(key: tuple[str, ...], line: int) -> None:
-    tomllib.loads(TEXT)
-    assert line_of(TEXT, key) == line
+    ):
+        with case(key, line):
+            tomllib.loads(TEXT)
+            assert line_of(TEXT, key) == line
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ import pytest
 import tui
 from tests.support.sources import ROOT
 
+pytestmark = pytest.mark.slow
+
 PROBE = """
 import sys, tui
 from tui.ui.theme import themes_dir

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import QUICK, create, dial, until
 from tui.bridge.server import Bridge
+
+# what is measured elsewhere: a busy machine is no fault
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("unhurried", parent=settings(), **UNHURRIED)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -185,12 +185,12 @@ async def test_an_interrupt_is_heard_from_a_client_that_does_not_read(bridge: Br
         created = await client.event()
         assert bridge._server is not None
         (served,) = bridge._server.connections
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not served.paused:
                 await asyncio.sleep(0.01)
         response_id = created["response"]["id"]
         client.say(type="response.interrupt", response_id=response_id)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             while playing() == 12:
                 await asyncio.sleep(0.01)
 
@@ -205,7 +205,7 @@ async def test_a_client_that_takes_nothing_for_long_is_cut_off(
             client.create(
                 "rehearse 900000 tokens", model="rehearsal-fast@20000", stream_id=f"{lane}"
             )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while len(bridge._server.connections) < 2:
                 await asyncio.sleep(0.01)
             while len(bridge._server.connections) > 1:
@@ -290,6 +290,7 @@ def memory_mb(pid: int) -> int:
     return int(line.split()[1]) // 1024
 
 
+@pytest.mark.slow
 async def test_a_flood_of_large_requests_leaves_memory_bounded() -> None:
     with start("--port", "0") as process:
         said = await asyncio.to_thread(first_line, process)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import urllib.error
-import urllib.request
-from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from tests.support.bridge_client import create, dial, until
+from tests.support.bridge_client import dial
+from tests.support.tables import each
 from tui.bridge.server import Bridge
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "the-token2", "the-tokén".encode().hex()])
+@each("token", ["", "wrong", "the-token2", "the-tokén".encode().hex()])
 async def test_a_wrong_token_is_refused_before_the_upgrade(bridge: Bridge, token: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await dial(bridge, token)
@@ -30,62 +27,26 @@ async def test_no_token_and_two_tokens_are_refused(bridge: Bridge) -> None:
         assert refused.value.response.status_code == 401
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
+@each("origin", ["https://evil.example", "null", "http://127.0.0.1"])
 async def test_any_origin_is_refused_even_with_the_token(bridge: Bridge, origin: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await dial(bridge, Origin=origin)
     assert refused.value.response.status_code == 403
 
 
-async def test_other_paths_are_not_found_and_queries_are_ignored(bridge: Bridge) -> None:
-    headers = {"Authorization": "Bearer the-token"}
-    elsewhere = bridge.url.replace("/v1/responses", "/v1/realtime")
-    with pytest.raises(InvalidStatus) as refused:
-        await connect(elsewhere, additional_headers=headers, proxy=None)
-    assert refused.value.response.status_code == 404
-    async with connect(bridge.url + "?model=x", additional_headers=headers, proxy=None) as socket:
-        await create(socket, "hello")
-        assert (await until(socket))[-1]["type"] == "response.completed"
-
-
-@pytest.mark.parametrize("path", ["/", "/v1/realtime", "/v1/endpoints/there/responses"])
-async def test_strangers_are_not_told_which_paths_there_are(bridge: Bridge, path: str) -> None:
-    elsewhere = bridge.url.replace("/v1/responses", path)
-    for headers in ({}, {"Authorization": "Bearer wrong"}):
-        with pytest.raises(InvalidStatus) as refused:
-            await connect(elsewhere, additional_headers=headers, proxy=None)
-        assert refused.value.response.status_code == 401
-
-
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/realtime"])
+@each("path", ["/v1/models", "/v1/realtime"])
 async def test_head_is_answered_as_get_without_a_body(bridge: Bridge, path: str) -> None:
     got = {}
     for method in ("GET", "HEAD"):
         reader, writer = await asyncio.open_connection("127.0.0.1", bridge.port)
         head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token\r\n\r\n"
         writer.write(head.encode())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             got[method] = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
     assert got["HEAD"][0] == got["GET"][0]
     assert got["GET"][2]
     assert got["HEAD"][2] == b""
-
-
-async def test_models_are_listed_for_who_has_the_token(bridge: Bridge) -> None:
-    url = bridge.url.replace("ws://", "http://").replace("responses", "models")
-
-    def get(token: str) -> Any:
-        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request, timeout=5) as response:
-            return json.load(response)
-
-    listed = await asyncio.to_thread(get, "the-token")
-    assert [model["id"] for model in listed["data"]] == ["rehearsal-fast", "rehearsal-deep"]
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        await asyncio.to_thread(get, "wrong")
-    assert refused.value.code == 401
-    refused.value.close()
 
 
 async def test_it_listens_on_loopback_only(bridge: Bridge) -> None:

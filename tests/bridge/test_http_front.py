@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import aiohttp
 import pytest
 
-from tests.support.bridge_client import QUICK, create, dial, prose, until
+from tests.support.bridge_client import QUICK
 from tests.support.http_client import (
     TOKEN,
     asking,
@@ -16,69 +15,11 @@ from tests.support.http_client import (
     head,
     posted,
     server_sent,
-    streamed,
     whole,
 )
-from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
-from tui.bridge.admission import OneToken
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
 from tui.bridge.told_endpoints import target
-from tui.core.file_block import file_block
-
-
-def timeless(events: list[dict[str, Any]]) -> list[Any]:
-    """What came, without ids, dates, and where its texts were cut."""
-    told: list[Any] = []
-    for event in events:
-        texts = event["type"].endswith(".delta")
-        if texts and told and told[-1][0] == event["type"]:
-            told[-1][1] += event["delta"]
-        else:
-            told.append([event["type"], event["delta"] if texts else sorted(event)])
-    response = events[-1]["response"]
-    last = json.dumps({**response, "created_at": 0}).replace(response["id"][5:], "ID")
-    return [told, last]
-
-
-@pytest.mark.parametrize("prompt", ["hello", "make the cache safe for threads"])
-async def test_a_stream_has_the_events_of_the_socket(bridge: Bridge, prompt: str) -> None:
-    files = fresh_files()
-    block = file_block("ledger/cache.py", files["ledger/cache.py"], state="active", cursor="1:1")
-    fields = {"input": [user(block), user(prompt)], "tools": [CUSTOM, READ]}
-    events = await streamed(bridge.port, asking(**fields))
-    async with dial(bridge) as socket:
-        await create(socket, "", **fields)
-        assert timeless(await until(socket)) == timeless(events)
-
-
-async def test_a_stream_is_framed_as_one_and_its_connection_lives_on(bridge: Bridge) -> None:
-    body = json.dumps(asking(stream=True)).encode()
-    last = json.dumps(asking()).encode()
-    whole = await by_hand(
-        bridge.port,
-        head(len(body), "Content-Type: application/json") + body
-        + head(len(last), "Connection: close") + last,
-    )  # fmt: skip
-    first, _, rest = whole.partition(b"\r\n\r\n")
-    assert first.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert b"Content-Type: text/event-stream" in first
-    assert b"Transfer-Encoding: chunked" in first
-    assert b"event: response.created\ndata: {" in rest
-    assert b"[DONE]" not in rest
-    stream, _, second = rest.partition(b"0\r\n\r\n")
-    assert stream.rstrip().endswith(b"}")
-    assert b'"status":"completed"' in stream
-    assert second.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert b"aiohttp" not in whole
-
-
-async def test_without_stream_the_answer_is_one_body(bridge: Bridge) -> None:
-    status, response = await whole(bridge.port, asking("hello there"))
-    assert (status, response["object"], response["status"]) == (200, "response", "completed")
-    events = await streamed(bridge.port, asking("hello there"))
-    assert response["output"][0]["content"][0]["text"] == prose(events)
-    assert response["usage"] == events[-1]["response"]["usage"]
 
 
 async def test_an_old_client_gets_the_stream_until_the_connection_ends(bridge: Bridge) -> None:
@@ -88,56 +29,6 @@ async def test_an_old_client_gets_the_stream_until_the_connection_ends(bridge: B
     assert b"chunked" not in answer
     assert events.startswith(b"event: response.created\n")
     assert events.endswith(b"}\n\n")
-
-
-def texts(bridge: Bridge, response_id: str) -> Any:
-    assert isinstance(bridge.admission, OneToken)
-    link = bridge.admission._shelf.link(response_id)
-    return None if link is None else [item["content"][0]["text"] for item in link.items]
-
-
-@pytest.mark.parametrize("ways", [("http", "http"), ("socket", "http"), ("http", "socket")])
-async def test_a_conversation_goes_on_over_the_other_transport(
-    bridge: Bridge, ways: tuple[str, str]
-) -> None:
-    async def said(way: str, prompt: str, **fields: Any) -> dict[str, Any]:
-        if way == "http":
-            return dict((await whole(bridge.port, asking(prompt, **fields)))[1])
-        async with dial(bridge) as socket:
-            await create(socket, prompt, **fields)
-            return dict((await until(socket))[-1])
-
-    first = await said(ways[0], "one")
-    first = first.get("response", first)
-    assert first["store"] is True
-    second = await said(ways[1], "two", previous_response_id=first["id"])
-    second = second.get("response", second)
-    told = texts(bridge, second["id"])
-    assert (told[0], told[2]) == ("one", "two")
-    unstored = await said(ways[0], "one", store=False)
-    unstored = unstored.get("response", unstored)
-    assert unstored["store"] is False
-    refused = await said(ways[1], "two", previous_response_id=unstored["id"])
-    assert refused["error"]["code"] == "previous_response_not_found"
-    assert refused["error"]["param"] == "previous_response_id"
-
-
-async def test_items_that_were_stored_can_be_referred_to(bridge: Bridge) -> None:
-    _, first = await whole(bridge.port, asking("one"))
-    reference = {"type": "item_reference", "id": first["output"][0]["id"]}
-    _, second = await whole(bridge.port, asking(input=[user("one"), reference, user("two")]))
-    assert texts(bridge, second["id"])[1] == first["output"][0]["content"][0]["text"]
-
-
-async def test_an_endpoint_has_its_own_base(bridge: Bridge) -> None:
-    bridge.endpoints.targets["own"] = target(
-        "own", EndpointSpec("rehearsal", "http://127.0.0.1:9/v1"), ""
-    )
-    body = {"model": "rehearsal-fast", "input": "hello"}
-    path = "/v1/endpoints/own/responses"
-    assert (await whole(bridge.port, body, path))[1]["status"] == "completed"
-    assert (await streamed(bridge.port, body, path))[-1]["type"] == "response.completed"
-    assert (await whole(bridge.port, body, "/v1/endpoints/other/responses"))[0] == 404
 
 
 JSON_BODY = json.dumps(asking()).encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -16,7 +15,7 @@ from tests.support.bridge_client import QUICK, create, dial, event
 from tui.bridge.admission import OneToken
 from tui.bridge.connection import Connection
 from tui.bridge.server import Bridge
-from tui.bridge.stage import Part, Performer, Stage
+from tui.bridge.stage import Performer, Stage
 from tui.core.wire.server.shelf import Shelf
 
 
@@ -65,25 +64,6 @@ async def socket(admission: Watched) -> AsyncIterator[connect]:
     await served.close()
 
 
-async def test_it_ends_behind_the_end_of_a_response_and_of_what_waited_for_it(
-    socket: connect, admission: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever answers may have something to clear up when the answer is over."""
-
-    async def perform(_self: object, part: Part) -> None:
-        part.run.finish()
-        admission.leave()
-        await asyncio.sleep(0.05)
-
-    monkeypatch.setattr("tui.bridge.performer.EndpointPerformer.perform", perform)
-    async with socket as client:
-        await create(client, "one")
-        await create(client, "two")
-        said = await rest(client)
-        assert said.count("response.completed") == 2
-        assert client.close_code == 1012
-
-
 async def test_a_steered_response_s_successor_is_waited_for(
     socket: connect, admission: Watched
 ) -> None:
@@ -98,15 +78,4 @@ async def test_a_steered_response_s_successor_is_waited_for(
         said = await rest(client)
         assert said.count("response.created") == 1
         assert said[-1] == "response.completed"
-        assert client.close_code == 1012
-
-
-async def test_with_nothing_to_do_it_ends_at_once(socket: connect, admission: Watched) -> None:
-    async with socket as client:
-        await create(client, "hi")
-        while (await event(client))["type"] != "response.completed":
-            pass
-        admission.leave()
-        async with asyncio.timeout(1):
-            await client.wait_closed()
         assert client.close_code == 1012

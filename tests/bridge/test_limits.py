@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -11,8 +10,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
-from tests.support.bridge_client import QUICK, create, dial, event, prose, until
+from tests.support.bridge_client import QUICK, create, dial, event, until
 from tests.support.rehearsed import user
+from tests.support.tables import each
 from tui.bridge import sockets
 from tui.bridge.server import Bridge
 
@@ -61,7 +61,7 @@ async def test_a_message_beyond_the_limit_is_1009_before_it_is_read(bridge: Brid
     reader, writer = await raw(bridge)
     size = sockets.MAX_MESSAGE_BYTES + 1
     writer.write(b"\x81\xff" + size.to_bytes(8, "big") + b"\x00" * 4)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         answer = await reader.readexactly(4)
     assert answer[0] == 0x88
     assert int.from_bytes(answer[2:4], "big") == 1009
@@ -69,23 +69,6 @@ async def test_a_message_beyond_the_limit_is_1009_before_it_is_read(bridge: Brid
     async with dial(bridge) as socket:
         await create(socket, "hello")
         assert (await until(socket))[-1]["type"] == "response.completed"
-
-
-async def test_compression_may_be_offered_and_is_not_needed(bridge: Bridge) -> None:
-    for compression in ("deflate", None):
-        async with connect(
-            bridge.url, additional_headers=TOKEN, proxy=None, compression=compression
-        ) as socket:
-            assert socket.response is not None
-            assert "Sec-WebSocket-Extensions" not in socket.response.headers
-            await create(socket, "hello")
-            assert prose(await until(socket))
-
-
-async def test_a_message_in_fragments_is_one_message(client: ClientConnection) -> None:
-    whole = json.dumps({"type": "response.create", "model": "rehearsal-fast", "input": "hello"})
-    await client.send([whole[:10], whole[10:11], whole[11:]])
-    assert prose(await until(client))
 
 
 async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
@@ -98,20 +81,13 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
         other.url, additional_headers=TOKEN, proxy=None, create_connection=Listening
     ) as socket:
         assert isinstance(socket, Listening)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await socket.pinged.wait()
         await socket.send(b"\x00\x01")
         await create(socket, "hello")
         await until(socket, "response.completed")
         assert set(socket.opcodes) <= {Opcode.TEXT, Opcode.PING, Opcode.PONG}
     await other.close()
-
-
-async def test_a_ping_is_answered_while_a_response_streams(client: ClientConnection) -> None:
-    await create(client, "rehearse 9000 tokens", model="rehearsal-fast@200")
-    await until(client, "response.output_text.delta")
-    async with asyncio.timeout(2):
-        await (await client.ping())
 
 
 async def test_noise_between_control_frames_leaves_a_stream_whole(
@@ -132,7 +108,7 @@ async def test_noise_between_control_frames_leaves_a_stream_whole(
     assert len(events) == len(mine) + 5
 
 
-@pytest.mark.parametrize("busy", [True, False])
+@each("busy", [True, False])
 async def test_an_old_connection_is_told_and_closed(busy: bool) -> None:
     old = Bridge(QUICK, token="the-token", max_age_s=1.0)
     await old.start()
@@ -161,9 +137,13 @@ async def test_a_client_that_asks_and_never_reads_is_not_listened_to(bridge: Bri
             writer.write(frames)
             await writer.drain()
 
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(ask_for_ever(), 3)
+    asking = asyncio.create_task(ask_for_ever())
     assert bridge._server is not None
+    while not bridge._server.connections:
+        await asyncio.sleep(0.01)
     (connection,) = bridge._server.connections
+    while connection.transport.is_reading():
+        await asyncio.sleep(0.01)
+    asking.cancel()
     assert connection.transport.get_write_buffer_size() < 1_000_000
     writer.transport.abort()

@@ -10,7 +10,8 @@ from websockets.frames import Frame, Opcode
 
 from tests.support.bridge_client import create, dial, until
 from tests.support.raw_client import RawClient
-from tui.bridge import fair_socket, sockets
+from tests.support.tables import each
+from tui.bridge import fair_socket, sliced, sockets
 from tui.bridge.server import Bridge
 
 
@@ -50,16 +51,6 @@ async def test_pongs_that_nobody_reads_are_bounded(bridge: Bridge) -> None:
         assert (await client.event())["type"] == "response.created"
 
 
-async def test_who_pings_and_reads_is_answered_as_fast_as_he_asks(bridge: Bridge) -> None:
-    async with RawClient(bridge.port) as client:
-        for _ in range(40):
-            client.writer.write(PINGS)
-            for _ in range(501):
-                assert (await client.heard())[0] in (Opcode.PONG, Opcode.TEXT)
-        client.create("hello")
-        assert (await client.event())["type"] == "response.created"
-
-
 FLOODS = {
     "pings": (b"", framed(b"", Opcode.PING)),
     "long pings": (b"", framed(b"x" * 125, Opcode.PING)),
@@ -72,7 +63,7 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("name", FLOODS)
+@each("name", FLOODS)
 async def test_a_flood_that_says_nothing_ends_its_connection_and_keeps_nobody_waiting(
     bridge: Bridge, name: str
 ) -> None:
@@ -96,7 +87,7 @@ async def test_the_library_reads_a_slice_at_a_time(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two turns of the loop no more frames are read than the budget allows."""
-    monkeypatch.setattr(fair_socket, "BUDGET_S", 0.0)
+    monkeypatch.setattr(sliced, "BUDGET_S", 0.0)
     monkeypatch.setattr(fair_socket, "MOST_IDLE", 1_000_000)
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:
@@ -107,5 +98,5 @@ async def test_the_library_reads_a_slice_at_a_time(
         while not connection.recv_messages.frames.queue and turns < 10_000:
             await asyncio.sleep(0)
             turns += 1
-        assert turns >= 20_000 * 6 // fair_socket.SLICE_BYTES
+        assert turns >= 20_000 * 6 // sliced.Sliced.SLICE_BYTES
         assert (await client.event())["type"] == "response.created"

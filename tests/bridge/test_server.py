@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import time
-
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from tests.support.bridge_client import TERMINAL, create, event, prose, until
+from tests.support.bridge_client import create, event, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
 from tui.bridge.rehearsal import endpoint as performer
 from tui.core.file_block import file_block
-
-
-async def test_a_response_has_the_events_of_the_protocol_in_order(client: ClientConnection) -> None:
-    await create(client, "hello there", stream=True, client_metadata={"x": "y"}, unknown=1)
-    events = await until(client)
-    kinds = [e["type"] for e in events]
-    assert kinds[:2] == ["response.created", "response.in_progress"]
-    assert kinds[-3:] == [
-        "response.content_part.done",
-        "response.output_item.done",
-        "response.completed",
-    ]
-    assert [e["sequence_number"] for e in events] == list(range(len(events)))
-    assert not any("stream_id" in e for e in events)
-    text = prose(events)
-    assert "rehearsal model, no real one" in text
-    assert "duetto --endpoint NAME" in text
-    assert "--fast MODEL --deep MODEL" in text
-    assert "--key-env" in text
-    response = events[-1]["response"]
-    assert response["output"][0]["content"][0]["text"] == text
-    usage = response["usage"]
-    assert usage["output_tokens"] == pytest.approx(len(text) / 4, abs=3)
-    assert usage["input_tokens"] > 0
-    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
 
 
 async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConnection) -> None:
@@ -83,36 +55,6 @@ async def test_a_chain_knows_what_was_said_and_an_unknown_parent_is_refused(
     assert refused["error"]["code"] == "previous_response_not_found"
 
 
-async def test_a_prewarm_says_nothing_and_its_input_is_kept(client: ClientConnection) -> None:
-    files = fresh_files()
-    block = file_block("ledger/money.py", files["ledger/money.py"])
-    await create(client, "", input=[user(block)], generate=False)
-    events = await until(client)
-    assert [e["type"] for e in events][-1] == "response.completed"
-    assert events[-1]["response"]["output"] == []
-    parent = events[-1]["response"]["id"]
-    await create(client, "split loses cents", previous_response_id=parent)
-    assert "*** Update File: ledger/money.py" in prose(await until(client))
-
-
-async def test_two_lanes_interleave_and_one_lane_is_first_come_first_served(
-    client: ClientConnection,
-) -> None:
-    for lane, model in (("a", "rehearsal-fast@800"), ("b", "rehearsal-deep@800")):
-        await create(client, "rehearse 200 tokens", stream_id=lane, model=model)
-    await create(client, "hello", stream_id="a")
-    ended: list[tuple[str, str]] = []
-    order: list[str] = []
-    while len(ended) < 3:
-        got = await event(client)
-        order.append(got["stream_id"])
-        if got["type"] in TERMINAL:
-            ended.append((got["stream_id"], got["type"]))
-    assert sorted(lane for lane, _ in ended) == ["a", "a", "b"]
-    changes = sum(one != other for one, other in itertools.pairwise(order))
-    assert changes > 20
-
-
 async def test_limits_of_lanes_and_names(client: ClientConnection) -> None:
     await create(client, "hello", stream_id="not a name")
     refused = await event(client)
@@ -123,23 +65,6 @@ async def test_limits_of_lanes_and_names(client: ClientConnection) -> None:
         await until(client)
     await create(client, "hello", stream_id="one-too-many")
     assert (await event(client))["error"]["code"] == "websocket_stream_limit_reached"
-
-
-async def test_more_than_sixteen_at_once_wait_and_all_end(client: ClientConnection) -> None:
-    for number in range(20):
-        await create(client, "rehearse 20 tokens", stream_id=f"lane-{number}")
-    done = 0
-    running: set[str] = set()
-    most = 0
-    while done < 20:
-        got = await event(client)
-        if got["type"] == "response.created":
-            running.add(got["stream_id"])
-            most = max(most, len(running))
-        if got["type"] in TERMINAL:
-            running.discard(got["stream_id"])
-            done += 1
-    assert most <= 16
 
 
 async def test_nonsense_is_answered_and_the_socket_stays_open(client: ClientConnection) -> None:
@@ -154,20 +79,6 @@ async def test_nonsense_is_answered_and_the_socket_stays_open(client: ClientConn
     assert (await until(client))[-1]["error"]["code"] == "invalid_rate"
     await create(client, "hello")
     assert (await until(client))[-1]["type"] == "response.completed"
-
-
-@pytest.mark.parametrize("tokens_s", [150, 1000, 5000])
-async def test_the_rate_is_exact(client: ClientConnection, tokens_s: int) -> None:
-    count = tokens_s // 2
-    metadata = {"duetto_tokens_s": str(tokens_s)}
-    await create(client, f"rehearse {count} tokens", client_metadata=metadata)
-    await until(client, "response.output_text.delta")
-    first_s = time.monotonic()
-    events = await until(client)
-    seconds = time.monotonic() - first_s
-    tokens = events[-1]["response"]["usage"]["output_tokens"]
-    assert tokens == pytest.approx(count, abs=2)
-    assert seconds == pytest.approx(0.5, rel=0.3)
 
 
 async def test_a_broken_model_ends_its_response_and_nothing_else(
@@ -192,13 +103,3 @@ async def test_a_broken_model_ends_its_response_and_nothing_else(
     assert "no idea" not in caplog.text
     await create(client, "hello")
     assert (await until(client))[-1]["type"] == "response.completed"
-
-
-async def test_a_queue_without_end_is_refused(client: ClientConnection) -> None:
-    await create(client, "rehearse 9000 tokens", model="rehearsal-fast@10")
-    await until(client, "response.output_text.delta")
-    for _ in range(65):
-        await create(client, "hello")
-    refused = (await until(client, "error"))[-1]
-    assert refused["status"] == 429
-    assert refused["error"]["code"] == "websocket_queue_full"

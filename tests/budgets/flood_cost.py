@@ -137,7 +137,8 @@ class Stand:
             picture = emulator.read(terminal.take(), [text for _, text in pressed])
             waits = [(picture.seen.get(text, at_s + 10.0) - at_s) * 1000 for at_s, text in pressed]
             felt.key = sorted(waits)[int(0.95 * len(waits))]
-            felt.esc = self._stopped(terminal, emulator)
+            if felt.sigint is not None:  # else the turn is over here, too
+                felt.esc = self._stopped(terminal, emulator)
             peak.look()
         felt.grown = max(felt.grown, peak.grown)
 

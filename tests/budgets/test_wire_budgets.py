@@ -3,7 +3,11 @@ bounds are ratios, and times that only something broken exceeds."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.budgets import esc_cost, wire_cost
+
+pytestmark = pytest.mark.slow
 
 ESC_MS = 30.0
 """Ten times the budget: what other programs on the machine may add; 0.8 ms are measured alone."""

@@ -22,6 +22,8 @@ from tui.engine import intents
 from tui.engine.session import Options
 from tui.settings import Paths, parse
 
+pytestmark = pytest.mark.slow
+
 CHAT = """\
 [endpoints.one]
 kind = "openai-chat"

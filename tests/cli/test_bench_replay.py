@@ -17,6 +17,8 @@ from tui.cli.bench_screen.stand import Sent
 from tui.cli.bench_transport.worker import Worker
 from tui.core.wire import events
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server() -> Iterator[Worker]:

@@ -16,11 +16,9 @@ from tui.cli.bench_screen.clients import DUETTO
 from tui.cli.bench_screen.picture import Emulator, Picture
 from tui.cli.bench_screen.plan import Findings, Spot
 from tui.cli.bench_screen.replay_text import (
-    FUNCTION_LINES,
     MARK_TOKENS,
     Kind,
     Wanted,
-    long_file,
     pieces,
     wanted,
 )
@@ -72,16 +70,6 @@ def test_a_go_word_says_it_all(rate: int, tokens: int, number: int, line: int) -
     assert wanted(f'{{"text":"old {ASKED.go_word}"}}, {asked.go_word} and more') == asked
     assert wanted("bench-r10-n1") is None
     assert not asked.mark.search(asked.go_word)
-
-
-def test_the_patch_of_an_edit_finds_its_place() -> None:
-    asked = Wanted(4_000, 500, 7, "edit", 4_800)
-    file, patch = long_file(10_000).split("\n"), "".join(pieces(asked)).split("\n")
-    context = [line[1:] for line in patch if line.startswith(" ")]
-    at = asked.line // FUNCTION_LINES * FUNCTION_LINES
-    assert file[at : at + len(context)] == context
-    assert patch[-2:] == ["*** End Patch", ""]
-    assert "long.py" in patch[1]
 
 
 # figures
@@ -170,11 +158,6 @@ def test_only_turns_of_the_loop_while_the_patch_streams_count(tmp_path: Path) ->
     assert found[figures.LANDED] == pytest.approx(12)
 
 
-@pytest.mark.parametrize(("values", "share", "value"), [([3, 1, 2], 0.95, 3), ([], 0.5, None)])
-def test_percentiles(values: list[float], share: float, value: float | None) -> None:
-    assert figures.percentile(values, share) == value
-
-
 # the picture
 
 
@@ -215,39 +198,6 @@ def found_at(figure: str, value: float, rate: int = 0, place: str = plan.FRESH) 
 
 def verdicts(findings: Findings) -> dict[str, str]:
     return {check.target: check.verdict for check in targets.checks(findings)}
-
-
-@pytest.mark.parametrize(
-    ("figure", "rate", "good", "bad"),
-    [
-        (figures.LAG_P95, 1_000, 33.0, 33.1),
-        (figures.DRAIN, 1_000, 33.0, 33.1),
-        (figures.CPU, 1_000, 0.2, 0.21),
-        (figures.KEY_P95, 1_000, 16.0, 16.1),
-        (figures.EDITOR_KEY_P95, 1_000, 16.0, 16.1),
-        (figures.ESC_WIRE, 1_000, 3.0, 3.1),
-        (figures.ESC_STILL, 1_000, 16.0, 16.1),
-        (figures.FIRST_PAINT, 0, 300.0, 301.0),
-        (figures.FIRST_KEY, 0, 400.0, 401.0),
-        (figures.IDLE_CPU, 0, 0.5, 0.51),
-        (figures.IDLE_SOON, 0, 0.5, 0.51),
-        (figures.RSS_START, 0, 80.0, 81.0),
-        (figures.RSS_LONG, 0, 110.0, 111.0),
-        (figures.BLOCK_P95, 4_000, 8.0, 8.1),
-    ],
-)
-def test_every_target_is_judged(figure: str, rate: int, good: float, bad: float) -> None:
-    assert verdicts(found_at(figure, good, rate))[figure] == "ok"
-    assert verdicts(found_at(figure, bad, rate))[figure] == "missed"
-    assert verdicts(Findings(plan=plan.QUICK))[figure] == "not measured"
-
-
-def test_the_highest_rate_is_sustained_to_its_painted_end() -> None:
-    findings = found_at(figures.PAINTED, 38_900, 40_000)
-    findings.plan = replace(findings.plan, rates=(40_000,))
-    assert verdicts(findings)[figures.PAINTED] == "ok"
-    findings.runs[Spot(DUETTO, figures.PAINTED, 40_000)] = [30_000]
-    assert verdicts(findings)[figures.PAINTED] == "missed"
 
 
 def test_the_best_peer_is_the_bound_of_a_key() -> None:

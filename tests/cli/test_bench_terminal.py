@@ -14,6 +14,8 @@ from tui.cli.bench_screen.pseudo_terminal import PseudoTerminal
 from tui.cli.bench_screen.stand import stand
 from tui.errors import DuettoError
 
+pytestmark = pytest.mark.slow
+
 BUSY = "import time\nt = time.process_time()\nwhile time.process_time() - t < 0.3: pass\n"
 
 
@@ -48,10 +50,8 @@ def alive(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("query", "answer"),
     [
-        (b"\x1b[c", b"\x1b[?62;22c"),
         (b"\x1b[6n", b"\x1b[1;1R"),
         (b"\x1b[?2026$p", b"\x1b[?2026;2$y"),
-        (b"\x1b[?2027$p", b"\x1b[?2027;0$y"),
         (b"\x1b]11;?\x07", b"\x1b]11;rgb:0c0c/0c0c/0c0c\x1b\\"),
         (b"\x1b[18t", b"\x1b[8;40;120t"),
     ],

@@ -6,12 +6,15 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 from websockets.asyncio.client import connect
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.commands import DUETTO, clean_environment
 from tests.support.endpoint_servers import HttpServer, Say, Script
 from tests.support.endpoint_servers_chat import Chat
+
+pytestmark = pytest.mark.slow
 
 KEY = "near-key-0123456789"
 

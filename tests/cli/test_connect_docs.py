@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.support.sources import ROOT
+from tests.support.tables import case
 from tui.bridge.providers import facts
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
@@ -22,20 +21,25 @@ def section(name: str) -> str:
     return SECTIONS[facts.provider(name, None).title]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_provider_has_a_section_that_names_its_key(name: str) -> None:
-    known = facts.provider(name, None)
-    if known.key_env:
-        assert known.key_env in section(name)
+def test_each_provider_has_a_section_that_names_its_key() -> None:
+    for name in NAMES:
+        with case(name):
+            known = facts.provider(name, None)
+            if known.key_env:
+                assert known.key_env in section(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_its_settings_lead_to_that_provider(name: str, tmp_path: Path) -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", section(name), re.DOTALL)
-    settings = parse(text, "connect.md")
-    known = facts.provider(name, None)
-    environment = {known.key_env: "a-key", "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com"}
-    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
-    models = resolve(settings, ModelFlags(), environment, paths)
-    assert {spec.endpoint for spec in models.roles.values()} == {name}
-    assert not models.rehearsal
+def test_its_settings_lead_to_that_provider(tmp_path: Path) -> None:
+    for name in NAMES:
+        with case(name):
+            (text,) = re.findall(r"```toml\n(.*?)```", section(name), re.DOTALL)
+            settings = parse(text, "connect.md")
+            known = facts.provider(name, None)
+            environment = {
+                known.key_env: "a-key",
+                "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com",
+            }
+            paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+            models = resolve(settings, ModelFlags(), environment, paths)
+            assert {spec.endpoint for spec in models.roles.values()} == {name}
+            assert not models.rehearsal

@@ -1,7 +1,6 @@
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -90,6 +89,7 @@ def exit_status(*arguments: str) -> object:
     return caught.value.code
 
 
+@pytest.mark.slow
 def test_the_rehearsal_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_status("--json") == 0
     findings = report(capsys)
@@ -99,26 +99,12 @@ def test_the_rehearsal_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert "OPENAI_API_KEY" in str(findings["keys"]["text"])
 
 
-def test_an_endpoint_is_reached(server: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_status("--json", "--endpoint", server, "--fast", "m") == 0
-    assert report(capsys)["endpoint cli"]["state"] == "ok"
-
-
 def test_an_endpoint_named_by_its_base_is_shown_as_it_is_dialled(
     server: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = server.replace("ws://", "http://").removesuffix("/responses")
     assert exit_status("--json", "--endpoint", f"{base}/", "--fast", "m") == 0
     assert str(report(capsys)["endpoint cli"]["text"]).startswith(f"{server} reached in ")
-
-
-def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-        url = f"ws://127.0.0.1:{port}/v1/responses"
-        assert exit_status("--json", "--endpoint", url, "--fast", "m") == 3
-    assert report(capsys)["endpoint cli"]["state"] == "unreachable"
 
 
 def test_a_broken_file_is_to_be_fixed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,6 +159,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     process.communicate(timeout=10)
 
 
+@pytest.mark.slow
 def test_what_is_known_is_learnt_by_a_probe_and_kept(
     bridge: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tui.cli.doctor_terminal import background, findings, signs
-from tui.settings import NotifySettings, ScreenSettings
+from tui.cli.doctor_terminal import background, signs
 from tui.ui.terminal.facts import TerminalFacts, find
 
 
@@ -21,9 +20,3 @@ def test_facts_come_with_their_source() -> None:
 
 def test_what_is_not_known_names_the_setting() -> None:
     assert "[screen] background" in background(TerminalFacts())
-
-
-def test_without_a_terminal_the_other_ways_are_named() -> None:
-    (finding,) = findings({}, ScreenSettings(), NotifySettings())
-    assert finding.state == "note"
-    assert "duetto --linear" in finding.advice

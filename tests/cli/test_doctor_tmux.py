@@ -34,10 +34,6 @@ def test_what_holds_duetto_up_is_told(changed: dict[str, str], told: str) -> Non
     assert finding.text.isprintable()
 
 
-def test_outside_tmux_there_is_nothing_to_say() -> None:
-    assert list(findings({}, lambda name: GOOD[name])) == []
-
-
 def test_a_tmux_that_does_not_answer_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.support.tables import case
 from tui.bridge.endpoints.base import ModelFacts, Target, options_over
 from tui.cli.dialled import ResolvedEndpoint
 from tui.cli.endpoint_specs import Sources, endpoint_specs
@@ -66,9 +67,8 @@ def test_who_speaks_the_protocol_is_dialled_directly(paths: Paths) -> None:
     assert endpoint.spec.kind == "openai-responses"
 
 
-@pytest.mark.parametrize(
-    ("url", "provider", "kind", "bridged"),
-    [
+def test_an_address_says_who_is_there(paths: Paths) -> None:
+    for url, provider, kind, bridged in (
         ("https://api.groq.com/openai/v1", "groq", "openai-chat", True),
         ("https://api.openai.com/v1", "openai", "openai-responses", False),
         ("https://api.anthropic.com", "anthropic", "anthropic", True),
@@ -77,20 +77,11 @@ def test_who_speaks_the_protocol_is_dialled_directly(paths: Paths) -> None:
         ("https://models.example/v1", "", "auto", False),
         ("https://models.example/v1/responses", "", "openai-responses", False),
         ("wss://models.example/v1/responses", "", "openai-responses", False),
-    ],
-)
-def test_an_address_says_who_is_there(
-    paths: Paths, url: str, provider: str, kind: str, bridged: bool
-) -> None:
-    endpoint = only(resolved(paths, endpoint=url))
-    assert (endpoint.spec.provider, endpoint.spec.kind) == (provider, kind)
-    assert endpoint.bridged is bridged
-
-
-def test_a_kind_that_is_said_holds(paths: Paths) -> None:
-    text = '[endpoints.x]\nkind = "anthropic"\nurl = "http://127.0.0.1:9/v1"\n'
-    endpoint = only(resolved(paths, text + '[models.fast]\nname = "m"\n'))
-    assert (endpoint.spec.kind, endpoint.bridged) == ("anthropic", True)
+    ):
+        with case(url, provider, kind, bridged):
+            endpoint = only(resolved(paths, endpoint=url))
+            assert (endpoint.spec.provider, endpoint.spec.kind) == (provider, kind)
+            assert endpoint.bridged is bridged
 
 
 def test_what_is_known_of_models_is_told(paths: Paths) -> None:
@@ -117,16 +108,8 @@ fallbacks = ["anthropic/claude"]
     assert models.key_variables == {"GROQ_API_KEY", "ANTHROPIC_API_KEY"}
 
 
-def test_fallbacks_take_a_direct_endpoint_through_the_bridge(paths: Paths) -> None:
-    text = '[models.fast]\nname = "m"\nendpoint = "openai"\nfallbacks = ["groq/n"]\n'
-    endpoint = only(resolved(paths, text))
-    assert endpoint.bridged
-    assert endpoint.spec.kind == "responses-ws"
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
+def test_what_cannot_be_is_said(paths: Paths) -> None:
+    for flags, says in (
         ({"endpoint": "grok"}, "no provider 'grok': did you mean"),
         ({"endpoint": "groq", "key_env": "NOPE"}, "variable NOPE"),
         ({"endpoint": "http://lan.example/v1", "key_env": "GROQ_API_KEY"}, "clear text"),
@@ -136,17 +119,15 @@ def test_fallbacks_take_a_direct_endpoint_through_the_bridge(paths: Paths) -> No
         ({"endpoint": "127.0.0.1:8000/v1"}, "use https://HOST/v1"),
         ({"endpoint": "localhost:8000"}, "http://127.0.0.1:PORT/v1"),
         ({"endpoint": "mistral"}, "MISTRAL_API_KEY.*duetto keys set mistral"),
-    ],
-)
-def test_what_cannot_be_is_said(paths: Paths, flags: dict[str, str], says: str) -> None:
-    with pytest.raises(UsageError, match=says) as caught:
-        resolved(paths, **flags)
-    assert "secret" not in str(caught.value)
+    ):
+        with case(flags, says):
+            with pytest.raises(UsageError, match=says) as caught:
+                resolved(paths, **flags)
+            assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_settings_that_cannot_be_are_said(paths: Paths) -> None:
+    for text, says in (
         ('[endpoints.x]\nprovider = "grok"\n[models.fast]\nname = "m"\n', "did you mean"),
         (
             '[endpoints.x]\n[models.fast]\nname = "m"\n',
@@ -169,11 +150,9 @@ def test_what_cannot_be_is_said(paths: Paths, flags: dict[str, str], says: str) 
             '[models.fast]\nname = "m"\n',
             "else.example is not Groq's",
         ),
-    ],
-)
-def test_settings_that_cannot_be_are_said(paths: Paths, text: str, says: str) -> None:
-    with pytest.raises((UsageError, SettingsError), match=says):
-        resolved(paths, text)
+    ):
+        with case(text, says), pytest.raises((UsageError, SettingsError), match=says):
+            resolved(paths, text)
 
 
 def test_a_key_is_not_taken_to_another_host_than_its_providers(paths: Paths) -> None:

@@ -62,18 +62,6 @@ async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
     assert ("hard link" in json.dumps(events)) is not linked
 
 
-async def test_what_lies_on_a_flagged_hunk_is_left_out_with_it() -> None:
-    world = World({"a.py": TEXT})
-    flagged = patch("two", "TWO", "@@ def nowhere():")
-    code, events = await played(
-        world, flagged, patch("TWO", "DEUX"), patch("four", "FOUR"), apply=True
-    )
-    assert world.session.workspace.hunks[0].flags
-    assert world.files.data["a.py"] == TEXT.replace("four", "FOUR").encode()
-    assert events[-1]["left_out"] == [1, 2]
-    assert code == 1
-
-
 @pytest.mark.case("I07")
 @pytest.mark.parametrize(
     ("form", "flagged", "plain"),
@@ -88,6 +76,7 @@ async def test_what_lies_on_a_flagged_hunk_is_left_out_with_it() -> None:
             "--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n-one\n+ONE\n two\n",
             "--- a/a.py\n+++ b/a.py\n@@ -4,1 +4,1 @@\n-four\n+FOUR\n",
         ),
+        ("apply_patch", patch("two", "TWO", "@@\none"), patch("four", "FOUR")),
     ],
 )
 async def test_flagged_hunks_of_other_formats_are_left_out(
@@ -107,13 +96,6 @@ async def test_refused_hunks_fail_the_run_whether_or_not_it_writes() -> None:
         world = World({"a.py": TEXT})
         code, events = await played(world, patch("nothing like it", "x"), apply=apply)
         assert (code, events[-1]["left_out"]) == (1, [1])
-
-
-async def test_without_apply_hunks_that_wait_are_not_left_out() -> None:
-    world = World({"a.py": TEXT})
-    code, events = await played(world, patch("two", "TWO"), apply=False)
-    assert (code, events[-1]["left_out"]) == (0, [])
-    assert not world.files.writes
 
 
 async def test_the_meters_seconds_never_go_down_and_done_is_said_once() -> None:
@@ -140,9 +122,3 @@ async def test_a_patch_that_cannot_be_read_is_told(text: str, why: str) -> None:
     assert (told["severity"], told["message"]) == ("warning", "A patch could not be read")
     assert told["why"].startswith(why)
     assert code == events[-1]["exit_code"] == 1
-
-
-async def test_a_patch_that_was_sent_again_as_it_should_be_is_not_told() -> None:
-    code, events = await played(World({"a.py": TEXT}), "please", patch("two", "TWO"), apply=False)
-    assert not [event for event in events if event["type"] == "error"]
-    assert code == 0

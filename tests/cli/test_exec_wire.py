@@ -125,19 +125,3 @@ async def test_a_refused_upgrade_is_unreachable(tmp_path: Path) -> None:
     async with nasty(server) as url, session_over(tmp_path, url) as session:
         code, _ = await played(session)
     assert code == 3
-
-
-async def test_the_bridge_runs_only_where_it_is_needed(tmp_path: Path) -> None:
-    models = resolve(Settings(), ModelFlags(endpoint="ws://127.0.0.1:1/x", fast="m"), {})
-    paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
-    async with nasty(Nasty([FINE])) as url:
-        address = replace(models.endpoints["cli"].address, url=url)
-        models.endpoints["cli"] = replace(models.endpoints["cli"], address=address)
-        place = Workplace(tmp_path, Settings(), models, paths)
-        composition = Composition(place, Options(), watched=False)
-        try:
-            await composition.session.run()
-            assert (await played(composition.session))[0] == 0
-            assert composition._network._bridge.pid is None
-        finally:
-            await composition.close()

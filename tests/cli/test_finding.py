@@ -9,15 +9,6 @@ TOO_LONG = Finding(
 )
 
 
-def test_lines_break_between_words_and_under_each_other() -> None:
-    lines = TOO_LONG.told(60).split("\n")
-    assert lines[0] == "· tmux               extended-keys off, set-clipboard"
-    assert lines[1] == " " * 21 + "external"
-    assert lines[2].startswith(" " * 21 + "→ set -s x x")
-    assert lines[3].startswith(" " * 23 + "x x")
-    assert max(map(len, lines)) < 60
-
-
 def test_a_path_is_never_broken_and_a_pipe_gets_whole_lines() -> None:
     path = "/" + "folder/" * 20
     assert path in Finding("data folder", "ok", path).told(60)

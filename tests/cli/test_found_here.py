@@ -150,21 +150,6 @@ async def test_a_key_that_is_refused_is_said_by_its_name(tmp_path: Path) -> None
     assert KEY not in listed.wrong
 
 
-async def test_models_that_do_something_else_are_left_out(tmp_path: Path) -> None:
-    names = ["gpt-9", "text-embedding-4", "whisper-2", "gpt-9-realtime", "tts-2"]
-    body = json.dumps({"data": [{"id": name} for name in names]}).encode()
-    async with serving(http(body)) as server:
-        sources, _ = await looked(place(tmp_path, server.port))
-    assert sources[0].models == ("gpt-9",)
-
-
-async def test_keys_are_told_by_their_variables(tmp_path: Path) -> None:
-    sources, told = await looked(place(tmp_path, GROQ_API_KEY=KEY, MISTRAL_API_KEY="  "))
-    assert [source.name for source in sources] == ["groq"]
-    assert told["Groq"] == Found("Groq", "GROQ_API_KEY is set", "found")
-    assert KEY not in f"{sources}{told}"
-
-
 async def test_a_provider_whose_address_is_not_known_says_what_is_missing(tmp_path: Path) -> None:
     sources, told = await looked(place(tmp_path, AZURE_OPENAI_API_KEY=KEY))
     assert sources == ()

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.commands import clean_environment
 
+pytestmark = pytest.mark.slow
+
 _PRESS = "os.kill(os.getpid(), signal.SIGINT)"
 _MOMENTS = {
     "while modules are imported": f"""
@@ -22,6 +24,10 @@ sys.meta_path.insert(0, Pressing())
     "in a command": f"""
 from tui.cli import main
 main.duetto.main = lambda *args, **more: {_PRESS}
+""",
+    "while a dataclass is made": f"""
+from tui.cli import main
+main.duetto.main = lambda *args, **more: exec({_PRESS!r}, globals())
 """,
     "behind a command": f"""
 from tui.cli import main
@@ -38,8 +44,10 @@ def test_ctrl_c_ends_with_130_or_not_at_all(tmp_path: Path, moment: str, ignored
         "from tui.cli.__main__ import main\nsys.argv = ['duetto', '--version']\nmain()\n"
     )
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else ""
+    (tmp_path / "pressed.py").write_text(before + program)
     done = subprocess.run(
-        [sys.executable, "-c", before + program],
+        [sys.executable, "-m", "pressed"],
+        cwd=tmp_path,
         env=clean_environment(tmp_path),
         capture_output=True,
         timeout=60,

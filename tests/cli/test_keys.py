@@ -13,8 +13,6 @@ import pytest
 from click.testing import CliRunner
 from keyring.backend import KeyringBackend
 
-from tui.bridge.endpoints.base import EndpointSpec
-from tui.bridge.keys import key_of
 from tui.cli import stored_keys
 from tui.cli.keys import keys_command
 from tui.cli.options import ModelFlags
@@ -99,32 +97,6 @@ def test_what_is_no_name_or_no_key_is_said_and_never_repeated(
     assert ring.entries == {}
     assert KEY not in str(caught.value)
     assert "gsk_" not in str(caught.value)
-
-
-def test_the_bridge_takes_it_from_the_environment_then_by_endpoint_then_by_provider(
-    ring: Memory,
-) -> None:
-    spec = EndpointSpec("openai-chat", "https://h.example/v1", provider="groq", key_env="A_KEY")
-    ring.entries = {("duetto", "groq"): "by-provider", ("duetto", "work"): "by-name"}
-    assert key_of("work", spec, {"A_KEY": "by-variable"}) == "by-variable"
-    assert ring.looks == 0
-    assert key_of("work", spec, {}) == "by-name"
-    assert key_of("other", spec, {}) == "by-provider"
-    assert key_of("work", EndpointSpec("openai-chat", "https://h.example/v1"), {}) == ""
-
-
-def test_a_stored_key_is_enough_and_the_first_paint_does_not_wait_for_the_keyring(
-    ring: Memory, paths: Paths
-) -> None:
-    settings = parse('[models.fast]\nname = "m"\nendpoint = "groq"\n', "FILE")
-    with pytest.raises(UsageError, match="duetto keys set groq"):
-        resolve(settings, ModelFlags(), {}, paths)
-    run("set", "groq", given=KEY)
-    looked = ring.looks
-    endpoint = resolve(settings, ModelFlags(), {}, paths).endpoints["groq"]
-    assert endpoint.bridged
-    assert ring.looks == looked
-    assert KEY not in repr(endpoint)
 
 
 def test_a_direct_endpoint_takes_it_when_it_is_dialled(ring: Memory, paths: Paths) -> None:

@@ -21,30 +21,6 @@ def test_it_is_private_and_in_the_state_folder(paths: Paths) -> None:
     assert stat.S_IMODE(paths.state_dir.stat().st_mode) == 0o700
 
 
-def test_debug_writes_more(paths: Paths) -> None:
-    logfile.start(paths)
-    logging.getLogger("tui.x").debug("small thing")
-    assert "small thing" not in paths.log_file.read_text()
-    logging.getLogger("tui").handlers.clear()
-    logfile.start(paths, debug=True)
-    logging.getLogger("tui.x").debug("small thing")
-    assert "small thing" in paths.log_file.read_text()
-
-
-def test_keys_are_masked_in_tracebacks_too(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
-    logfile.start(paths)
-    logfile.mask(["other-secret-value"])
-    log = logging.getLogger("tui.x")
-    try:
-        raise RuntimeError("refused very-secret-value, Authorization: Bearer abcdefghijkl")
-    except RuntimeError:
-        log.exception("with %s", "other-secret-value")
-    text = paths.log_file.read_text()
-    assert "RuntimeError" in text
-    assert not [s for s in ("very-secret", "other-secret", "abcdefghijkl") if s in text]
-
-
 def test_keys_are_masked_in_every_form(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://joe:pa%2Fss-word@proxy.example:3128")
     monkeypatch.setenv("SOME_TOKEN", "query/key+long=")
@@ -63,20 +39,25 @@ def test_libraries_are_not_written(paths: Paths) -> None:
     assert "a prompt" not in paths.log_file.read_text()
 
 
-def test_it_rotates(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logfile, "MAX_BYTES", 2000)
+def test_a_secret_that_is_known_later_is_masked(paths: Paths) -> None:
     logfile.start(paths)
-    for number in range(100):
-        logging.getLogger("tui").info("%d %s", number, "x" * 80)
-    files = sorted(paths.state_dir.glob("duetto.log*"))
-    assert 2 <= len(files) <= 1 + logfile.BACKUPS
-    assert all(file.stat().st_size <= 2200 for file in files)
+    logfile.mask(["correct-horse-battery", "abc"])
+    logging.getLogger("tui").info("a correct-horse-battery and abc")
+    assert paths.log_file.read_text().endswith("a [key]**************** and abc\n")
 
 
-def test_a_folder_that_cannot_be_written_is_lived_without(tmp_path: Path) -> None:
-    (tmp_path / "home").write_text("a file")
-    assert logfile.start(Paths.find({"DUETTO_HOME": str(tmp_path / "home")})) is None
-    logging.getLogger("tui").warning("goes nowhere")
+def test_keys_are_masked_in_tracebacks_too(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
+    logfile.start(paths)
+    logfile.mask(["other-secret-value"])
+    log = logging.getLogger("tui.x")
+    try:
+        raise RuntimeError("refused very-secret-value, Authorization: Bearer abcdefghijkl")
+    except RuntimeError:
+        log.exception("with %s", "other-secret-value")
+    text = paths.log_file.read_text()
+    assert "RuntimeError" in text
+    assert not [s for s in ("very-secret", "other-secret", "abcdefghijkl") if s in text]
 
 
 def test_a_line_is_one_line_and_inert(paths: Paths) -> None:
@@ -85,20 +66,3 @@ def test_a_line_is_one_line_and_inert(paths: Paths) -> None:
     lines = paths.log_file.read_text().splitlines()
     assert len(lines) == 1
     assert lines[0].endswith("said a\\n2026-01-01 forged\\x1b]0;own\\x07\\u202e \\udcff")
-
-
-def test_a_log_that_cannot_be_written_says_nothing(
-    paths: Paths, capsys: pytest.CaptureFixture[str]
-) -> None:
-    paths.make_state_dir()
-    paths.log_file.symlink_to("/dev/full")
-    assert logfile.start(paths) == paths.log_file
-    logging.getLogger("tui").error("lost")
-    assert capsys.readouterr().err == ""
-
-
-def test_a_secret_that_is_known_later_is_masked(paths: Paths) -> None:
-    logfile.start(paths)
-    logfile.mask(["correct-horse-battery", "abc"])
-    logging.getLogger("tui").info("a correct-horse-battery and abc")
-    assert paths.log_file.read_text().endswith("a [key]**************** and abc\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-import tui
+from tests.support.tables import case
 from tui.cli import main as command_line
 from tui.cli.main import COMMANDS, run, with_command
 from tui.errors import EndpointError, SettingsError, UsageError
@@ -34,9 +34,8 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
     return install
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
+def test_what_is_no_command_is_opened() -> None:
+    for typed, meant in (
         ([], ["open"]),
         (["."], ["open", "."]),
         (["--fast", "m", "."], ["open", "--fast", "m", "."]),
@@ -50,15 +49,9 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         (["--version"], ["--version"]),
         (["--nonsense"], ["open", "--nonsense"]),
         (["--fast"], ["open", "--fast"]),
-    ],
-)
-def test_what_is_no_command_is_opened(typed: list[str], meant: list[str]) -> None:
-    assert with_command(typed) == meant
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--version"]) == 0
-    assert capsys.readouterr().out == f"duetto {tui.__version__}\n"
+    ):
+        with case(typed, meant):
+            assert with_command(typed) == meant
 
 
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,17 +60,17 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"  {name} " in shown for name in COMMANDS if name != "open")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_there_and_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([name, "--help"]) == 0
-    assert "--help" in capsys.readouterr().out
-    module = COMMANDS[name][0].partition(":")[0]
-    assert isinstance(importlib.import_module(module), type(sys))
+def test_every_command_is_there_and_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        with case(name):
+            assert run([name, "--help"]) == 0
+            assert "--help" in capsys.readouterr().out
+            module = COMMANDS[name][0].partition(":")[0]
+            assert isinstance(importlib.import_module(module), type(sys))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_a_wrong_command_line_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, says in (
         (["exce"], "did you mean 'exec'?"),
         (["doctr", "--json"], "did you mean 'doctor'?"),
         (["exec", "--jsn", "hi"], "'--json'"),
@@ -85,17 +78,14 @@ def test_every_command_is_there_and_helps(name: str, capsys: pytest.CaptureFixtu
         (["--fats", "m"], "'--fast'"),
         (["--endpoint"], "requires an argument"),
         (["apply", "--chunk", "x"], "'x' is not a valid"),
-    ],
-)
-def test_a_wrong_command_line_is_one_sentence(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(arguments) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith("duetto: ")
-    assert shown.err.count("\n") == 1
-    assert says in shown.err
+    ):
+        with case(arguments, says):
+            assert run(arguments) == 2
+            shown = capsys.readouterr()
+            assert shown.out == ""
+            assert shown.err.startswith("duetto: ")
+            assert shown.err.count("\n") == 1
+            assert says in shown.err
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,7 @@
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
-import pytest
-
-from tests.support.sources import ROOT
-from tests.support.terminal import Terminal
 from tui.cli.open_app import git_branch, options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure, offered_prompts
@@ -15,40 +9,10 @@ from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
 from tui.settings import Paths, Settings
 
-CRASH = """
-from tui.ui.screens.workbench import Workbench
-
-def broken(self, notices):
-    raise RuntimeError("a bug")
-
-Workbench.sync = broken
-from tui.cli.main import main
-main()
-"""
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("DUETTO_", "OPENAI_"))}
-    return kept | {"DUETTO_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
-
 
 def workplace(root: Path, home: Path) -> Workplace:
     paths = Paths.find({"DUETTO_HOME": str(home)})
     return Workplace(root, Settings(), resolve(Settings(), ModelFlags(), {}), paths)
-
-
-def test_a_bug_ends_in_one_sentence_on_a_restored_terminal(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    with Terminal([sys.executable, "-c", CRASH], env=environment, cwd=tmp_path) as term:
-        assert term.wait_exit() == 1
-        screen = term.text
-        assert term.trouble() == ""
-    assert "internal error (RuntimeError)" in screen
-    assert "Traceback" not in screen
-    log = (tmp_path / "home" / "state" / "duetto.log").read_text()
-    assert "RuntimeError: a bug" in log
 
 
 def test_the_practice_workspace_offers_its_exercises(tmp_path: Path) -> None:
@@ -71,16 +35,3 @@ def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
     assert git_branch(tmp_path / "tree") == "01234567"
-
-
-def test_it_opens_on_a_repository_with_an_unknown_theme(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / ".duetto").mkdir()
-    (tmp_path / ".duetto" / "config.toml").write_text('[editor]\ntheme = "neon"\n')
-    command = [sys.executable, "-m", "tui.cli", str(tmp_path)]
-    with Terminal(command, env=environment, cwd=tmp_path) as term:
-        term.wait_for("One thing in your settings is not used")
-        term.wait_for("the theme 'neon'")
-        term.type("\x11")
-        assert term.wait_exit() == 0

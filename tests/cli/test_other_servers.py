@@ -20,6 +20,8 @@ from tui.engine import intents
 from tui.engine.session import Options
 from tui.settings import Paths, Settings
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def seated(tmp_path: Path, url: str) -> AsyncIterator[Seat]:
@@ -73,10 +75,8 @@ async def test_a_redirect_whatever_the_server_makes_of_interrupts(
 @pytest.mark.parametrize(
     ("prompt", "answer", "connections"),
     [
-        ("ERR500 x", "Hello from", 2),
         ("FAILRESP x", "Hello from", 2),
         ("LIMIT x", "Hello from", 2),
-        ("UNKNOWNEVT x", "Hello from", 1),
         ("DROPLATE x", "Hello from", 3),
         ("CLOSE1011 x", "Hello from", 2),
         ("PARALLEL x", "All done.", 1),
@@ -93,7 +93,7 @@ async def test_turns_that_meet_trouble_end_well(
         seat.session.submit(intents.Prompt(prompt))
         assert answer in await seat.idle()
         assert seat.session.status.outcome == "completed"
-    assert max(number for number, _ in sent(record)) == connections
+    assert len({number for number, _ in sent(record)}) == connections
 
 
 async def test_a_patch_lands_and_is_answered(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import case
 from tui.cli.own_themes import Dress, dressed, own_theme_findings
 from tui.setting_tables import ProjectEditorSettings
 from tui.settings import EditorSettings, Paths, ProjectSettings, parse
@@ -112,14 +113,15 @@ def test_a_choice_in_a_workspace_with_a_theme_of_its_own_holds_there(paths: Path
     assert dress(paths, theme="ember").choice == "nord"
 
 
-@pytest.mark.parametrize("text", ["", "[", "[]", '{"": 3}', '{"": ["ember", 4]}', "\xff" * 9])
-def test_a_broken_record_of_the_choice_is_none(paths: Paths, text: str) -> None:
-    paths.make_state_dir()
-    (paths.state_dir / "theme.json").write_text(text)
-    found = dress(paths, theme="ember")
-    assert found.choice == "ember"
-    found.keep("nord")
-    assert dress(paths, theme="ember").choice == "nord"
+def test_a_broken_record_of_the_choice_is_none(paths: Paths) -> None:
+    for text in ("", "[", "[]", '{"": 3}', '{"": ["ember", 4]}', "\xff" * 9):
+        with case(text):
+            paths.make_state_dir()
+            (paths.state_dir / "theme.json").write_text(text)
+            found = dress(paths, theme="ember")
+            assert found.choice == "ember"
+            found.keep("nord")
+            assert dress(paths, theme="ember").choice == "nord"
 
 
 def test_a_chosen_theme_that_is_gone_is_not_asked_for(paths: Paths) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import case
 from tui.cli.verify_command import found_in
 from tui.core.programs import safe_path
 from tui.effects.git.status import GitStatus
 from tui.effects.listing import Listing
-from tui.effects.text_editor import TextEditor
 
 
 @pytest.fixture
@@ -41,17 +41,6 @@ def test_path_does_not_lead_into_the_workspace(root: Path, path: str) -> None:
     assert safe_path({"PATH": path}, str(root)) == "/usr/bin:/bin"
 
 
-def test_where_nothing_is_left_nothing_is_found(root: Path) -> None:
-    assert safe_path({"PATH": ":."}, str(root)) == "/nonexistent"
-    assert safe_path({}, str(root)) == os.defpath
-
-
-def test_in_the_home_folder_programs_are_the_users() -> None:
-    environment = {"PATH": "/home/me/bin:.:/bin", "HOME": "/home/me"}
-    for root in ("/home/me", "/home", "/"):
-        assert safe_path(environment, root) == "/home/me/bin:/bin"
-
-
 async def test_git_is_not_that_of_the_workspace(
     root: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,20 +55,8 @@ async def test_git_is_not_that_of_the_workspace(
     assert not ran.exists()
 
 
-def test_neither_is_the_editor(root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in (root, root / "bin"):
-        program(folder / "my-editor")
-    monkeypatch.chdir(root)
-    editor = TextEditor(root.parent, {"PATH": path, "EDITOR": "my-editor"})
-    assert "there is no program" in editor.refusal()
-    there = program(root.parent / "usual" / "my-editor")
-    editor = TextEditor(root.parent, {"PATH": f"{path}:{there.parent}", "EDITOR": "my-editor"})
-    assert editor.refusal() == ""
-
-
-@pytest.mark.parametrize(
-    ("command", "path", "found"),
-    [
+def test_the_program_of_a_command_is_found(root: Path) -> None:
+    for command, path, found in (
         ("node_modules/.bin/fmt --write", "/bin", "node_modules/.bin/fmt"),
         ("./node_modules/.bin/fmt", "/bin", "node_modules/.bin/fmt"),
         ("A=1 B='2 3' node_modules/.bin/fmt", "/bin", "node_modules/.bin/fmt"),
@@ -93,15 +70,13 @@ def test_neither_is_the_editor(root: Path, path: str, monkeypatch: pytest.Monkey
         ("../outside", "/bin", ""),
         ("", "node_modules/.bin", ""),
         ((), "node_modules/.bin", ""),
-    ],
-)
-def test_the_program_of_a_command_is_found(
-    root: Path, command: str | tuple[str, ...], path: str, found: str
-) -> None:
-    program(root / "node_modules/.bin/fmt")
-    program(root.parent / "outside")
-    if isinstance(command, str):
-        command = command.format(root=root)
-    assert (
-        found_in(str(root), command, {"PATH": path.format(root=root), "HOME": "/home/me"}) == found
-    )
+    ):
+        with case(command, path, found):
+            program(root / "node_modules/.bin/fmt")
+            program(root.parent / "outside")
+            if isinstance(command, str):
+                command = command.format(root=root)
+            assert (
+                found_in(str(root), command, {"PATH": path.format(root=root), "HOME": "/home/me"})
+                == found
+            )

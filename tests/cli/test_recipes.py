@@ -12,6 +12,8 @@ from tests.support.commands import DUETTO, clean_environment
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import spoken, turn
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs" / "endpoints.md"
 RECIPES = dict(
     re.findall(r"^## ([^\n]+)\n.*?```toml\n(.*?)```", DOCS.read_text(), re.DOTALL | re.MULTILINE)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.support.commands import DUETTO, Duetto, clean_environment, sentence
+from tests.support.commands import DUETTO, Duetto, Inside, clean_environment, sentence
 from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
@@ -73,6 +73,7 @@ async def recorded(
     return [json.loads(line) for line in file.read_text().splitlines()], out.decode()
 
 
+@pytest.mark.slow
 async def test_a_turn_is_recorded_without_keys_and_plays_back(tmp_path: Path) -> None:
     said = f"yes, it is {KEY}"
     server = Nasty([turn(1, *spoken(said))])
@@ -105,6 +106,7 @@ async def test_a_turn_is_recorded_without_keys_and_plays_back(tmp_path: Path) ->
     assert "yes, it is [key]" in shown.output
 
 
+@pytest.mark.slow
 async def test_a_server_that_repeats_the_key_and_a_refusal(tmp_path: Path) -> None:
     script = [[error(400, "invalid_request_error", f"Incorrect API key provided: {KEY}")]]
     lines, _ = await recorded(tmp_path, Nasty(script), code=1)
@@ -120,17 +122,18 @@ async def test_a_server_that_repeats_the_key_and_a_refusal(tmp_path: Path) -> No
 
 def test_nothing_is_overwritten_and_nothing_started(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    duetto = Duetto(tmp_path, clean_environment(tmp_path / "home"))
+    inside = Inside(tmp_path, clean_environment(tmp_path / "home"))
     for file, words in (
         ("mine", "is there already"),
         ("no/such/r", "no such file"),
         (".", "cannot"),
     ):
-        assert words in sentence(duetto.run("exec", "hi", "--record", file), 2)
-        assert words in sentence(duetto.run("--record", file, "exec", "hi"), 2)
+        assert words in sentence(inside.run("exec", "hi", "--record", file), 2)
+        assert words in sentence(inside.run("--record", file, "exec", "hi"), 2)
     assert (tmp_path / "mine").read_text() == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_full_disk_does_not_touch_the_turn(tmp_path: Path, as_json: bool) -> None:
     """The shell limits the size of files, which is what a full disk looks like."""
@@ -171,6 +174,7 @@ async def test_a_recording_that_fails_warns_once(
             await composition.close()
 
 
+@pytest.mark.slow
 async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: Path) -> None:
     """Edits, Esc half-way, another prompt, another role: over the rehearsal, then without it."""
     paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})

@@ -24,23 +24,6 @@ def test_80x24_will_do(terminal: SimpleNamespace) -> None:
     require_screen(terminal, terminal, terminal)
 
 
-def test_an_unknown_size_will_do(terminal: SimpleNamespace) -> None:
-    terminal.columns = terminal.rows = 0
-    require_screen(terminal, terminal, terminal)
-
-
-def test_no_terminal_names_exec(terminal: SimpleNamespace) -> None:
-    terminal.tty = False
-    with pytest.raises(UsageError, match="duetto exec"):
-        require_screen(terminal, terminal, terminal)
-
-
-def test_a_small_one_will_do(terminal: SimpleNamespace) -> None:
-    """The app says in it that it is too small, and needs no second start."""
-    terminal.columns, terminal.rows = 20, 5
-    require_screen(terminal, terminal, terminal)
-
-
 def test_a_dumb_terminal_is_refused(
     terminal: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ async def executed(work: Path, url: str, *arguments: str) -> tuple[int, bytes, s
     return process.returncode or 0, out, (home / "state" / "duetto.log").read_text()
 
 
+@pytest.mark.slow
 async def test_a_model_gets_no_secret_without_a_yes(work: Path) -> None:
     reads = [
         function_call("read_file", json.dumps({"path": path}), f"call_{number}")
@@ -125,6 +126,7 @@ async def test_a_model_gets_no_secret_without_a_yes(work: Path) -> None:
     assert not [name for name in (*PRIVATE, *LINKS, "outside.txt") if f"\n{name}\n" in listed]
 
 
+@pytest.mark.slow
 async def test_a_server_that_repeats_the_key_is_not_quoted(work: Path) -> None:
     script = [[error(400, "invalid_request_error", f"Incorrect API key provided: {KEY}")]]
     for arguments in ((), ("--json",)):
@@ -140,6 +142,7 @@ async def test_a_server_that_repeats_the_key_is_not_quoted(work: Path) -> None:
 EVIL = "\x1b[2J\x1b]0;own\x07\x1b]52;c;aGk=\x07\x1b]8;;http://x\x1b\\\x1bP1\x1b\\\x9b31m\x08\u202e"
 
 
+@pytest.mark.slow
 async def test_what_a_server_says_is_inert(work: Path) -> None:
     """Raw bytes never reach the output, whether it is a terminal or a pipe."""
     calls = called(function_call("read_file", json.dumps({"path": EVIL})))
@@ -272,6 +275,7 @@ def test_a_consent_that_cannot_be_kept_is_asked_again(tmp_path: Path) -> None:
     assert consents.known() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tui.cli.target import Place, Target, target_of
+from tests.support.tables import case
+from tui.cli.target import target_of
 from tui.errors import UsageError
 
 
@@ -21,55 +22,8 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def test_nothing_is_named() -> None:
-    assert target_of([]) is None
-
-
-def test_a_folder(folder: Path) -> None:
-    assert target_of([str(folder)]) == Target(folder)
-
-
-def test_a_relative_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder.parent)
-    assert target_of(["ledger"]) == Target(folder)
-    assert target_of(["."]) == Target(folder.parent)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line", "col"),
-    [
-        (["cache.py"], None, 0),
-        (["cache.py", "+12"], 11, 0),
-        (["+12", "cache.py"], 11, 0),
-        (["cache.py:12"], 11, 0),
-        (["cache.py:12:5"], 11, 4),
-        (["cache.py", "+12:5"], 11, 4),
-        (["+12:5", "cache.py"], 11, 4),
-        (["cache.py", "+12,5"], 11, 4),
-        (["cache.py:3", "+12"], 11, 0),
-        (["cache.py:0:0"], 0, 0),
-        (["cache.py:" + "9" * 30], 999_999_998 + 1, 0),
-        (["cache.py:12:"], 11, 0),
-        (["cache.py:0"], 0, 0),
-        (["odd:3"], None, 0),
-        (["odd:3:"], None, 0),
-        (["odd:3:7"], 6, 0),
-        (["odd:3:7:"], 6, 0),
-        (["odd:3:7:5"], 6, 4),
-        (["cache.py:"], None, 0),
-    ],
-)
-def test_a_file_opens_its_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], line: int | None, col: int
-) -> None:
-    monkeypatch.chdir(folder)
-    name = "odd:3" if arguments[0].startswith("odd") else "cache.py"
-    assert target_of(arguments) == Target(folder, (Place(name, line, col),))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_what_cannot_be_opened_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, says in (
         (["nowhere/new.py"], "no such file or folder: nowhere/new.py"),
         (["nowhere/"], "no such folder: nowhere"),
         (["nowhere/new.py:3"], "no such file or folder"),
@@ -87,15 +41,12 @@ def test_a_file_opens_its_folder(
         (["cache.py/x"], "cannot open"),
         (["a\0b"], "cannot open"),
         (["/dev/null"], "neither a file nor a folder"),
-    ],
-)
-def test_what_cannot_be_opened_is_said(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: str
-) -> None:
-    monkeypatch.chdir(folder)
-    with pytest.raises(UsageError, match=says) as caught:
-        target_of(arguments)
-    assert caught.value.exit_code == 2
+    ):
+        with case(arguments, says):
+            monkeypatch.chdir(folder)
+            with pytest.raises(UsageError, match=says) as caught:
+                target_of(arguments)
+            assert caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize("name", ["ledger", "ledger/cache.py"])
@@ -104,53 +55,6 @@ def test_no_permission_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch, na
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name not in name)
     with pytest.raises(UsageError, match="permission denied"):
         target_of([str(folder.parent / name)])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "places"),
-    [
-        (["cache.py", "odd:3"], [("cache.py", None, 0), ("odd:3", None, 0)]),
-        (["cache.py:2", "odd:3", "+4"], [("cache.py", 1, 0), ("odd:3", 3, 0)]),
-        (["+2", "cache.py", "+4", "odd:3"], [("cache.py", 1, 0), ("odd:3", 3, 0)]),
-        (["cache.py", "+2", "odd:3", "+4:2"], [("cache.py", 1, 0), ("odd:3", 3, 1)]),
-        (["cache.py", "sub/b.py:7:3"], [("cache.py", None, 0), ("sub/b.py", 6, 2)]),
-        ([".", "sub/b.py:7"], [("sub/b.py", 6, 0)]),
-        (["sub/b.py", "sub/../sub/b.py"], [("b.py", None, 0), ("b.py", None, 0)]),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
-)
-def test_several_files_share_the_folder_that_holds_them(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    places: list[tuple[str, int | None, int]],
-) -> None:
-    monkeypatch.chdir(folder)
-    target = target_of(arguments)
-    assert target is not None
-    one_folder = arguments[0].startswith("sub/")
-    assert target.root == (folder / "sub" if one_folder else folder)
-    assert [(place.path, place.line, place.col) for place in target.places] == places
-
-
-@pytest.mark.parametrize(
-    ("argument", "path", "line"),
-    [("new.py", "new.py", None), ("new.py:4", "new.py", 3), ("sub/deep/x", "x", None)],
-)
-def test_a_file_that_is_not_there_is_made_in_a_folder_that_is(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, argument: str, path: str, line: int | None
-) -> None:
-    monkeypatch.chdir(folder)
-    root = folder / "sub" / "deep" if "deep" in argument else folder
-    assert target_of([argument]) == Target(root, (Place(path, line, 0, new=True),))
-    assert not (root / path).exists()
-
-
-def test_what_is_at_hand_decides_what_is_new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    target = target_of(["cache.py", "sub/new.py"])
-    assert target is not None
-    assert [place.new for place in target.places] == [False, True]
 
 
 WORDS = st.text("a+:,1.0/~\\\0\n\x1b \udcff\u202eé-", max_size=12) | st.sampled_from(

@@ -12,7 +12,7 @@ from tui.core.context import (
     quote,
     window,
 )
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.hunk import Hunk, Stage
 from tui.core.edits.telling.report import QUOTE_CHARS, Account
 from tui.core.edits.workspace import FileRead, UserChange, Workspace
 from tui.core.file_block import file_blocks
@@ -35,6 +35,7 @@ def hunk(place: Workspace, **fields: object) -> Hunk:
     made.start, made.end = buffer.mark(1), buffer.mark(2, right=True)
     for name, value in fields.items():
         setattr(made, name, value)
+    place.ledger.layers.own(made).above = [made]  # so there is something to be quoted
     return made
 
 
@@ -55,6 +56,12 @@ def test_only_changed_files_are_quoted_again() -> None:
     assert [block.path for block in file_blocks(message)] == ["b.py"]
     assert "a.py is unchanged since you last saw it (active, cursor 1:1)" in message
     assert len(list(file_blocks(context.message(files, full=True)))) == 2
+
+
+def test_the_active_file_is_quoted_first_then_by_path() -> None:
+    files = [OpenFile(Buffer(f"{name}.py", "x\n"), name == "b") for name in "cba"]
+    blocks = file_blocks(Context().message(files, full=True))
+    assert [block.path for block in blocks] == ["b.py", "a.py", "c.py"]
 
 
 def test_private_files_are_named_and_not_quoted() -> None:
@@ -81,49 +88,30 @@ def test_the_window_ends_at_the_file_and_holds_a_huge_line() -> None:
     assert window(Buffer("a.py", ""), 99) == (0, 0)
 
 
+def test_the_window_is_as_large_as_it_may_be_above_and_below() -> None:
+    for lines in (["x" * (WINDOW_CHARS - 2), "y"], ["y", "x" * (WINDOW_CHARS - 2)]):
+        for cursor in (0, 1):
+            assert window(Buffer("a.py", "\n".join(lines)), cursor) == (0, 1)
+            assert window(Buffer("a.py", "\n".join([*lines, "z"])), cursor)[1] == 1
+            assert window(Buffer("a.py", "x" + "\n".join(lines)), cursor) == (cursor, cursor)
+    lines = ["x" * (n % 89) for n in range(4000)]
+    buffer = Buffer("a.py", "\n".join(lines))
+    for cursor in (-1, 0, 1, 2000, 3998, 3999, 9999):
+        first, last = window(buffer, cursor)
+        assert first <= min(max(cursor, 0), 3999) <= last
+        assert len("\n".join(lines[first : last + 1])) <= WINDOW_CHARS
+        for wider in (lines[max(first - 1, 0) : last + 1], lines[first : last + 2]):
+            assert len("\n".join(wider)) > WINDOW_CHARS or len(wider) == last + 1 - first
+        assert first == 0 or last == 3999 or abs(cursor - first - (last - cursor)) < 20, "centred"
+
+
 def account(place: Workspace, **private: str) -> Account:
     reasons = {f"{name}.py": why for name, why in private.items()}
     return Account(place.ledger, lambda path: reasons.get(path, ""))
 
 
-def test_hunks_and_edits_are_stated_from_the_records() -> None:
-    place = workspace(a="one\ntwo\nthree\n")
-    changes = Changes(
-        edits=[UserChange("a.py", 2, "three\n", "drei\n")],
-        hunks=[
-            hunk(place, decision=Decision.ACCEPTED),
-            hunk(place, id=2, decision=Decision.REJECTED, words="keep the name"),
-            hunk(place, id=3, stage=Stage.REFUSED, reason="not found"),
-        ],
-        appeared=["new.py"],
-        vanished=["old.py"],
-    )
-    message = changes_message(changes, account(place))
-    assert message.startswith("Your hunks as they stand now; do not send kept hunks again:\na.py (")
-    assert "hunk 1 kept, accepted, now line 2" in message
-    assert 'hunk 2 rejected by the user: "keep the name"' in message
-    assert "hunk 3 NOT applied: not found" in message
-    assert "a.py at line 3:\n-three\n+drei" in message
-    assert "New files: new.py" in message
-    assert "gone: old.py" in message
-
-
 def test_nothing_changed_says_nothing() -> None:
     assert changes_message(Changes(), account(workspace())) == ""
-
-
-def test_a_cut_answer_is_reported_with_what_the_user_made_of_it() -> None:
-    place = workspace(a="one\nzwei\nthree\n")
-    hunks = [hunk(place), hunk(place, id=2, stage=Stage.DROPPED, added=1, removed=2)]
-    changes = Changes(hunks=hunks, cut=Cut(1, 1842))
-    report = changes_message(changes, account(place))
-    assert report.startswith("Your last answer was interrupted by the user after 1842 characters.")
-    assert "hunk 1 kept, pending review, now line 2" in report
-    assert "hunk 2 NOT applied: dropped, cut after -2/+1 lines" in report
-    assert "Current text of a.py, lines 1-3:\none\nzwei\nthree" in report
-    hidden = changes_message(changes, account(place, a="secret"))
-    assert "zwei" not in hidden
-    assert "sha" not in hidden
 
 
 def test_a_cut_answer_that_changed_nothing_says_so_once() -> None:
@@ -133,6 +121,10 @@ def test_a_cut_answer_that_changed_nothing_says_so_once() -> None:
     assert changes_message(nothing, account(place)) == f"{head}\nNone of it changed a file."
     kept = Changes(cut=Cut(1, 5, "broke off"), kept=True)  # its hunks were told before
     assert changes_message(kept, account(place)) == head
+    its_own = Changes(hunks=[hunk(place)], cut=Cut(1, 5, "broke off"))
+    assert changes_message(its_own, account(place)).startswith(f"{head}\n\nYour hunks")
+    of_another = Changes(hunks=[hunk(place)], cut=Cut(2, 5, "broke off"))
+    assert changes_message(of_another, account(place)).startswith(f"{head}\nNone of it")
 
 
 def test_a_patch_in_a_message_is_spoken_of_if_something_is_wrong_with_it() -> None:
@@ -170,14 +162,6 @@ def test_very_many_edits_are_told_by_their_lines() -> None:
     message = changes_message(Changes(edits=edits), account(place))
     assert len(message) < QUOTE_CHARS + 4_000
     assert message.endswith("more (not quoted here; use read_file)")
-
-
-def test_a_path_is_told_on_one_line() -> None:
-    place = workspace(a="one\n")
-    edits = [UserChange("a\nb", 0, "", "x\n")]
-    message = changes_message(Changes(edits=edits, appeared=["c\n\nd"]), account(place))
-    assert "a\\nb at line 1" in message
-    assert "New files: c\\n\\nd" in message
 
 
 def test_whatever_is_told_is_known_not_to_be_typed_by_the_user() -> None:

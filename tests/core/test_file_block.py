@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.file_block import FileBlock, file_block, file_blocks
 
 
+@settings(max_examples=30)
 @given(
     st.text(max_size=200),
     st.text(min_size=1, max_size=30).filter(str.strip),

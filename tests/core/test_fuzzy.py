@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,12 +22,6 @@ def test_a_name_that_begins_with_the_letters_comes_first() -> None:
     assert len(best("ca", paths)) == 3
 
 
-def test_letters_at_the_beginnings_of_words_are_found_and_named() -> None:
-    found = fit("wbk", "tui/ui/screens/work_bench_keys.py")
-    assert [found.text[at] for at in found.offsets] == list("wbk")
-    assert found.offsets == (15, 20, 26)
-
-
 def test_case_is_one_and_folders_count() -> None:
     assert best("UI/thm", ["tui/ui/theme.py", "tui/core/thm.py"]) == [
         "tui/ui/theme.py",
@@ -38,6 +33,7 @@ def test_what_has_not_all_letters_in_their_order_is_not_found() -> None:
     assert best("yp", ["a.py"]) == []
 
 
+@pytest.mark.slow
 def test_a_name_made_of_one_letter_takes_no_longer() -> None:
     """All ways to place the letters are too many to try."""
     started = time.perf_counter()

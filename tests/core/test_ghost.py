@@ -19,26 +19,6 @@ def hunk(first: int, last: int, path: str = "cache.py") -> Hunk:
     return found
 
 
-def test_it_writes_fifty_tokens_a_second_from_the_first_token_on() -> None:
-    answer = Stretch(10.0, 11.0, 1000, 4000)
-    assert written([answer], 9.0) == (0, 0, 21.0)
-    assert written([answer], 11.0) == pytest.approx((50, 200, 19.0))
-    assert written([answer], 30.0) == pytest.approx((1000, 4000, 0.0))
-    assert written([], 5.0) == (0, 0, 0)
-
-
-def test_between_two_responses_it_waits_as_long_as_the_model_did() -> None:
-    answers = [Stretch(0.0, 0.1, 100, 400), Stretch(3.1, 3.2, 100, 400)]
-    assert written(answers, 2.0).tokens == pytest.approx(100)
-    assert written(answers, 4.9).tokens == pytest.approx(100), "the tools run for it, too"
-    assert written(answers, 6.0).tokens == pytest.approx(150)
-    assert written(answers, 7.0) == pytest.approx((200, 800, 0.0))
-
-
-def test_a_slower_model_is_caught_up_with_not_overtaken() -> None:
-    assert written([Stretch(0.0, 10.0, 200, 800)], 10.0) == pytest.approx((200, 800, 0))
-
-
 @given(
     st.lists(st.tuples(st.floats(0, 9), st.floats(0, 9), st.integers(0, 900)), max_size=8),
     st.lists(st.floats(0, 60), min_size=2, max_size=9),
@@ -85,27 +65,6 @@ def test_edits_above_carry_it_along_and_a_rejected_hunk_has_no_ghost() -> None:
     assert trail.at(10) == ("cache.py", 30), "never beyond the hunk"
     here.decision = Decision.REJECTED
     assert trail.at(10) is None
-
-
-def test_struck_lines_above_it_do_not_count_when_they_are_gone() -> None:
-    trail, here = Trail(), hunk(10, 18)
-    here.removed = 3
-    for row in range(5):
-        trail.wrote(100 * (row + 1), here, 13 + row)
-    assert trail.at(200) == ("cache.py", 14), "while it lands they stand there"
-    here.stage, here.end = Stage.LANDED, Mark(15)
-    trail.wrote(600, here, 14)
-    assert trail.at(200) == ("cache.py", 11)
-    assert trail.at(500) == ("cache.py", 14)
-    assert trail.at(600) == ("cache.py", 14), "noted when they were gone already"
-
-
-def test_it_goes_from_file_to_file() -> None:
-    trail, first, second = Trail(), hunk(0, 5), hunk(7, 9, "test_cache.py")
-    trail.wrote(10, first, 4)
-    trail.wrote(500, second, 7)
-    assert trail.at(499) == ("cache.py", 4), "while it reads its way it stays where it wrote"
-    assert trail.at(500) == ("test_cache.py", 7)
 
 
 def test_the_steps_behind_it_are_forgotten() -> None:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 from typing import get_args
 
-import pytest
-
+from tests.support.tables import each
 from tui.core.instructions import PATHS_LIMIT_CHARS, instructions, tools
 from tui.core.patch_notes import PatchFormat, PatchTool
 
@@ -43,8 +42,8 @@ def test_the_patch_tool_has_three_forms() -> None:
     assert "in your answer" in instructions([], "", "text")
 
 
-@pytest.mark.parametrize("tool", get_args(PatchTool))
-@pytest.mark.parametrize("form", get_args(PatchFormat))
+@each("tool", get_args(PatchTool))
+@each("form", get_args(PatchFormat))
 def test_every_format_is_explained_on_every_channel(form: PatchFormat, tool: PatchTool) -> None:
     text = instructions(["a.py"], "", tool, form)
     for other, mark in MARKS.items():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.tables import each
 from tui.core.privacy import why_private
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
+@each(
+    "path, words",
     [
         (".env", "environment secrets"),
         ("app/.env.production", "environment secrets"),
@@ -30,7 +29,7 @@ def test_secrets(path, words):
     assert words in why_private(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "main.py",

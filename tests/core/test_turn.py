@@ -25,20 +25,8 @@ def test_any_part_is_that_of_the_whole(pieces: list[str], data: st.DataObject) -
     assert block.text_since(start) == text[start:]
 
 
-def test_small_pieces_are_joined_and_still_read() -> None:
-    block = grown(["ab"] * 100_000)
-    assert len(block._said._chunks) < 10
-    assert len(block._said._tail) < 256
-    assert block.text_since(199_990) == "ab" * 5
-    assert block.text_between(65_530, 65_540) == "ab" * 5
-
-
 def test_another_text_takes_the_place_of_all() -> None:
     block = grown(["x"] * 1000)
     block.say("stopped")
     block.append(".")
     assert (block.text, block.length) == ("stopped.", 8)
-
-
-def test_an_empty_block_has_no_last_character() -> None:
-    assert Block(BlockKind.RUN, 1).text_since(-1) == ""

@@ -103,13 +103,11 @@ def litellm(script: str) -> Install:
 
 
 def llamacpp(script: str) -> Install:
-    """A script of ours that talks to a llama.cpp server; it is built, which takes minutes."""
+    """A script of ours that talks to a llama.cpp server, which comes built."""
 
     def install() -> Sequence[str]:
-        if shutil.which("cc") is None and not (cache_dir() / "llamacpp" / "ready").exists():
-            raise MissingError("there is no C compiler to build it with")
-        packages = ["llama-cpp-python[server]==0.3.36", "gguf==0.19.0"]
-        return [sys.executable, str(CLIENTS / script), str(_environment("llamacpp", packages))]
+        interpreter = _environment("llamacpp", ["xllamacpp==2026.10.11549", "gguf==0.19.0"])
+        return [sys.executable, str(CLIENTS / script), str(interpreter)]
 
     return install
 

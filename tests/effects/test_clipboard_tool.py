@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each
 from tui.effects import clipboard_tool
 from tui.effects.clipboard_tool import ClipboardTool, command_for
 
 
-@pytest.mark.parametrize(
-    ("environment", "platform", "there", "command"),
+@each(
+    "environment, platform, there, command",
     [
         ({}, "darwin", "pbcopy", ("/bin/pbcopy",)),
         ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "linux", "wl-copy xclip", ("/bin/wl-copy",)),

@@ -11,6 +11,8 @@ from tests.support.sockets import connection_to
 from tui.core.wire import events
 from tui.errors import EndpointError, KeyRefused
 
+pytestmark = pytest.mark.slow
+
 
 async def test_replay_server_streams_at_its_rate_and_every_delta_arrives() -> None:
     async with running("replay_server.py") as url:
@@ -108,40 +110,40 @@ async def test_the_ladder_against_every_manner_of_recserver(
         await connection.close()
 
 
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [
-        ("ERR429", events.ErrorEvent),
-        ("ERR500", events.ErrorEvent),
-        ("FAILRESP", events.Failed),
-        ("INCOMPLETE", events.Incomplete),
-        ("UNKNOWNEVT", events.Completed),
-        ("PARALLEL", events.Completed),
-        ("BIGMSG 17 ", events.Completed),
-    ],
-)
-async def test_the_ends_of_recserver(word: str, kind: type[events.Event], record: str) -> None:
-    async with running("recserver.py", "--rec", record) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m", "input": word})
-        await heard.has(kind)
-        assert isinstance(heard.events[-1], kind)
-        assert connection.state == "open"
-        await connection.close()
+ENDS: dict[str, type[events.Event]] = {
+    "ERR429": events.ErrorEvent,
+    "ERR500": events.ErrorEvent,
+    "FAILRESP": events.Failed,
+    "INCOMPLETE": events.Incomplete,
+    "UNKNOWNEVT": events.Completed,
+    "PARALLEL": events.Completed,
+    "BIGMSG 17 ": events.Completed,
+}
 
 
-@pytest.mark.parametrize("word", ["DROP", "DROPLATE", "CLOSE1011", "LIMIT", "IDLECLOSE"])
-async def test_the_closes_of_recserver(word: str, record: str) -> None:
+async def test_the_ends_of_recserver(record: str) -> None:
     async with running("recserver.py", "--rec", record) as url:
-        connection, heard = connection_to(url)
-        await connection.open()
-        connection.create({"model": "m", "input": word})
-        assert await heard.closed()
-        await connection.open()
-        connection.create({"model": "m", "input": "hello"})
-        await heard.has(events.Completed, 2 if word == "IDLECLOSE" else 1)
-        await connection.close()
+        for word, kind in ENDS.items():
+            connection, heard = connection_to(url)
+            await connection.open()
+            connection.create({"model": "m", "input": word})
+            await heard.has(kind)
+            assert isinstance(heard.events[-1], kind), word
+            assert connection.state == "open", word
+            await connection.close()
+
+
+async def test_the_closes_of_recserver(record: str) -> None:
+    async with running("recserver.py", "--rec", record) as url:
+        for word in ("DROP", "DROPLATE", "CLOSE1011", "LIMIT", "IDLECLOSE"):
+            connection, heard = connection_to(url)
+            await connection.open()
+            connection.create({"model": "m", "input": word})
+            assert await heard.closed(), word
+            await connection.open()
+            connection.create({"model": "m", "input": "hello"})
+            await heard.has(events.Completed, 2 if word == "IDLECLOSE" else 1)
+            await connection.close()
 
 
 async def test_refused_upgrades_of_recserver(record: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused
@@ -202,6 +203,7 @@ def test_without_hard_links_new_files_are_renamed_in(files, root, monkeypatch):
     assert nothing_left(root)
 
 
+@pytest.mark.slow
 def test_a_reader_sees_old_or_new_and_nothing_between(files, root):
     old, new = b"o" * 200_000, b"n" * 300_000
     (root / "f").write_bytes(old)
@@ -236,7 +238,8 @@ while True:
 """
 
 
-@pytest.mark.parametrize("delay_s", [0.001, 0.004, 0.011, 0.02])
+@pytest.mark.slow
+@each("delay_s", [0.001, 0.004, 0.011, 0.02])
 def test_h08_killed_while_writing(root, delay_s):
     """H08: kill -9 at any step of a 3-file write -> every file is old or new."""
     for name in "abc":
@@ -246,7 +249,6 @@ def test_h08_killed_while_writing(root, delay_s):
         stdout=subprocess.PIPE,
         cwd=REPOSITORY,
     )
-    assert child.stdout is not None
     assert child.stdout.readline() == b"ready\n"
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(delay_s)

@@ -36,15 +36,5 @@ async def test_a_new_file_is_told(tmp_path: Path) -> None:
     assert await told_after(folder, lambda: (folder / "a.toml").write_text("x"))
 
 
-async def test_a_folder_that_is_made_later_is_told(tmp_path: Path) -> None:
-    folder = tmp_path / "themes"
-
-    def change() -> None:
-        folder.mkdir(exist_ok=True)
-        (folder / "a.toml").write_text("x")
-
-    assert await told_after(folder, change)
-
-
 async def test_where_nothing_is_there_nothing_is_watched(tmp_path: Path) -> None:
     await asyncio.wait_for(watch_folder(tmp_path / "a" / "b", lambda: None), 5)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.tables import each
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.errors import FileRefused
@@ -61,9 +62,9 @@ def swapped_at(number: int, swap: Swap, root: Path) -> Iterator[list[int]]:
 def made(folder: Path) -> tuple[Path, Path]:
     """A workspace with a file, and a folder outside with the same one."""
     root, outside = folder / "root", folder / "outside"
-    for each in (root / "sub", outside):
-        each.mkdir(parents=True)
-        (each / "f.txt").write_bytes(b"old")
+    for one in (root / "sub", outside):
+        one.mkdir(parents=True)
+        (one / "f.txt").write_bytes(b"old")
     return root, outside
 
 
@@ -76,12 +77,12 @@ def act(files: Files, what: str) -> None:
         files.delete("sub/f.txt", b"old")
 
 
-@pytest.mark.parametrize("what", ["change", "make", "delete"])
-@pytest.mark.parametrize("swap", [file_for_link, folder_for_link])
+@each("what", ["change", "make", "delete"])
+@each("swap", [file_for_link, folder_for_link])
 def test_nothing_outside_is_written_made_or_deleted(tmp_path: Path, swap: Swap, what: str) -> None:
     done = 0
     for number in range(1, MOST):
-        root, outside = made(tmp_path / str(number))
+        root, outside = made(tmp_path / f"{what}-{swap.__name__}-{number}")
         files = Files(root, Listing(root))
         with swapped_at(number, swap, root) as calls, suppress(FileRefused, OSError):
             act(files, what)

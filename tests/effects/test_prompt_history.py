@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each
 from tui.effects import prompt_history
 from tui.effects.prompt_history import PromptHistory
 
@@ -43,30 +44,7 @@ def test_what_was_asked_here_is_nearest_and_a_text_is_there_once(tmp_path: Path)
     assert (first.here, first.place) == (False, "other")
 
 
-def test_nothing_in_the_file_acts_on_the_terminal(tmp_path: Path) -> None:
-    """It lies in a folder that other programs write to."""
-    history = PromptHistory(tmp_path, HERE)
-    acting = "red \x1b[31m \x9b31m \u202e \0 \r end\tof\nit"
-    entry = json.dumps(["/home/u/\x1b]0;x\x07", 1, acting])
-    history.file.write_text(f"{entry}\n", encoding="utf-8")
-    (found,) = history.load()
-    assert found.text == "red \\x1b[31m \\x9b31m \\u202e \\x00 \\r end\tof\nit"
-    assert found.place == "\\x1b]0;x\\x07"
-
-
-def test_two_duettos_at_once_lose_nothing(tmp_path: Path) -> None:
-    def ask(name: str) -> None:
-        kept(tmp_path, *(f"{name} {number}" for number in range(50)))
-
-    threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(texts(tmp_path)) == 100
-
-
-@pytest.mark.parametrize(
+@each(
     "broken",
     [
         b'["/home/u/ledger", 1, "half of a li',
@@ -80,19 +58,21 @@ def test_what_is_broken_is_passed_over(tmp_path: Path, broken: bytes) -> None:
     assert texts(tmp_path) == ["one"]
 
 
-@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+@each("kind", ["folder", "link", "pipe"])
 def test_what_is_no_file_is_neither_read_nor_written(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "target"
     target.write_text("mine")
-    file = tmp_path / "prompts.jsonl"
+    folder = tmp_path / kind
+    folder.mkdir()
+    file = folder / "prompts.jsonl"
     if kind == "folder":
         file.mkdir()
     elif kind == "link":
         file.symlink_to(target)
     else:
         os.mkfifo(file)
-    kept(tmp_path, "one")
-    assert texts(tmp_path) == []
+    kept(folder, "one")
+    assert texts(folder) == []
     assert target.read_text() == "mine"
 
 
@@ -120,3 +100,26 @@ def test_others_may_not_read_a_file_that_they_could(tmp_path: Path) -> None:
 def test_what_is_too_long_is_kept_for_the_run_only(tmp_path: Path) -> None:
     kept(tmp_path, "x" * 1_000_000, "short")
     assert texts(tmp_path) == ["short"]
+
+
+def test_nothing_in_the_file_acts_on_the_terminal(tmp_path: Path) -> None:
+    """It lies in a folder that other programs write to."""
+    history = PromptHistory(tmp_path, HERE)
+    acting = "red \x1b[31m \x9b31m \u202e \0 \r end\tof\nit"
+    entry = json.dumps(["/home/u/\x1b]0;x\x07", 1, acting])
+    history.file.write_text(f"{entry}\n", encoding="utf-8")
+    (found,) = history.load()
+    assert found.text == "red \\x1b[31m \\x9b31m \\u202e \\x00 \\r end\tof\nit"
+    assert found.place == "\\x1b]0;x\\x07"
+
+
+def test_two_duettos_at_once_lose_nothing(tmp_path: Path) -> None:
+    def ask(name: str) -> None:
+        kept(tmp_path, *(f"{name} {number}" for number in range(50)))
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts(tmp_path)) == 100

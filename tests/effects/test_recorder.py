@@ -60,19 +60,6 @@ async def test_a_key_in_pieces_is_masked_and_the_order_stays(tmp_path: Path) -> 
     assert "secret-" not in file.read_text()
 
 
-async def test_it_is_flushed_while_it_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "r.jsonl"
-    recorder = Recorder(file, Mask())
-    recorder.frame("s2c", 1.0, 1, b"{}")
-    async with asyncio.timeout(10):
-        while not file.stat().st_size:
-            await asyncio.sleep(0.01)
-    assert lines(file)[0]["frame"] == {}
-    recorder.frame("s2c", 2.0, 1, b"{}")
-    await recorder.close()
-    assert len(lines(file)) == 2
-
-
 async def test_it_is_not_written_on_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +73,7 @@ async def test_it_is_not_written_on_the_loop(
     recorder = Recorder(tmp_path / "r", Mask())
     told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     recorder.on_failed = told.set_result
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not told.done():
             recorder.frame("s2c", 1.0, 1, b'{"a":"' + b"x" * 100_000 + b'"}')
             await asyncio.sleep(0.002)
@@ -112,7 +99,7 @@ async def test_a_full_disk_ends_it_with_one_warning(
     recorder.on_failed = fail
     for number in range(3):
         recorder.frame("s2c", number, 1, b"{}")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await failed.wait()
     recorder.frame("s2c", 9.0, 1, b"{}")
     await recorder.close()

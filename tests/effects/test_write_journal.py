@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tui.core.edits.disk.unfinished import Step
-from tui.effects.write_journal import KEPT_DAYS, WriteJournal
+from tui.effects.write_journal import WriteJournal
 from tui.errors import FileRefused
 
 STEPS = [
@@ -122,16 +122,6 @@ def test_what_is_settled_is_forgotten(state: Path) -> None:
         journal.forget(one.name)
 
 
-def test_a_journal_that_was_removed_meanwhile_is_made_again(state: Path) -> None:
-    journal = WriteJournal(state, "/work")
-    journal.begin(STEPS)
-    journal.end()
-    journals(state)[0].unlink()
-    journal.begin(STEPS)
-    journal.leave()
-    assert len(WriteJournal(state, "/work").unfinished()) == 1
-
-
 @pytest.mark.parametrize("name", ["write", "fsync", "open"])
 def test_nothing_may_be_changed_if_it_cannot_be_kept(
     state: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -153,6 +143,17 @@ def test_nothing_may_be_changed_if_it_cannot_be_kept(
     assert WriteJournal(state, "/work").unfinished() == []
 
 
+def test_journals_of_one_second_are_told_apart_by_numbers(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "strftime", lambda _: "2026-01-02-030405")
+    for _ in range(3):
+        left_behind(state, STEPS)
+    assert [file.stem for file in journals(state)] == [
+        f"2026-01-02-030405-00{number}" for number in (1, 2, 3)
+    ]
+
+
 def test_paths_of_a_journal_stay_in_the_workspace(state: Path) -> None:
     left_behind(state, [Step("../out", b"a", b"b")])
     assert WriteJournal(state, "/work").unfinished() == []
@@ -165,17 +166,6 @@ def test_a_link_in_its_place_is_not_followed(state: Path, tmp_path: Path) -> Non
     with pytest.raises(FileRefused):
         WriteJournal(state, "/work").begin(STEPS)
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_what_nobody_settled_for_a_month_goes_away(state: Path) -> None:
-    """Text of the user's does not lie there for ever; be it of a workspace that was removed."""
-    left_behind(state, STEPS, root="/removed")
-    left_behind(state, STEPS)
-    old, new = journals(state)
-    long_ago_s = time.time() - (KEPT_DAYS + 1) * 86_400
-    os.utime(old, (long_ago_s, long_ago_s))
-    assert len(WriteJournal(state, "/work").unfinished()) == 1
-    assert journals(state) == [new]
 
 
 def test_only_one_settles_it(state: Path) -> None:

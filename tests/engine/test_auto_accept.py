@@ -9,6 +9,7 @@ import pytest
 from tests.support.fakes import World
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Edit
+from tests.support.tables import each
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.patches.landing import Landing
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.case("I07")
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 DEEP = "def f():\n    one\n    two\n    three\n"
 QUOTED = "say 'one'\ntwo\n"
+GAP = "one\n\ntwo\nthree\n"
 
 
 class Look(NamedTuple):
@@ -52,6 +54,7 @@ LOOKS: dict[Notation, dict[str, Look]] = {
         "punctuation": Look(QUOTED, block("say ‘one’\n", "say it\n"), "punctuation"),
         "blank lines": Look(TEXT, block("\ntwo\n", "\nTWO\n"), "blank lines"),
         "ambiguous": Look("x\ny\nx\n", block("x\n", "X\n"), "ambiguous"),
+        "left out": Look(GAP, block("one\ntwo\n", "one\nTWO\n"), "left out"),
     },
     "unified_diff": {
         "counts": Look(TEXT, diff("@@ -1,9 +1,9 @@\n one\n-two\n+TWO\n"), "counts"),
@@ -64,6 +67,9 @@ LOOKS: dict[Notation, dict[str, Look]] = {
         "nearest": Look("x\ny\nx\n", diff("@@ -3 +3 @@\n-x\n+X\n"), "several places"),
         "ambiguous": Look("x\ny\nx\n", diff("@@\n-x\n+X\n"), "ambiguous"),
         "only added": Look(TEXT, diff("@@\n+six\n"), "only added lines"),
+        "left out": Look(GAP, diff("@@\n one\n-two\n+TWO\n"), "left out"),
+        "prefix": Look(DEEP, diff("@@\n    one\n-    two\n+    TWO\n    three\n"), "prefix"),
+        "both": Look(GAP, diff("@@\none\n-two\n+TWO\nthree\n"), "prefix"),
     },
     "whole_file": {
         "placeholder": Look(TEXT, whole("one\n# ... rest of the code unchanged ...\n"), "placeh"),
@@ -83,6 +89,9 @@ LOOKS: dict[Notation, dict[str, Look]] = {
             TEXT, patch("*** Move to: b.py\n@@\n-two\n+TWO\n"), "moves over an existing file"
         ),
         "ambiguous": Look("x\ny\nx\n", patch("@@\n-x\n+X\n"), "ambiguous"),
+        "left out": Look(GAP, patch("@@\n one\n-two\n+TWO\n"), "left out"),
+        "prefix": Look(DEEP, patch("@@\n    one\n-    two\n+    TWO\n    three\n"), "prefix"),
+        "both": Look(GAP, patch("@@\none\n-two\n+TWO\nthree\n"), "prefix"),
         "no End Patch": Look(TEXT, "*** Begin Patch\n*** Update File: a.py\n-two\n+TWO\n", "End"),
     },
 }
@@ -97,8 +106,8 @@ def land(world: World, fmt: Notation, stream: str, chars: int) -> Landing:
     return landing
 
 
-@pytest.mark.parametrize("chars", [1, 4000])
-@pytest.mark.parametrize(("fmt", "name"), [(fmt, name) for fmt in LOOKS for name in LOOKS[fmt]])
+@each("chars", [1, 4000])
+@each("fmt, name", [(fmt, name) for fmt in LOOKS for name in LOOKS[fmt]])
 async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, chars: int) -> None:
     content, stream, why = LOOKS[fmt][name]
     world = World({"a.py": content, "b.py": "there\n"}, options=Options(ask=True, auto_accept=True))
@@ -112,30 +121,10 @@ async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, ch
         assert world.files.data == {"a.py": content.encode(), "b.py": b"there\n"}
 
 
-@pytest.mark.parametrize("fmt", NOTATIONS)
+@each("fmt", NOTATIONS)
 async def test_i07_what_is_as_it_should_be_is_accepted(fmt: Notation) -> None:
     world = World({"a.py": TEXT}, options=Options(ask=True, auto_accept=True))
     stream = told(fmt, TEXT.split(), [Edit(2, 3, ("THREE",))], 1, "a.py")
     landing = land(world, fmt, stream, 3)
-    assert [(h.decision, h.flags) for h in landing.hunks] == [(Decision.ACCEPTED, [])]
+    assert [(h.decision, [*h.flags]) for h in landing.hunks] == [(Decision.ACCEPTED, [])]
     assert world.files.data["a.py"] == TEXT.replace("three", "THREE").encode()
-
-
-@pytest.mark.parametrize("fmt", NOTATIONS)
-async def test_i07_what_was_merged_with_the_users_text_waits_for_a_look(fmt: Notation) -> None:
-    world = World({"a.py": TEXT}, options=Options(ask=True, auto_accept=True))
-    workspace = world.session.workspace
-    workspace.open("a.py")
-    stream = told(fmt, TEXT.split(), [Edit(1, 2, ("TWO",))], 1, "a.py")
-    landing = Landing(workspace, turn=1, call_id="c", channel="text", fmt=fmt)
-    at = stream.index("TWO") + 1
-    landing.feed(stream[:at])
-    row = workspace.buffers["a.py"].lines.index("one")
-    workspace.edit("a.py", (row, 0), (row, 0), "my ")
-    landing.feed(stream[at:])
-    landing.finish(cut=False)
-    assert workspace.buffers["a.py"].text() == "my one\nTWO\nthree\nfour\nfive\n"
-    (hunk,) = landing.hunks
-    assert hunk.flags
-    assert hunk.decision is Decision.PENDING
-    assert world.files.data["a.py"] == TEXT.encode()

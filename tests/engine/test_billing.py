@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from tests.support.fakes import FakeWire, World, settle
+from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.tables import each
 from tests.support.turns import begun
 from tui.core.meter import Cost
 from tui.core.price import Quote
@@ -18,8 +17,8 @@ from tui.engine.ports import RoleSpec
 SPEC = RoleSpec("fast", "asked-for", "groq")
 
 
-@pytest.mark.parametrize(
-    ("response", "endpoint", "models", "tier", "window"),
+@each(
+    "response, endpoint, models, tier, window",
     [
         ({}, "groq", ["asked-for"], "", None),
         ({"model": "asked-for", "service_tier": "flex"}, "groq", ["asked-for"], "flex", None),
@@ -92,7 +91,6 @@ async def test_the_rehearsal_costs_nothing_and_says_nothing_of_it() -> None:
     world.ports.quote = quote
     world.session.submit(intents.Prompt("one"))
     wire = world.ports.wires("rehearsal", "main")
-    assert isinstance(wire, FakeWire)
     await wire.request(1)
     model = SteppedRehearsal(wire)
     model.begin()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import unicodedata
 from pathlib import Path
 
 import pytest
 
 from tests.support.fakes import World
+from tests.support.tables import each
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import MAX_BYTES
@@ -43,17 +45,18 @@ def edited(session: Session, text: str, fmt: str) -> None:
     assert landing.hunks, fmt
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "ws").mkdir()
-    return tmp_path / "ws"
+def workspace_in(tmp_path: Path) -> Path:
+    """A new folder for each row."""
+    root = Path(tempfile.mkdtemp(dir=tmp_path)) / "ws"
+    root.mkdir()
+    return root
 
 
 @pytest.mark.case("H04")
-@pytest.mark.parametrize("crlf_patch", [False, True])
-@pytest.mark.parametrize("fmt", FORMATS)
-@pytest.mark.parametrize(
-    ("before", "after"),
+@each("crlf_patch", [False, True])
+@each("fmt", FORMATS)
+@each(
+    "before, after",
     [
         (b"one\ntwo\nthree\n", b"one\nTWO\nthree\n"),
         (b"one\r\ntwo\r\nthree\r\n", b"one\r\nTWO\r\nthree\r\n"),
@@ -65,8 +68,9 @@ def root(tmp_path: Path) -> Path:
     ],
 )
 def test_only_the_hunks_lines_change(
-    root: Path, before: bytes, after: bytes, fmt: str, crlf_patch: bool
+    tmp_path: Path, before: bytes, after: bytes, fmt: str, crlf_patch: bool
 ) -> None:
+    root = workspace_in(tmp_path)
     (root / "f.txt").write_bytes(before)
     session = session_in(root)
     text = FORMATS[fmt]
@@ -78,20 +82,20 @@ def test_only_the_hunks_lines_change(
 
 
 @pytest.mark.case("H06")
-@pytest.mark.parametrize("fmt", FORMATS)
-@pytest.mark.parametrize(
-    ("data", "reason"),
+@each("fmt", FORMATS)
+@each(
+    "data, reason",
     [
         ("one\ntwo\nthree\nñ\n".encode("latin-1"), "is not UTF-8"),
         ("one\ntwo\nthree\n".encode("utf-16"), "is binary"),
         (b"one\ntwo\nthree\n\0", "is binary"),
         (b"one\ntwo\nthree\n" + b"x" * MAX_BYTES, "too large"),
     ],
-    ids=["latin-1", "utf-16", "NUL", "large"],
 )
 def test_what_is_no_text_is_refused_with_the_reason(
-    root: Path, data: bytes, reason: str, fmt: str
+    tmp_path: Path, data: bytes, reason: str, fmt: str
 ) -> None:
+    root = workspace_in(tmp_path)
     (root / "f.txt").write_bytes(data)
     session = session_in(root)
     edited(session, FORMATS[fmt], fmt)
@@ -102,11 +106,12 @@ def test_what_is_no_text_is_refused_with_the_reason(
 
 
 @pytest.mark.case("H01")
-@pytest.mark.parametrize(
+@each(
     "path", ["/etc/hosts", "../out", "a/../../out", "~/x", ".git/hooks/pre-commit", "link/x", "p"]
 )
-@pytest.mark.parametrize("what", ["Add", "Update", "Delete"])
-def test_nothing_outside_is_made_changed_or_deleted(root: Path, path: str, what: str) -> None:
+@each("what", ["Add", "Update", "Delete"])
+def test_nothing_outside_is_made_changed_or_deleted(tmp_path: Path, path: str, what: str) -> None:
+    root = workspace_in(tmp_path)
     (root / "link").symlink_to(root.parent)
     os.mkfifo(root / "p")
     body = {"Add": "+x\n", "Update": "@@\n-127.0.0.1\n+x\n", "Delete": ""}[what]
@@ -124,8 +129,9 @@ def test_nothing_outside_is_made_changed_or_deleted(root: Path, path: str, what:
 
 
 @pytest.mark.case("H02")
-@pytest.mark.parametrize("path", ["{root}/f.txt", "sub/../f.txt", "./f.txt", "link.txt"])
-def test_what_leads_inside_is_edited(root: Path, path: str) -> None:
+@each("path", ["{root}/f.txt", "sub/../f.txt", "./f.txt", "link.txt"])
+def test_what_leads_inside_is_edited(tmp_path: Path, path: str) -> None:
+    root = workspace_in(tmp_path)
     (root / "f.txt").write_bytes(b"one\ntwo\nthree\n")
     (root / "link.txt").symlink_to("f.txt")
     session = session_in(root)
@@ -136,7 +142,8 @@ def test_what_leads_inside_is_edited(root: Path, path: str) -> None:
 
 
 @pytest.mark.case("H09")
-def test_no_twin_is_made_of_a_name_that_is_spelled_in_another_way(root: Path) -> None:
+def test_no_twin_is_made_of_a_name_that_is_spelled_in_another_way(tmp_path: Path) -> None:
+    root = workspace_in(tmp_path)
     there = unicodedata.normalize("NFD", "café.txt")
     (root / there).write_bytes(b"one\n")
     session = session_in(root)

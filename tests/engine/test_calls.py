@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.fakes import World, settle
+from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
-from tui.core.turn import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.session import Options
@@ -40,7 +40,7 @@ def patches(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.case("A18")
-@pytest.mark.parametrize("whole", [True, False])
+@each("whole", [True, False])
 async def test_an_item_that_a_response_says_twice_is_one(whole: bool) -> None:
     world = World({"cache.py": CACHE})
     await begun(world)
@@ -99,36 +99,6 @@ async def test_a_contradicted_message_is_flagged_and_quoted() -> None:
     assert "the finished call says otherwise than what streamed" in told
 
 
-async def test_what_a_call_is_answered_after_an_esc_is_what_is_so_when_it_is_sent() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    model.patch(PATCH, "call_1")
-    world.session.submit(intents.Interrupt())
-    model.interrupted()
-    await settle()
-    world.session.workspace.edit("cache.py", (0, 0), (0, 0), "# mine\n")
-    world.session.submit(intents.Reject((1,), "no lock"))
-    world.session.submit(intents.Prompt("go on"))
-    request = await world.wire.request(2)
-    assert 'hunk 1 rejected by the user: "no lock"' in outputs(request)["call_1"]
-    assert "hunk 1" not in "\n".join(texts(request))
-
-
-async def test_a_cut_call_is_replayed_as_incomplete() -> None:
-    world = World({"cache.py": CACHE})
-    await begun(world)
-    begin = PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    de"
-    world.wire.give(events.ItemAdded(0, item_of("", status="in_progress")))
-    world.wire.give(events.InputDelta("ctc_1", begin))
-    world.session.submit(intents.Interrupt())
-    world.wire.lose()
-    world.session.submit(intents.Prompt("go on"))
-    request = await world.wire.request(2)
-    assert [call["status"] for call in patches(request)] == ["incomplete"]
-    kinds = [block.kind for block in world.session.transcript.blocks]
-    assert BlockKind.PATCH in kinds
-
-
 async def test_a_hosted_call_may_name_its_file_at_its_end_only() -> None:
     for streams in (True, False):
         world = World({"cache.py": CACHE})
@@ -146,15 +116,6 @@ async def test_a_hosted_call_may_name_its_file_at_its_end_only() -> None:
         assert world.session.workspace.buffers["cache.py"].text().count("x = 1") == 1
 
 
-async def test_what_is_wrong_with_a_path_is_told() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    model.patch(PATCH.replace("cache.py", "../cache.py"), "call_1")
-    model.complete()
-    answer = outputs(await world.wire.request(2))["call_1"]
-    assert "outside the workspace" in answer
-
-
 async def test_a_file_that_never_was_is_not_told_as_deleted() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
@@ -164,7 +125,7 @@ async def test_a_file_that_never_was_is_not_told_as_deleted() -> None:
     assert "deleted" not in answer
 
 
-@pytest.mark.parametrize("kind", ["custom", "function"])
+@each("kind", ["custom", "function"])
 async def test_a_file_never_gets_a_nul(kind: str) -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
@@ -192,7 +153,7 @@ async def test_edits_of_a_private_file_stay_private_when_it_is_deleted() -> None
     assert "hunter" not in str(world.wire.requests) + str(request)
 
 
-@pytest.mark.parametrize("path", ["cache.py", "cache.py\n*** Delete File: other.py"])
+@each("path", ["cache.py", "cache.py\n*** Delete File: other.py"])
 async def test_an_operation_is_about_its_own_file_only(path: str) -> None:
     world = World({"cache.py": CACHE, "other.py": "x\n"})
     await begun(world)

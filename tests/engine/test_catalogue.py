@@ -2,44 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.support.fakes import MemoryFiles, World
-from tests.support.turns import CACHE, PATCH, begun, outputs
+from tests.support.fakes import MemoryFiles
 from tui.engine.catalogue import NOT_KNOWN, Catalogue
-
-
-async def test_the_listing_is_remembered_until_it_expires() -> None:
-    files = MemoryFiles({"a.py": "", ".env": ""})
-    files.private = {".env": "secrets"}
-    catalogue = Catalogue(files)
-    assert not catalogue.ready()
-    assert catalogue.paths() == []
-    await catalogue.prepare()
-    assert catalogue.ready()
-    assert catalogue.paths() == ["a.py"]
-    files.data["b.py"] = b""
-    await catalogue.prepare()
-    assert catalogue.paths() == ["a.py"]
-    catalogue.expire()
-    assert not catalogue.ready()
-    assert catalogue.paths() == ["a.py"]
-    await catalogue.prepare()
-    assert catalogue.paths() == ["a.py", "b.py"]
-
-
-async def test_what_was_not_looked_up_is_private() -> None:
-    files = MemoryFiles({"a.py": "", ".env": "", ".hidden": ""})
-    files.private = {".env": "secrets"}
-    catalogue = Catalogue(files)
-    assert catalogue.privacy("a.py") == NOT_KNOWN
-    await catalogue.prepare()
-    assert catalogue.privacy("a.py") == ""
-    assert catalogue.privacy(".env") == NOT_KNOWN
-    assert not catalogue.ready([".env"])
-    await catalogue.prepare([".env", "new.py"])
-    assert catalogue.privacy(".env") == "secrets"
-    assert catalogue.privacy("new.py") == ""
-    catalogue.expire()
-    assert catalogue.privacy("a.py") == catalogue.privacy("new.py") == NOT_KNOWN
 
 
 async def test_a_change_while_it_looks_makes_it_look_again() -> None:
@@ -71,42 +35,6 @@ async def test_a_text_is_no_less_private_under_another_name() -> None:
     assert catalogue.paths() == ["b.py"]
 
 
-async def test_many_files_are_one_look() -> None:
-    files = MemoryFiles({})
-    await Catalogue(files).prepare([f"{number}.py" for number in range(50)])
-    assert files.lookups == 1
-
-
-async def test_a_report_waits_until_it_is_known_what_may_be_quoted() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    world.session._desk.catalogue.expire()
-    model.patch(PATCH.replace("return key", "return nothing"), "call_1")
-    model.complete()
-    request = await world.wire.request(2)
-    assert "the file has '        return key'" in outputs(request)["call_1"]
-    await world.session.close()
-
-
-async def test_a_change_makes_the_list_old_and_only_itself_unknown() -> None:
-    files = MemoryFiles({"a.py": "", "sub/b.py": "", "subway.py": "", ".x": ""})
-    catalogue = Catalogue(files)
-    await catalogue.prepare([".x"])
-    catalogue.expire("build/out.js")
-    assert not catalogue.ready()
-    assert catalogue.privacy("a.py") == catalogue.privacy(".x") == ""
-    catalogue.expire("sub")
-    catalogue.expire(".x")
-    assert catalogue.privacy("sub/b.py") == catalogue.privacy(".x") == NOT_KNOWN
-    assert catalogue.privacy("subway.py") == ""
-    await catalogue.prepare([".x", "a.py"])
-    assert catalogue.ready(["a.py", "sub/b.py", ".x"])
-    for ignore_file in (".gitignore", "sub/.ignore"):
-        await catalogue.prepare(["a.py"])
-        catalogue.expire(ignore_file)
-        assert catalogue.privacy("a.py") == NOT_KNOWN
-
-
 async def test_where_files_change_all_the_time_the_rest_is_known() -> None:
     class Busy(MemoryFiles):
         def listing(self) -> list[str]:
@@ -118,3 +46,19 @@ async def test_where_files_change_all_the_time_the_rest_is_known() -> None:
     await catalogue.prepare(["a.py", ".x"])
     assert catalogue.privacy("a.py") == catalogue.privacy(".x") == ""
     assert catalogue.privacy("build/out.js") == NOT_KNOWN
+
+
+async def test_what_was_not_looked_up_is_private() -> None:
+    files = MemoryFiles({"a.py": "", ".env": "", ".hidden": ""})
+    files.private = {".env": "secrets"}
+    catalogue = Catalogue(files)
+    assert catalogue.privacy("a.py") == NOT_KNOWN
+    await catalogue.prepare()
+    assert catalogue.privacy("a.py") == ""
+    assert catalogue.privacy(".env") == NOT_KNOWN
+    assert not catalogue.ready([".env"])
+    await catalogue.prepare([".env", "new.py"])
+    assert catalogue.privacy(".env") == "secrets"
+    assert catalogue.privacy("new.py") == ""
+    catalogue.expire()
+    assert catalogue.privacy("a.py") == catalogue.privacy("new.py") == NOT_KNOWN

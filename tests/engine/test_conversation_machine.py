@@ -26,6 +26,7 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
 
 from tests.support.fakes import World
@@ -595,8 +596,13 @@ class Conversation(Stage):
 
 
 COUNT = int(os.environ.get("CONVERSATIONS", "60"))
-Conversation.TestCase.settings = settings(max_examples=COUNT, stateful_step_count=40, deadline=None)
-TestConversation = Conversation.TestCase
+Conversation.TestCase.settings = settings(max_examples=COUNT, stateful_step_count=40)
+TestConversation = pytest.mark.slow(Conversation.TestCase)
+
+
+def test_a_few_conversations_go_well() -> None:
+    few = settings(Conversation.TestCase.settings, max_examples=8, derandomize=True, database=None)
+    run_state_machine_as_test(Conversation, settings=few)
 
 
 PROMPT, QUEUE, STEER = intents.Prompt, intents.Queue, intents.Steer

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.fakes import World, settle
-from tui.core.edits.hunk import Decision
+from tests.support.tables import each
+from tests.support.turns import land, update
+from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.patches.landing import Landing
 from tui.engine import deciding, intents
 from tui.engine.session import Options
@@ -14,18 +18,6 @@ TEXT = "one\ntwo\nthree\nfour\nfive\n"
 ADD = "*** Begin Patch\n*** Add File: new.py\n+made\n+lines\n*** End Patch\n"
 ASKING = Options(ask=True)
 AUTO = Options(ask=True, auto_accept=True)
-
-
-def patch(path: str, *lines: str) -> str:
-    body = "\n".join(lines)
-    return f"*** Begin Patch\n*** Update File: {path}\n@@\n{body}\n*** End Patch\n"
-
-
-def land(world: World, text: str, turn: int = 1, *, cut: bool = False) -> Landing:
-    landing = Landing(world.session.workspace, turn=turn, call_id=f"call_{turn}")
-    landing.feed(text)
-    landing.finish(cut=cut)
-    return landing
 
 
 def decisions(world: World) -> list[str]:
@@ -42,23 +34,9 @@ def said(world: World) -> list[str]:
     return [trouble.what for trouble in world.session.drain().troubles]
 
 
-async def test_undo_and_redo_of_a_decision_are_written() -> None:
-    world = World({"a.py": TEXT})
-    land(world, patch("a.py", "-two", "+TWO"))
-    world.session.submit(intents.Accept())
-    accepted = world.files.data["a.py"]
-    world.session.submit(intents.UndoDecision())
-    assert world.files.data["a.py"] == TEXT.encode()
-    assert "TWO" in world.session.workspace.buffers["a.py"].text()
-    assert said(world) == ["Taken back: accepting hunk 1 of a.py"]
-    world.session.submit(intents.RedoDecision())
-    assert world.files.data["a.py"] == accepted
-    assert said(world) == ["Decided again: accepting hunk 1 of a.py"]
-
-
 async def test_a_decision_on_a_file_whose_name_says_turn_is_no_turn() -> None:
     world = World({"return.py": TEXT}, options=Options(save="manual"))
-    land(world, patch("return.py", "-two", "+TWO"))
+    land(world, update("return.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     world.session.submit(intents.SaveFile("return.py"))
     accepted = world.files.data["return.py"]
@@ -68,7 +46,7 @@ async def test_a_decision_on_a_file_whose_name_says_turn_is_no_turn() -> None:
 
 async def test_a_place_that_was_chosen_is_taken_back_and_chosen_again() -> None:
     world = World({"a.py": "x\ny\nx\n"}, options=ASKING)
-    land(world, patch("a.py", "-x", "+X"))
+    land(world, update("a.py", "-x", "+X"))
     (hunk,) = world.session.workspace.hunks
     world.session.submit(intents.Place(hunk.id, 2))
     assert world.session.workspace.buffers["a.py"].text() == "x\ny\nX\n"
@@ -92,7 +70,7 @@ async def test_nothing_to_undo_is_said() -> None:
 
 async def test_a_turn_that_was_taken_back_is_brought_back() -> None:
     world = World({"a.py": TEXT})
-    land(world, patch("a.py", "-two", "+TWO"))
+    land(world, update("a.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     before = world.files.data["a.py"]
     world.session.submit(intents.UndoTurn())
@@ -106,7 +84,7 @@ async def test_a_turn_that_was_taken_back_is_brought_back() -> None:
 
 async def test_where_saving_is_the_users_an_undone_decision_is_not_written() -> None:
     world = World({"a.py": TEXT}, options=Options(save="manual"))
-    land(world, patch("a.py", "-two", "+TWO"))
+    land(world, update("a.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     world.session.submit(intents.SaveFile("a.py"))
     world.session.submit(intents.UndoDecision())
@@ -118,7 +96,7 @@ async def test_where_saving_is_the_users_an_undone_decision_is_not_written() -> 
 
 async def test_a_write_that_is_refused_leaves_nothing_to_undo() -> None:
     world = World({"a.py": TEXT})
-    land(world, patch("a.py", "-two", "+TWO"))
+    land(world, update("a.py", "-two", "+TWO"))
     world.files.read_only.add("a.py")
     world.session.submit(intents.Accept())
     assert decisions(world) == ["pending"]
@@ -126,7 +104,7 @@ async def test_a_write_that_is_refused_leaves_nothing_to_undo() -> None:
 
 
 @pytest.mark.case("I02")
-@pytest.mark.parametrize("choice", [deciding.KEEP_LINES, deciding.REMOVE_FILE, deciding.LEAVE_FILE])
+@each("choice", [deciding.KEEP_LINES, deciding.REMOVE_FILE, deciding.LEAVE_FILE])
 async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str) -> None:
     world = World({"a.py": TEXT}, options=ASKING)
     land(world, ADD)
@@ -171,8 +149,8 @@ async def test_a_file_whose_lines_do_not_come_apart_is_asked_about_again() -> No
     assert decisions(world) == ["rejected"]
 
 
-@pytest.mark.parametrize(
-    ("choice", "text", "decision"),
+@each(
+    "choice, text, decision",
     [
         (deciding.KEEP_TEXT, "TWO and mine", "rejected"),
         (deciding.PUT_BACK, "two", "rejected"),
@@ -181,7 +159,7 @@ async def test_a_file_whose_lines_do_not_come_apart_is_asked_about_again() -> No
 )
 async def test_changed_lines_are_asked_about(choice: str, text: str, decision: str) -> None:
     world = World({"a.py": TEXT}, options=ASKING)
-    land(world, patch("a.py", "-two", "+TWO"))
+    land(world, update("a.py", "-two", "+TWO"))
     workspace = world.session.workspace
     workspace.edit("a.py", (1, 3), (1, 3), " and mine")
     world.session.submit(intents.Reject((1,), "no"))
@@ -191,6 +169,22 @@ async def test_changed_lines_are_asked_about(choice: str, text: str, decision: s
     assert decisions(world) == [decision]
     world.session.submit(intents.UndoDecision())
     assert workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO and mine")
+
+
+async def test_a_hunk_in_conflict_is_accepted_as_the_user_left_it_if_it_is_named() -> None:
+    world = World({"a.py": TEXT})
+    land(world, update("a.py", "-two", "+TWO"))
+    world.session.workspace.edit("a.py", (1, 3), (1, 3), " and mine")
+    world.session.submit(intents.Reject((1,)))
+    (hunk,) = world.session.workspace.hunks
+    world.session.submit(intents.Accept())
+    assert (hunk.stage, hunk.decision) == (Stage.CONFLICT, Decision.PENDING)
+    world.session.submit(intents.Accept((1,)))
+    assert (hunk.stage, hunk.decision) == (Stage.LANDED, Decision.ACCEPTED)
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO and mine").encode()
+    world.session.submit(intents.UndoDecision())
+    assert (hunk.stage, hunk.decision) == (Stage.CONFLICT, Decision.PENDING)
+    assert world.files.data["a.py"] == TEXT.encode()
 
 
 async def test_a_hunk_that_is_still_landing_is_not_decided_on_and_that_is_said() -> None:
@@ -220,70 +214,6 @@ async def test_auto_accept_writes_a_plain_patch_at_its_end() -> None:
     assert decisions(world) == ["pending"]
 
 
-LONG = "".join(f"line {number}\n" for number in range(20))
-LOOKS = {
-    "fuzzy": ("a.py", patch("a.py", "-two", "+TWO"), "one\n    two\n", ["re-indented 0->4"]),
-    "anchor not found": (
-        "a.py",
-        patch("a.py", "-two", "+TWO").replace("@@", "@@ def gone"),
-        TEXT,
-        ["anchor not found"],
-    ),
-    "out of order": (
-        "a.py",
-        patch("a.py", "-four", "+FOUR", "@@", "-two", "+TWO"),
-        TEXT,
-        ["", "out of order"],
-    ),
-    "overwrite": (
-        "a.py",
-        "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch\n",
-        TEXT,
-        ["overwrites an existing file"],
-    ),
-    "delete": (
-        "a.py",
-        "*** Begin Patch\n*** Delete File: a.py\n*** End Patch\n",
-        TEXT,
-        ["deletes the file"],
-    ),
-    "implicit end": (
-        "a.py",
-        "*** Begin Patch\n*** Update File: a.py\n@@\n-two\n+TWO\n",
-        TEXT,
-        ["no End Patch"],
-    ),
-    "ambiguous": ("a.py", patch("a.py", "-x", "+X"), "x\ny\nx\n", ["ambiguous: it fits at"]),
-    "shrink": (
-        "a.py",
-        patch("a.py", *(f"-line {number}" for number in range(1, 19))),
-        LONG,
-        ["shrink: 18 of 20 lines"],
-    ),
-    "placeholder": (
-        "a.py",
-        patch("a.py", "-two", "-three", "+# ... rest of the code unchanged ..."),
-        TEXT,
-        ["placeholder: a line says"],
-    ),
-    "private": (".env", patch(".env", "-two", "+TWO"), TEXT, ["a private file"]),
-}
-"""A path, a patch, the file's text, and why each of its hunks waits (empty: it does not)."""
-
-
-@pytest.mark.case("I07")
-@pytest.mark.parametrize("name", LOOKS)
-async def test_i07_what_needs_a_look_is_not_accepted_by_itself(name: str) -> None:
-    path, text, content, wanted = LOOKS[name]
-    world = World({path: content}, options=AUTO)
-    landing = land(world, text)
-    for hunk, why in zip(landing.hunks, wanted, strict=True):
-        assert hunk.decision is (Decision.PENDING if why else Decision.ACCEPTED)
-        reasons = [*hunk.flags, hunk.reason]
-        assert any(one.startswith(why) for one in reasons) if why else not any(reasons)
-    assert "1 hunk waits for a look" in said(world)
-
-
 @pytest.mark.case("I07")
 async def test_a_patch_that_was_cut_is_not_accepted_by_itself() -> None:
     world = World({"a.py": TEXT}, options=AUTO)
@@ -296,11 +226,11 @@ async def test_a_patch_that_was_cut_is_not_accepted_by_itself() -> None:
 @pytest.mark.case("I07")
 async def test_what_lies_on_a_hunk_that_needs_a_look_waits_too() -> None:
     world = World({"a.py": "one\n    two\n    three\n"}, options=Options(ask=True))
-    land(world, patch("a.py", "-two", "-three", "+TWO", "+THREE"))
+    land(world, update("a.py", "-two", "-three", "+TWO", "+THREE"))
     assert world.session.workspace.hunks[0].flags
     world.session.submit(intents.SetAutoAccept(True))
     assert world.session.status.auto_accept
-    land(world, patch("a.py", "-    TWO", "+    Two"), turn=2)
+    land(world, update("a.py", "-    TWO", "+    Two"), turn=2)
     assert decisions(world) == ["pending", "pending"]
     world.session.submit(intents.SetAutoAccept(False))
     assert not world.session.status.auto_accept
@@ -321,8 +251,8 @@ async def test_what_is_typed_inside_a_pending_hunk_is_not_saved_with_it_and_that
     world = World({"a.py": TEXT}, options=ASKING)
     session = world.session
     session.submit(intents.OpenFile("a.py"))
-    land(world, patch("a.py", " one", "-two", "+TWO", "+more", " three"))
-    land(world, patch("a.py", " four", "-five", "+FIVE"), turn=2)
+    land(world, update("a.py", " one", "-two", "+TWO", "+more", " three"))
+    land(world, update("a.py", " four", "-five", "+FIVE"), turn=2)
     session.workspace.edit("a.py", (1, 0), (1, 0), "x")
     session.drain()
     for _ in range(2):
@@ -339,7 +269,6 @@ async def test_what_is_typed_inside_a_pending_hunk_is_not_saved_with_it_and_that
     await settle()
     assert session.workspace.buffers["a.py"].encode() == world.files.data["a.py"]
     assert not session.workspace.is_dirty("a.py")
-    await session.close()
 
 
 async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_the_other(
@@ -351,11 +280,86 @@ async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_t
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
     land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
     world.session.submit(intents.Accept())
-    assert decisions(world).count("accepted") == 100
+    while not (accepted := decisions(world).count("accepted")):
+        await asyncio.sleep(0)
     assert not world.session.at_rest
     world.session.submit(intents.UndoDecision())
-    assert decisions(world).count("accepted") == 100, "it waits for the one before"
+    assert decisions(world).count("accepted") == accepted < 250, "it waits for the one before"
     while not world.session.at_rest:
         await settle()
     assert decisions(world).count("pending") == 250
     assert world.files.data["a.txt"] == text.encode(), "both are written"
+
+
+@each(
+    "before, decide, becomes, said",
+    [
+        ([], intents.Accept(), "accepted", "accepting 0 of 250 hunks"),
+        ([], intents.Reject(), "rejected", "rejecting 0 of 250 hunks"),
+        (
+            [intents.Accept()],
+            *(intents.UndoDecision(), "pending", "taking back 0 of 250 hunks"),
+        ),
+        (
+            [intents.Reject(), intents.UndoDecision()],
+            *(intents.RedoDecision(), "rejected", "deciding again on 0 of 250 hunks"),
+        ),
+        ([intents.Accept()], intents.UndoTurn(), "rejected", "taking back 0 hunks"),
+    ],
+)
+async def test_what_is_decided_on_very_many_hunks_can_be_stopped_and_gone_on_with(
+    before: list[intents.Intent],
+    decide: intents.Intent,
+    becomes: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    text = "".join(f"{number}\n" for number in range(500))
+    world = World({"a.txt": text}, options=Options(in_slices=True))
+    sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
+    land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
+    for intent in before:
+        await decided(world, intent)
+    (was,) = set(decisions(world))
+    world.session.submit(decide)
+    assert world.session.status.deciding == said
+    while becomes not in decisions(world):
+        await asyncio.sleep(0)
+    world.session.submit(intents.Accept())
+    await decided(world, intents.StopDeciding())
+    made = decisions(world).count(becomes)
+    assert 0 < made < 250
+    assert decisions(world).count(was) == 250 - made
+    assert world.session.status.deciding == ""
+    assert [one.what for one in world.session.drain().troubles if "Stopped" in one.what]
+    assert world.files.data["a.txt"] == world.session.workspace.disk_plan("a.txt").data
+    await decided(world, decide)
+    assert decisions(world) == [becomes] * 250
+    assert world.files.data["a.txt"] == world.session.workspace.disk_plan("a.txt").data
+
+
+async def decided(world: World, intent: intents.Intent) -> None:
+    world.session.submit(intent)
+    while not world.session.at_rest:
+        await settle()
+
+
+async def test_what_is_written_among_very_many_hunks_is_found_out_in_slices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    lines = [f"{number}\n" for number in range(1000)]
+    world = World({"a.txt": "".join(lines)}, options=Options(in_slices=True))
+    sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 1000, 2))
+    land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
+    world.session.submit(intents.Accept((1,)))
+    assert decisions(world).count("accepted") == 1, "the key is answered at once"
+    assert not world.session.at_rest
+    unsaved = world.session.unsaved("").files
+    assert [file.path for file in unsaved] == ["a.txt"], "who leaves now is asked"
+    world.session.workspace.edit("a.txt", (1, 0), (1, 1), "typed meanwhile")
+    while not world.session.at_rest:
+        await settle()
+    lines[:2] = ["new 0\n", "typed meanwhile\n"]
+    assert world.files.data["a.txt"] == "".join(lines).encode()

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.support.fakes import FakeRunner, World, settle
+from tests.support.tables import each
+from tests.support.turns import land, update
 from tui.core.command_run import RunResult
-from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
 from tui.engine import intents
 from tui.engine.consent import ALLOW_ALWAYS, ALLOW_ONCE, REFUSE
@@ -65,14 +66,7 @@ def runner(world: World) -> Formatter:
 
 
 def patch(old: str, new: str, path: str = "a.py") -> str:
-    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
-
-
-def land(world: World, text: str, turn: int = 1) -> Landing:
-    landing = Landing(world.session.workspace, turn=turn, call_id=f"call_{turn}")
-    landing.feed(text)
-    landing.finish(cut=False)
-    return landing
+    return update(path, f"-{old}", f"+{new}")
 
 
 async def test_it_runs_on_what_was_accepted_and_its_result_is_taken_over() -> None:
@@ -118,16 +112,6 @@ async def test_the_users_undo_knows_nothing_of_it() -> None:
     assert workspace.buffers["a.py"].text().split("\n")[1] == "T W O"
     workspace.undo("a.py")
     assert workspace.buffers["a.py"].text() == TEXT.replace("two", "T W O")
-
-
-async def test_the_next_hunk_is_placed_on_the_new_text() -> None:
-    world = formatted({"a.py": TEXT})
-    land(world, patch("two", "TWO"))
-    world.session.submit(intents.Accept())
-    await settle()
-    land(world, patch("T W O", "2"), turn=2)
-    assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "2")
-    assert [hunk.stage for hunk in world.session.workspace.hunks] == [Stage.LANDED] * 2
 
 
 async def test_never_while_a_model_writes_in_the_file() -> None:
@@ -185,20 +169,18 @@ async def test_the_watcher_does_not_take_it_for_somebody_elses() -> None:
     session.submit(intents.Accept())
     await settle()
     world.files.data["a.py"] = b"half writ"
-    assert world.outside is not None
-    world.outside({"a.py"})
+    world.changed_outside("a.py")
     assert "half" not in workspace.buffers["a.py"].text(), "it is looked at when it is done"
     world.files.data["a.py"] = TEXT.replace("two", "T W O").encode()
     runner(world).hold.set()
     await settle()
     assert len(workspace.take_tool_changes()) == 1
-    world.outside({"a.py"})
+    world.changed_outside("a.py")
     assert workspace.take_tool_changes() == []
-    await session.close()
 
 
-@pytest.mark.parametrize(
-    ("result", "words"),
+@each(
+    "result, words",
     [
         (RunResult(2, 0.1), "fmt failed (exit 2)"),
         (RunResult(None, 0.1, error="no such program"), "fmt could not be run: no such program"),
@@ -238,7 +220,7 @@ async def test_what_a_stopped_formatter_left_half_written_is_not_taken_over() ->
     assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
 
 
-@pytest.mark.parametrize("left", [b"", b" \n", b"a\0b", b"caf\xe9\n"])
+@each("left", [b"", b" \n", b"a\0b", b"caf\xe9\n"])
 async def test_a_formatter_that_leaves_no_text_takes_none_away(left: bytes) -> None:
     """What was just saved would be neither in the buffer nor in the undo, nor on the disk."""
     world = formatted({"a.py": TEXT}, ask=True)
@@ -251,13 +233,11 @@ async def test_a_formatter_that_leaves_no_text_takes_none_away(left: bytes) -> N
     assert world.session.workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO")
     assert "The formatter left no text in a.py" in [t.what for t in world.session.drain().troubles]
     runner(world).change = real
-    (ask,) = world.session.status.asks
-    world.session.submit(intents.Answer(ask.id, KEEP_MINE))
-    await settle()
+    await world.answers(KEEP_MINE)
     assert world.files.data["a.py"] == TEXT.replace("two", "T W O").encode()
 
 
-@pytest.mark.parametrize("choice", [ALLOW_ONCE, ALLOW_ALWAYS, REFUSE])
+@each("choice", [ALLOW_ONCE, ALLOW_ALWAYS, REFUSE])
 async def test_the_workspaces_own_command_is_asked_for_once(choice: str) -> None:
     command = VerifyCommand("make fmt", ".duetto/config.toml", needs_consent=True)
     world = formatted({"a.py": TEXT}, command, ask=True)
@@ -303,4 +283,3 @@ async def test_the_model_is_told_once_and_not_that_the_user_did_it() -> None:
     assert "+T W O" in said
     assert "The user edited" not in said
     assert "edited by the user" not in said
-    await world.session.close()

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.engine.test_formatting import TEXT, Formatter, formatted, land, patch
+from tests.engine.test_formatting import TEXT, Formatter, formatted, patch
 from tests.support.fakes import FakeRunner, World, settle
+from tests.support.tables import each
+from tests.support.turns import land
 from tui.core.command_run import RunResult
 from tui.core.edits.hunk import Decision
-from tui.core.edits.patches.landing import Landing
 from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
 from tui.ui.screens.leave import unsaved_paths
@@ -65,30 +66,8 @@ async def thinking(
     return world, runner
 
 
-@pytest.mark.parametrize("early", [False, True])
-async def test_what_is_accepted_meanwhile_stays(early: bool) -> None:
-    world, runner = await thinking({"a.py": TEXT}, early=early)
-    workspace = world.session.workspace
-    land(world, patch("four", "FOUR"), turn=2)
-    world.session.submit(intents.Accept())
-    assert workspace.hunks[-1].decision is Decision.ACCEPTED
-    assert workspace.is_dirty("a.py")
-    assert b"FOUR" not in world.files.data["a.py"], "it is written when the formatter is done"
-    runner.gate.set()
-    await settle()
-    assert world.files.data["a.py"].decode() == BOTH == workspace.buffers["a.py"].text()
-    assert not workspace.is_dirty("a.py")
-    assert not workspace.conflicts
-    assert world.session.drain().troubles == []
-    assert runner.seen == [["a.py"], ["a.py"]], "what was written late is formatted, too"
-    assert {hunk.decision for hunk in workspace.hunks} == {Decision.ACCEPTED}
-    world.session.submit(intents.UndoTurn())
-    await settle()
-    assert b"FOUR" not in world.files.data["a.py"]
-
-
-@pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("typed", ["MY PRECIOUS TYPING", "TWO"])
+@each("early", [False, True])
+@each("typed", ["MY PRECIOUS TYPING", "TWO"])
 async def test_what_is_saved_meanwhile_stays(early: bool, typed: str) -> None:
     world, runner = await thinking({"a.py": TEXT}, early=early)
     workspace = world.session.workspace
@@ -103,58 +82,6 @@ async def test_what_is_saved_meanwhile_stays(early: bool, typed: str) -> None:
     assert not workspace.is_dirty("a.py")
     workspace.undo("a.py")
     assert "T W O" in workspace.buffers["a.py"].text(), "nobody's change is not taken back"
-
-
-async def test_what_is_saved_on_the_formatters_own_line_stays() -> None:
-    world, runner = await thinking({"a.py": TEXT})
-    workspace = world.session.workspace
-    workspace.edit("a.py", (1, 3), (1, 3), "!")
-    world.session.submit(intents.SaveFile("a.py"))
-    runner.gate.set()
-    await settle()
-    assert world.files.data["a.py"].decode() == TEXT.replace("two", "T W O!")
-    assert workspace.buffers["a.py"].text().encode() == world.files.data["a.py"]
-
-
-async def test_two_patches_that_accept_themselves() -> None:
-    world, runner = await thinking({"a.py": TEXT}, auto_accept=True)
-    land(world, patch("four", "FOUR"))
-    assert b"FOUR" not in world.files.data["a.py"]
-    runner.gate.set()
-    await settle()
-    assert world.files.data["a.py"].decode() == BOTH
-    assert world.session.workspace.buffers["a.py"].text() == BOTH
-    assert {hunk.decision for hunk in world.session.workspace.hunks} == {Decision.ACCEPTED}
-
-
-async def test_a_patch_that_streams_meanwhile() -> None:
-    world, runner = await thinking({"a.py": TEXT})
-    begun = Landing(world.session.workspace, turn=2, call_id="call_2")
-    whole = patch("four", "FOUR")
-    begun.feed(whole[: len(whole) // 2])
-    begun.tail()
-    runner.gate.set()
-    await settle()
-    begun.feed(whole[len(whole) // 2 :])
-    begun.finish(cut=False)
-    world.session.submit(intents.Accept())
-    await settle()
-    assert world.files.data["a.py"].decode() == BOTH
-
-
-async def test_files_that_are_accepted_together_are_written_together() -> None:
-    world, runner = await thinking({"a.py": TEXT, "b.py": TEXT, "c.py": TEXT})
-    land(world, patch("four", "FOUR") + patch("four", "FOUR", "b.py"), turn=2)
-    world.session.submit(intents.Accept())
-    assert b"FOUR" not in world.files.data["b.py"], "all of them, or none"
-    land(world, patch("four", "FOUR", "c.py"), turn=3)
-    world.session.submit(intents.Accept())
-    assert b"FOUR" in world.files.data["c.py"], "it has nothing to wait for"
-    runner.gate.set()
-    await settle()
-    assert world.files.data["a.py"].decode() == BOTH
-    assert world.files.data["b.py"].decode() == TEXT.replace("four", "FOUR")
-    assert not any(map(world.session.workspace.is_dirty, ("a.py", "b.py", "c.py")))
 
 
 async def test_a_decision_that_is_taken_back_meanwhile_is_not_written() -> None:
@@ -215,7 +142,7 @@ async def test_a_formatter_that_hangs_until_its_deadline_takes_nothing_away() ->
     assert {hunk.decision for hunk in world.session.workspace.hunks} == {Decision.ACCEPTED}
 
 
-@pytest.mark.parametrize("choice", [KEEP_MINE, TAKE_THEIRS, DECIDE_LATER])
+@each("choice", [KEEP_MINE, TAKE_THEIRS, DECIDE_LATER])
 async def test_half_a_file_is_asked_about_and_what_waits_stays_accepted(choice: str) -> None:
     world, runner = await thinking({"a.py": TEXT, "b.py": TEXT}, ask=True)
     workspace = world.session.workspace
@@ -230,9 +157,7 @@ async def test_half_a_file_is_asked_about_and_what_waits_stays_accepted(choice: 
     assert {hunk.decision for hunk in workspace.hunks} == {Decision.ACCEPTED}
     assert unsaved_paths(world.session) == ["a.py"]
     assert world.files.data["b.py"].decode() == TEXT
-    (ask,) = world.session.status.asks
-    world.session.submit(intents.Answer(ask.id, choice))
-    await settle()
+    await world.answers(choice)
     mine = TEXT.replace("two", "TWO").replace("four", "FOUR")
     kept = mine.encode() if choice == KEEP_MINE else half
     assert world.files.data["a.py"] == kept
@@ -255,7 +180,7 @@ async def test_half_a_file_where_nobody_can_be_asked() -> None:
     assert world.session.workspace.hunks[-1].decision is Decision.PENDING
 
 
-@pytest.mark.parametrize("left", [None, b"", b"one\nT W"])
+@each("left", [None, b"", b"one\nT W"])
 async def test_leaving_stops_it_and_writes_what_waits(
     left: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +196,6 @@ async def test_leaving_stops_it_and_writes_what_waits(
     text = TEXT.replace("two", "TWO").replace("four", "FOUR")
     assert world.files.data["a.py"].decode() == text
     assert not world.session.workspace.is_dirty("a.py")
-    await world.session.close()
 
 
 async def test_leaving_waits_a_moment_for_it() -> None:
@@ -290,19 +214,3 @@ async def test_half_a_file_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -
     world.files.data["a.py"] = b"one\nT"
     await world.session.close()
     assert world.files.data["a.py"].decode() == TEXT.replace("two", "TWO")
-
-
-async def test_what_others_wrote_before_it_began_is_looked_at_first() -> None:
-    world = formatted({"a.py": TEXT})
-    runner = world.ports.runner = Thinking(world)
-    land(world, patch("two", "TWO"))
-    world.session.submit(intents.Accept())
-    world.files.data["a.py"] = world.files.data["a.py"].replace(b"five", b"5")
-    await runner.started.wait()
-    runner.gate.set()
-    await settle()
-    text = TEXT.replace("two", "T W O").replace("five", "5")
-    assert world.files.data["a.py"].decode() == text
-    assert world.session.workspace.buffers["a.py"].text() == text
-    (change,) = world.session.workspace.take_tool_changes()
-    assert change.new_text == "T W O\n", "the rest was somebody else's"

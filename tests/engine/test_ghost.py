@@ -18,15 +18,12 @@ async def test_the_meter_learns_where_the_model_wrote() -> None:
         world.session.drain()
     meter = world.session.meter
     place = meter.ghost_place(world.clock.now())
-    assert place is not None
     assert (place.path, place.line) == ("cache.py", None), "it still writes the words"
     place = meter.ghost_place(world.clock.now() + 60)
-    assert place is not None
     assert (place.path, place.line) == ("cache.py", 4)
     model.patch_delta(key, PATCH[cut:])
     model.close_patch(key, "call_1", PATCH)
     world.session.drain()
     lines = world.session.workspace.buffers["cache.py"].lines
     place = meter.ghost_place(world.clock.now() + 60)
-    assert place is not None
     assert lines[place.line or 0] == "            self.items[key] = 1", "the struck line is gone"

@@ -216,7 +216,6 @@ async def test_what_waits_for_an_answer_counts_as_not_saved(root: Path) -> None:
     seat.session.submit(intents.SaveFile("a.txt"))
     await settle()
     assert unsaved_paths(seat.session) == ["a.txt"]
-    await seat.session.close()
 
 
 async def test_with_the_option_nothing_is_asked(root: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.fakes import World, settle
+from tests.support.tables import each
 from tests.support.turns import begun, outputs
 from tui.core.edits.hunk import Kind, Stage
 from tui.core.wire import events
@@ -64,7 +65,7 @@ def hunks_of(world: World) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.case("B20")
-@pytest.mark.parametrize("size", [1, 5, 400])
+@each("size", [1, 5, 400])
 async def test_b20_operations_with_bare_diffs_do_what_the_envelope_does(size: int) -> None:
     world, other = World(dict(FILES)), World(dict(FILES))
     model = await begun(world)

@@ -14,22 +14,26 @@ import pytest
 
 from tests.engine.test_rescuing import Kept
 from tests.support.fakes import FakeClock, World, settle
+from tests.support.tables import each
+from tests.support.turns import land
 from tui.core.unsaved import Unsaved, UnsavedFile
-from tui.engine.intents import OpenFile, Prompt, Queue, SaveFile
+from tui.engine import deciding
+from tui.engine.intents import Accept, OpenFile
 from tui.engine.keeping import AGAIN_S, SOON_S
+from tui.engine.session import Options
 
 
 class Typist:
     """A session and somebody who types in it."""
 
-    def __init__(self, files: dict[str, str | bytes] | None = None) -> None:
-        self.world = World({"a.py": "old\n", "b.py": "b\n"} if files is None else files)
+    def __init__(self, files: dict[str, str | bytes] | None = None, **given: Any) -> None:
+        self.world = World({"a.py": "old\n", "b.py": "b\n"} if files is None else files, **given)
         self.rescue = Kept()
         self.world.ports.rescue = self.rescue
         self.session = self.world.session
         thread = ThreadPoolExecutor(1)  # the one that `settle` waits for
         asyncio.get_running_loop().set_default_executor(thread)
-        self.session.keeping.thread = thread
+        self.session.keeping.threads = thread, thread
         for path in self.world.files.data:
             self.session.submit(OpenFile(path))
         self.session.drain()
@@ -72,21 +76,23 @@ class SlowDisk(Executor):
             await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("write_s", [0.0, 0.1, 0.3, 0.45])
-@pytest.mark.parametrize("gap", [1, 3, 7, 9], ids=lambda gap: f"{gap * 50} ms")
+@each("write_s", [0.0, 0.1, 0.45, 5.0])
+@each("gap", [1, 3, 7, 9])
 async def test_each_key_is_kept_within_a_second(gap: int, write_s: float) -> None:
-    """While keys go on without a pause, too, and while a write is on its way."""
+    """While keys go on without a pause, too, and while the disk is as slow as it likes."""
     typist = Typist()
     clock = typist.world.clock
-    disk = typist.session.keeping.thread = SlowDisk(clock, write_s)
+    disk, thread = SlowDisk(clock, write_s), SlowDisk(clock, 0.0)
+    typist.session.keeping.threads = thread, disk
     typed, late_s = deque[float](), list[float]()
     for step in range(60):
         if step % gap == 0 and step < 40:
             typist.type("x")
             typed.append(clock.now())
-        await disk.go_on()
+        await thread.go_on()
         clock.advance(0.05)
-        await disk.go_on()
+        for one in (thread, disk):
+            await one.go_on()
         kept = typist.rescue.kept_now[-1].files[0].data.count(b"x") if typist.rescue.kept_now else 0
         while len(late_s) < kept:
             late_s.append(clock.now() - typed.popleft())
@@ -96,7 +102,7 @@ async def test_each_key_is_kept_within_a_second(gap: int, write_s: float) -> Non
 
 async def test_it_is_written_though_all_of_asyncios_threads_are_taken() -> None:
     typist = Typist()
-    typist.session.keeping.thread = None
+    typist.session.keeping.threads = None
     free = threading.Event()
     taken = asyncio.create_task(asyncio.to_thread(free.wait, 10))
     await asyncio.sleep(0)
@@ -109,88 +115,7 @@ async def test_it_is_written_though_all_of_asyncios_threads_are_taken() -> None:
     assert await taken
 
 
-async def test_draft_and_queue_are_kept_too() -> None:
-    typist = Typist()
-    typist.session.keeping.draft = lambda: "half a thought"
-    typist.session.keeping.changed()
-    assert await typist.passes(SOON_S) == [Unsaved(draft="half a thought")]
-    typist.session.keeping.draft = str
-    typist.session.submit(Prompt("hello"))
-    await typist.world.wire.request(1)
-    typist.session.submit(Queue("later"))
-    typist.session.drain()
-    assert await typist.passes(SOON_S) == [Unsaved(queued=("later",))]
-    await typist.session.close()
-
-
-async def test_it_goes_when_it_is_saved_or_undone() -> None:
-    typist = Typist()
-    typist.type("x")
-    typist.type("y", "b.py")
-    await typist.passes(SOON_S)
-    typist.session.submit(SaveFile("a.py"))
-    typist.session.drain()
-    b = UnsavedFile("b.py", b"yb\n", b"b\n")
-    assert await typist.passes(SOON_S) == [Unsaved((b,))]
-    typist.session.workspace.undo("b.py")
-    typist.session.touched("b.py")
-    typist.session.drain()
-    assert await typist.passes(SOON_S) == [Unsaved()]
-
-
-async def test_after_a_save_the_new_bytes_are_what_it_is_based_on() -> None:
-    typist = Typist()
-    typist.type("x")
-    await typist.passes(SOON_S)
-    typist.session.submit(SaveFile("a.py"))
-    typist.type("y")
-    assert await typist.passes(SOON_S) == [Unsaved((UnsavedFile("a.py", b"yxold\n", b"xold\n"),))]
-
-
-async def test_what_did_not_change_is_not_made_again() -> None:
-    typist = Typist()
-    typist.type("x")
-    typist.type("y", "b.py")
-    (first,) = await typist.passes(SOON_S)
-    typist.type("z")
-    (second,) = await typist.passes(SOON_S)
-    assert second.files[1] is first.files[1]
-    assert second.files[0].data == b"zxold\n"
-
-
-async def test_what_a_model_writes_is_no_reason_to_write() -> None:
-    typist = Typist()
-    typist.type("x")
-    await typist.passes(SOON_S)
-    typist.session.workspace.ledger.touched.add("a.py")
-    typist.session.drain()
-    assert await typist.passes(SOON_S) == []
-
-
-async def test_the_loop_goes_on_while_a_slow_disk_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    typist = Typist()
-    entered, free = threading.Event(), threading.Event()
-    plain = typist.rescue.keep
-
-    def slow(unsaved: Unsaved) -> tuple[str, list[str]]:
-        entered.set()
-        assert free.wait(10)
-        return plain(unsaved)
-
-    monkeypatch.setattr(typist.rescue, "keep", slow)
-    typist.type("x")
-    await asyncio.sleep(0)
-    typist.world.clock.advance(SOON_S)
-    while not entered.is_set():
-        await asyncio.sleep(0)
-    typist.type("y")
-    free.set()
-    await settle()
-    await typist.passes(SOON_S)
-    assert [kept.files[0].data for kept in typist.rescue.kept_now] == [b"xold\n", b"yxold\n"]
-
-
-@pytest.mark.parametrize("how", ["nothing", "a part"])
+@each("how", ["nothing", "a part"])
 async def test_what_cannot_be_kept_is_told_once_and_tried_again(how: str) -> None:
     typist = Typist()
     typist.rescue.refusal = "the disk is full" if how == "nothing" else ""
@@ -235,9 +160,7 @@ async def test_a_view_is_not_kept() -> None:
     assert [file.path for file in kept.files] == ["b.py"]
 
 
-@pytest.mark.parametrize(
-    "where", ["tui.engine.keeping.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"]
-)
+@each("where", ["tui.engine.keeping.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"])
 async def test_a_bug_in_the_plan_does_not_lose_the_text(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -264,3 +187,28 @@ async def test_a_broken_screen_does_not_lose_the_files() -> None:
     (kept,) = await typist.passes(SOON_S)
     assert kept == Unsaved((UnsavedFile("a.py", b"yxold\n", b"old\n"),), "a thought")
     assert typist.told == []
+
+
+async def test_while_very_many_hunks_are_decided_on_only_files_that_were_typed_in_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The decision is written in the end; a copy of each file five times a second holds keys up."""
+    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    text = "".join(f"{number}\n" for number in range(500))
+    typist = Typist(
+        {"a.py": "old\n", "b.txt": text}, options=Options(in_slices=True, save="manual")
+    )
+    sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
+    land(
+        typist.world, f"*** Begin Patch\n*** Update File: b.txt\n{''.join(sections)}*** End Patch\n"
+    )
+    typist.session.submit(Accept())
+    typist.type("x")
+    (kept,) = await typist.passes(SOON_S)
+    assert not typist.session.at_rest
+    assert [file.path for file in kept.files] == ["a.py"]
+    while not typist.session.at_rest:
+        await settle()
+    typist.session.drain()
+    *_, kept = await typist.passes(SOON_S)
+    assert [file.path for file in kept.files] == ["a.py", "b.txt"], "accepted, and not saved"

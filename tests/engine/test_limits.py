@@ -11,7 +11,6 @@ from tui.core.wire.limits import PAUSE, Limit
 from tui.engine import intents
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
-from tui.errors import EndpointError
 
 
 def two_roles() -> dict[Role, RoleSpec]:
@@ -42,28 +41,6 @@ async def test_a_refusal_with_a_pause_longer_than_is_waited_for_says_until_when(
     assert not status.busy
     assert Limit(PAUSE, 0, None, now + 3600) in status.limits
     assert Limit("tokens", 0) in status.limits
-
-
-async def test_an_answer_ends_the_pause_that_a_refusal_asked_for() -> None:
-    world = World()
-    await begun(world)
-    headers = {"retry-after": "1"}
-    world.wire.give(events.ErrorEvent(429, "rate_limit_exceeded", headers=headers))
-    assert [one.name for one in world.session.status.limits] == [PAUSE]
-    while len(world.wire.requests) < 2:
-        await settle()
-        world.clock.advance(0.5)
-    world.wire.give(events.Created({"id": "resp_2"}))
-    assert world.session.status.limits == ()
-
-
-async def test_a_server_that_is_full_already_at_the_door_says_until_when() -> None:
-    world = World()
-    world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=600.0)]
-    now = world.clock.now()
-    world.session.submit(intents.Prompt("hello"))
-    await settle()
-    assert world.session.status.limits == (Limit(PAUSE, 0, None, now + 600),)
 
 
 async def test_a_vendors_event_tells_too_and_others_are_passed_over() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.tables import each
 from tests.support.turns import begun, texts
 from tui.core.edits.patches.landing import Landing
 from tui.core.turn import BlockKind
 from tui.core.wire.events import (
     Completed,
     Event,
-    Failed,
     InputDelta,
     ItemAdded,
     ItemDone,
@@ -44,8 +46,7 @@ async def throttled(tokens_s: float) -> tuple[World, SteppedRehearsal]:
 
 async def test_text_comes_at_the_rate_that_was_asked_for() -> None:
     world, model = await throttled(25)
-    model.text(LONG)
-    model.complete()
+    model.finishes(LONG)
     assert said(world) == ""
     await pass_time(world, 1.0)
     assert said(world) == LONG[: len(said(world))]
@@ -127,39 +128,12 @@ async def test_a_connection_that_breaks_is_heard_of_behind_what_it_said(
     assert len(world.wire.requests) == 2
 
 
-async def test_a_failure_comes_in_its_order() -> None:
-    world, model = await throttled(1000)
-    model.say(model.open_text(), "half")
-    world.wire.give(Failed({"error": {"code": "invalid_prompt", "message": "no"}}))
-    await settle()
-    assert world.session.status.busy
-    await pass_time(world, 0.2)
-    assert said(world) == "half"
-    assert world.session.status.outcome == "failed"
-
-
 async def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pacer, "MOST_CHARS", 100)
     world, model = await throttled(1)
     model.say(model.open_text(), LONG)
     await settle()
     assert len(said(world)) == len(LONG) - 100
-
-
-async def test_who_can_be_slowed_down_is_and_nothing_is_held() -> None:
-    world = World()
-    world.wire.paces = True
-    world.session.submit(intents.Throttle(25))
-    model = await begun(world, "one")
-    assert world.wire.rates == [25]
-    model.text(LONG)
-    assert said(world) == LONG
-    world.session.submit(intents.Throttle(5))
-    world.session.submit(intents.Throttle(None))
-    assert world.wire.rates == [25, 5, None]
-    model.complete()
-    world.session.submit(intents.Prompt("two"))
-    assert (await world.wire.request(2))["previous_response_id"] == "resp_1"
 
 
 WHOLE = "*** Begin Patch\n*** Add File: new.txt\n" + "+line\n" * 3_000 + "*** End Patch\n"
@@ -179,7 +153,7 @@ AT_ONCE: dict[str, Event] = {
 }
 
 
-@pytest.mark.parametrize("name", AT_ONCE)
+@each("name", AT_ONCE)
 async def test_what_comes_at_once_and_is_long_lands_in_parts_and_esc_drops_the_rest(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,3 +181,69 @@ async def test_what_comes_at_once_and_is_long_lands_in_parts_and_esc_drops_the_r
         assert sum(fed) == (0 if stops else len(WHOLE))
         assert max(fed, default=0) <= 1_000
         assert stops is (landed is None)
+
+
+@pytest.mark.parametrize("key", ["x", "left"])
+async def test_nothing_lands_while_a_key_is_on_its_way_to_the_screen(key: str) -> None:
+    world = World()
+    model = await begun(world, "one")
+    first = world.session.input_first
+    first.came(key, asyncio.get_running_loop())
+    model.text("behind ")
+    first.taken()
+    model.text("it")
+    assert said(world) == ""
+    first.shown()
+    await settle()
+    assert said(world) == "behind it"
+    first.came(
+        key, asyncio.get_running_loop()
+    )  # and one that changes nothing on the screen is waited for only so long
+    model.text(" again")
+    model.complete()
+    while world.session.status.busy:
+        await asyncio.sleep(0)
+    assert said(world) == "behind it again"
+
+
+async def test_no_more_is_read_while_a_key_is_on_its_way_or_enough_is_held() -> None:
+    world = World()
+    model = await begun(world, "one")
+    first = world.session.input_first
+    item, pieces = model.open_text(), pacer.FULL + 1
+    assert not first.holds_reading()
+    first.came("x", asyncio.get_running_loop())
+    assert first.holds_reading()
+    for _ in range(pieces):
+        model.say(item, "x")
+    first.taken()
+    first.shown()
+    assert first.holds_reading(), "the key is on the screen, the answer not yet"
+    while said(world) != "x" * pieces:
+        await asyncio.sleep(0)
+    assert not first.holds_reading()
+    first.came("x", asyncio.get_running_loop())
+    for _ in range(pieces):
+        model.say(item, "x")
+    world.session.submit(intents.Interrupt())
+    first.taken()
+    first.shown()
+    assert not first.holds_reading()
+
+
+async def test_a_key_is_not_on_the_screen_with_the_one_before_it() -> None:
+    world = World()
+    model = await begun(world, "one")
+    first = world.session.input_first
+    for _ in range(2):
+        first.came("x", asyncio.get_running_loop())
+        first.taken()
+    first.came("x", asyncio.get_running_loop())
+    first.shown()
+    model.text("behind")
+    assert first.untaken
+    assert said(world) == ""
+    first.taken()
+    first.shown()
+    await settle()
+    assert said(world) == "behind"

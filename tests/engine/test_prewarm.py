@@ -6,8 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tests.support.turns import begun, texts
-from tui.core.wire import events
+from tests.support.turns import texts
 from tui.engine import intents, prewarm
 from tui.engine.ports import Abilities, RoleSpec
 from tui.errors import EndpointError
@@ -23,31 +22,6 @@ async def warmed(world: World) -> SteppedRehearsal:
     return model
 
 
-async def test_typing_dials_and_prewarms() -> None:
-    world = World({"a.py": "one\n"})
-    world.session.submit(intents.OpenFile("a.py"))
-    model = await warmed(world)
-    (request,) = world.wire.prewarms
-    assert request["generate"] is False
-    assert request["input"] == []
-    assert "a.py" in request["instructions"]
-    assert request["tools"]
-    assert not world.session.status.busy
-    world.session.submit(intents.Prompt("hello"))
-    first = await world.wire.request(1)
-    assert first["previous_response_id"] == "resp_1"
-    assert first["instructions"] == request["instructions"]
-    assert first["tools"] == request["tools"]
-    said = texts(first)
-    assert "one" in said[0]
-    assert said[-1] == "hello"
-    model.begin()
-    model.text("Hi.")
-    model.complete()
-    assert world.session.status.outcome == "completed"
-    assert world.wire.dials == 1
-
-
 async def test_it_is_sent_once_a_connection() -> None:
     world = World()
     await warmed(world)
@@ -59,16 +33,6 @@ async def test_it_is_sent_once_a_connection() -> None:
     await settle()
     assert len(world.wire.prewarms) == 2
     assert world.wire.dials == 2
-
-
-async def test_what_was_warm_is_gone_with_the_socket() -> None:
-    world = World()
-    await warmed(world)
-    world.wire.lose()
-    world.session.submit(intents.Prompt("hello"))
-    request = await world.wire.request(1)
-    assert "previous_response_id" not in request
-    assert texts(request) == ["hello"]
 
 
 async def test_where_it_is_refused_only_the_dial_is_made() -> None:
@@ -84,22 +48,6 @@ async def test_without_chaining_there_is_nothing_to_continue_from() -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     assert (world.wire.dials, world.wire.prewarms) == (1, [])
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [events.ErrorEvent(400, "invalid_request"), events.Failed({"id": "resp_x"})],
-)
-async def test_a_refused_prewarm_costs_nothing_but_itself(refusal: events.Event) -> None:
-    world = World()
-    world.session.submit(intents.Prewarm())
-    await settle()
-    world.wire.give(refusal)
-    world.session.submit(intents.Prompt("hello"))
-    request = await world.wire.request(1)
-    assert "previous_response_id" not in request
-    assert (world.wire.dials, world.wire.drops) == (1, 0)
-    assert world.session.drain().troubles == []
 
 
 async def test_a_prompt_waits_for_the_end_of_the_prewarm() -> None:
@@ -133,26 +81,9 @@ async def test_nothing_of_a_prewarm_that_answers_is_shown() -> None:
     world.session.submit(intents.Prewarm())
     await settle()
     model = SteppedRehearsal(world.wire)
-    model.begin()
-    model.text("I was not asked.")
-    model.complete()
+    model.answers("I was not asked.")
     assert world.session.transcript.blocks == []
     assert world.session.meter.view(world.clock.now()).tokens == 0
-
-
-async def test_a_running_conversation_is_not_prewarmed() -> None:
-    world = World()
-    model = await begun(world, "one")
-    world.session.submit(intents.Prewarm())
-    model.text("first")
-    model.complete()
-    world.session.submit(intents.Prewarm())
-    await settle()
-    assert world.wire.prewarms == []
-    world.wire.lose()
-    world.session.submit(intents.Prewarm())
-    await settle()
-    assert (world.wire.dials, world.wire.prewarms) == (2, [])
 
 
 async def test_a_dial_that_fails_while_typing_is_told_to_the_prompt() -> None:
@@ -171,18 +102,6 @@ async def test_another_effort_than_was_warmed_says_all() -> None:
     world = World()
     await warmed(world)
     world.session.submit(intents.SetEffort("high"))
-    world.session.submit(intents.Prompt("hello"))
-    assert "previous_response_id" not in await world.wire.request(1)
-
-
-async def test_a_new_conversation_does_not_continue_from_an_old_prewarm() -> None:
-    world = World()
-    world.session.submit(intents.Prewarm())
-    await settle()
-    world.session.submit(intents.NewConversation())
-    model = SteppedRehearsal(world.wire)
-    model.begin()
-    model.complete()
     world.session.submit(intents.Prompt("hello"))
     assert "previous_response_id" not in await world.wire.request(1)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.support.fakes import World, settle
+from tests.support.fakes import World
+from tests.support.tables import each
 from tui.core.edits.workspace import FileRead
 from tui.engine.intents import OpenFile, Prompt, SaveFile
 
@@ -25,12 +24,11 @@ class Odd(World):
     def changes(self, path: str, read: FileRead) -> list[str]:
         """Somebody else did something to it; returns what the user is told."""
         self.files.odd[path] = read
-        assert self.outside is not None
-        self.outside({path})
+        self.changed_outside(path)
         return [f"{t.what}: {t.why}" for t in self.session.drain().troubles]
 
 
-@pytest.mark.parametrize("path", ["latin", "bin", "big", "locked"])
+@each("path", ["latin", "bin", "big", "locked"])
 async def test_it_is_said_once_when_it_is_opened(path: str) -> None:
     world = Odd()
     for _ in range(2):
@@ -43,8 +41,8 @@ async def test_it_is_said_once_when_it_is_opened(path: str) -> None:
     assert not world.session.workspace.is_dirty(path)
 
 
-@pytest.mark.parametrize("path", ["latin", "bin", "big"])
-@pytest.mark.parametrize("force", [False, True])
+@each("path", ["latin", "bin", "big"])
+@each("force", [False, True])
 async def test_a_view_is_never_saved(path: str, force: bool) -> None:
     world = Odd()
     world.session.submit(OpenFile(path))
@@ -67,13 +65,11 @@ async def test_nothing_of_a_view_is_sent() -> None:
     assert "latin is open but cannot be quoted: 'latin' is not UTF-8 (byte 4)" in sent
     assert 'path=\\"locked\\"' in sent
     assert 'writable=\\"no\\"' in sent
-    await world.session.close()
 
 
 async def test_rights_that_change_are_told() -> None:
     world = Odd()
-    await world.session.run()
-    await settle()
+    await world.runs()
     world.session.submit(OpenFile("locked"))
     world.session.drain()
     assert world.changes("locked", LOCKED) == []
@@ -82,13 +78,11 @@ async def test_rights_that_change_are_told() -> None:
     told = world.changes("locked", LOCKED)
     assert told == ["Read-only: 'locked' is read-only: you have no permission to write it."]
     assert world.session.workspace.buffers["locked"].text() == "xhi\n"
-    await world.session.close()
 
 
 async def test_a_view_that_grows_or_goes_is_told() -> None:
     world = Odd()
-    await world.session.run()
-    await settle()
+    await world.runs()
     world.session.submit(OpenFile("big"))
     world.session.drain()
     grown = FileRead(None, "too large", head=b"one\ntwo\n", size_bytes=101 << 20)
@@ -101,13 +95,11 @@ async def test_a_view_that_grows_or_goes_is_told() -> None:
     assert world.session.workspace.buffers["big"].text() == "one\ntwo\n"
     assert world.changes("big", FileRead(b"small\n")) == ["big may be edited again: "]
     assert world.session.workspace.buffers["big"].text() == "small\n"
-    await world.session.close()
 
 
 async def test_a_text_that_becomes_a_folder_and_a_file_again_is_as_saved() -> None:
     world = Odd()
-    await world.session.run()
-    await settle()
+    await world.runs()
     world.session.submit(OpenFile("a.py"))
     world.session.drain()
     folder = FileRead(None, "'a.py' is a directory", "directory")
@@ -115,19 +107,6 @@ async def test_a_text_that_becomes_a_folder_and_a_file_again_is_as_saved() -> No
     assert world.session.workspace.is_dirty("a.py")
     assert world.changes("a.py", FileRead(b"a\n")) == []
     assert not world.session.workspace.is_dirty("a.py")
-    await world.session.close()
-
-
-async def test_what_changed_before_it_was_watched_is_noticed() -> None:
-    world = Odd()
-    world.session.submit(OpenFile("a.py"))
-    world.files.data["a.py"] = b"theirs\n"
-    await world.session.run()
-    await settle()
-    assert world.outside is not None
-    world.outside(set())
-    assert world.session.workspace.buffers["a.py"].text() == "theirs\n"
-    await world.session.close()
 
 
 async def test_a_new_file_is_made_when_it_is_saved() -> None:

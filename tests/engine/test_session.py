@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from tests.support.fakes import World, settle
+from tests.support.tables import each
 from tests.support.turns import begun
-from tui.core.edits.hunk import Hunk
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.session import Options, Session
@@ -46,6 +46,7 @@ EVERYTHING: list[Intent] = [
     intents.Dismiss(),
     intents.Verify(),
     intents.RunCommand("ls"),
+    intents.StopDeciding(),
     intents.StopCommand(),
     intents.SendFailure(),
     intents.Answer(99, "yes"),
@@ -58,8 +59,8 @@ def test_every_intent_is_known() -> None:
     assert named == set(intents.Intent.__args__)
 
 
-@pytest.mark.parametrize("busy", [False, True])
-@pytest.mark.parametrize("intent", EVERYTHING, ids=lambda intent: type(intent).__name__)
+@each("busy", [False, True])
+@each("intent", EVERYTHING)
 async def test_no_intent_raises(intent: Intent, busy: bool) -> None:
     world = World({"a.py": "one\n"})
     if busy:
@@ -67,7 +68,6 @@ async def test_no_intent_raises(intent: Intent, busy: bool) -> None:
     world.session.submit(intent)
     await settle()
     world.session.drain()
-    await world.session.close()
 
 
 async def test_what_is_not_an_intent_is_a_bug() -> None:
@@ -77,8 +77,7 @@ async def test_what_is_not_an_intent_is_a_bug() -> None:
 
 async def test_running_dials_ahead_and_closing_ends_everything() -> None:
     world = World()
-    await world.session.run()
-    await settle()
+    await world.runs()
     await asyncio.to_thread(lambda: None)
     await settle()
     assert world.wire.dials == 1
@@ -103,19 +102,6 @@ async def test_a_session_offers_the_first_prompt_that_was_not_asked() -> None:
     assert session.status.prompts == ["one", "two"]
 
 
-async def test_the_front_end_may_come_late() -> None:
-    world = World({"a.py": "one\n"})
-    world.session.submit(intents.OpenFile("a.py"))
-    wakes: list[int] = []
-    world.session.on_wake = lambda: wakes.append(1)
-    assert wakes == [1]
-    assert world.session.drain().tabs
-
-
-def test_hunks_know_what_can_be_decided() -> None:
-    assert not Hunk(1, 1, "call", "a.py").decidable
-
-
 async def test_that_files_are_not_watched_is_told() -> None:
     world = World()
 
@@ -123,9 +109,7 @@ async def test_that_files_are_not_watched_is_told() -> None:
         raise FileRefused("the system refused it: too many watches")
 
     world.ports.watch = refused
-    await world.session.run()
-    await settle()
+    await world.runs()
     (trouble,) = world.session.drain().troubles
     assert (trouble.what, trouble.severity) == ("Files are not watched", "warning")
     assert "too many watches" in trouble.why
-    await world.session.close()

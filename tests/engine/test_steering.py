@@ -36,9 +36,7 @@ async def test_a_steered_answer_goes_on_and_the_text_stands_where_it_was_used() 
     assert status.busy
     world.wire.news("used")
     assert status.steering == []
-    model.begin()
-    model.text("Small part.")
-    model.complete()
+    model.answers("Small part.")
     assert status.outcome == "completed"
     assert blocks(world) == [
         ("user", "write it"),
@@ -53,13 +51,11 @@ async def test_a_successor_continues_the_chain() -> None:
     world = World()
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
-    model.text("All of it.")
-    model.complete()
+    model.finishes("All of it.")
     assert world.session.status.busy
     world.wire.news("used")
     second = model.begin()
-    model.text("Smaller.")
-    model.complete()
+    model.finishes("Smaller.")
     assert not world.session.status.busy
     world.session.submit(intents.Prompt("next"))
     request = await world.wire.request(2)
@@ -75,12 +71,9 @@ async def test_a_successor_may_come_in_one_burst_with_its_own_end() -> None:
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     with world.wire.burst():
-        model.text("One.")
-        model.complete()
+        model.finishes("One.")
         world.wire.news("used")
-        model.begin()
-        model.text("Two.")
-        model.complete()
+        model.answers("Two.")
     assert [text for kind, text in blocks(world) if kind == "text"] == ["One.", "Two."]
     assert world.session.status.outcome == "completed"
     assert len(world.wire.requests) == 1
@@ -95,8 +88,7 @@ async def test_a_text_that_comes_back_is_the_next_prompt() -> None:
     status = world.session.status
     assert status.steering == []
     assert status.queued == ["keep it small", "and then the docs"]
-    model.text("Done.")
-    model.complete()
+    model.finishes("Done.")
     request = await world.wire.request(2)
     assert texts(request) == ["keep it small"]
     assert request["previous_response_id"] == "resp_1"
@@ -107,8 +99,7 @@ async def test_a_text_that_comes_back_after_the_end_is_sent_then() -> None:
     world = World()
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
-    model.text("Done.")
-    model.complete()
+    model.finishes("Done.")
     assert world.session.status.busy
     await settle()
     assert len(world.wire.requests) == 1
@@ -123,14 +114,12 @@ async def test_several_texts_that_come_back_go_together_in_their_order() -> None
         world.session.submit(intents.Steer(text))
     world.wire.news("accepted", 2)
     assert world.session.status.steering_fates == ["sent", "accepted", "sent"]
-    model.text("Done.")
-    model.complete()
+    model.finishes("Done.")
     world.wire.news("used", 2)
     model.begin()
     world.wire.news("returned", 1)
     world.wire.news("returned", 3)
-    model.text("Two it is.")
-    model.complete()
+    model.finishes("Two it is.")
     assert texts(await world.wire.request(2)) == ["one\n\nthree"]
 
 
@@ -148,9 +137,7 @@ async def test_with_calls_the_text_waits_for_their_answers() -> None:
     assert texts(request) == []
     assert request["previous_response_id"] == "resp_1"
     world.wire.news("used")
-    model.begin()
-    model.text("It says one.")
-    model.complete()
+    model.answers("It says one.")
     assert said(world) == ["read it", "only the head"]
     assert world.session.status.outcome == "completed"
     world.session.submit(intents.Prompt("next"))
@@ -170,9 +157,7 @@ async def test_a_request_that_says_all_takes_the_texts_along() -> None:
     assert texts(request) == ["read it", "only the head"]
     assert request["input"][-2]["type"] == "function_call_output"
     world.wire.news("returned")
-    model.begin()
-    model.text("one")
-    model.complete()
+    model.answers("one")
     await settle()
     assert said(world) == ["read it", "only the head"]
     assert len(world.wire.requests) == 2
@@ -189,8 +174,7 @@ async def test_while_a_tool_runs_a_text_goes_with_its_output() -> None:
     world.session.submit(intents.Steer("never mind"))
     assert world.wire.steers == []
     assert world.session.status.queued == ["never mind"]
-    ask = world.session.status.asks[0]
-    world.session.submit(intents.Answer(ask.id, ask.choices[-1]))
+    await world.answers(-1)
     request = await world.wire.request(2)
     assert list(outputs(request)) == ["call_a"]
     assert texts(request) == ["never mind"]
@@ -230,8 +214,7 @@ async def test_a_loss_while_a_successor_is_owed_makes_it_a_turn_of_its_own() -> 
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
     world.wire.news("accepted")
-    model.text("All of it.")
-    model.complete()
+    model.finishes("All of it.")
     world.wire.lose()
     request = await world.wire.request(2)
     assert texts(request) == ["write it", "keep it small"]
@@ -272,8 +255,7 @@ async def test_esc_while_a_successor_is_owed_stops_it_too() -> None:
     world = World()
     model = await begun(world, "write it")
     world.session.submit(intents.Steer("keep it small"))
-    model.text("All.")
-    model.complete()
+    model.finishes("All.")
     world.session.submit(intents.Interrupt())
     assert world.wire.interrupts == 1
     assert world.session.status.stopping
@@ -295,16 +277,6 @@ async def test_a_redirect_says_what_was_steered_first() -> None:
     request = await world.wire.request(2)
     assert texts(request)[-1] == "keep it small\n\nno, as a class"
     assert world.session.status.queued == []
-
-
-async def test_a_failed_response_is_asked_for_again_with_the_text() -> None:
-    world = World()
-    await begun(world, "write it")
-    world.session.submit(intents.Steer("keep it small"))
-    world.wire.give(events.ErrorEvent(503, "server_error", "oops"))
-    await settle()
-    world.clock.advance(1)
-    assert texts(await world.wire.request(2)) == ["write it", "keep it small"]
 
 
 async def test_what_nobody_answered_comes_back_whole() -> None:
@@ -329,18 +301,8 @@ async def test_where_it_is_known_not_to_work_it_queues_and_the_label_says_so() -
     world.session.submit(intents.Steer("keep it small"))
     assert world.wire.steers == []
     assert world.session.status.queued == ["keep it small"]
-    model.text("Done.")
-    model.complete()
+    model.finishes("Done.")
     assert texts(await world.wire.request(2)) == ["keep it small"]
-
-
-async def test_over_http_the_bridge_steers() -> None:
-    world = World()
-    world.wire.transport = "http"
-    await begun(world, "write it")
-    assert world.session.alt_label() == "steer"
-    world.session.submit(intents.Steer("keep it small"))
-    assert world.wire.steers == ["keep it small"]
 
 
 async def test_the_label_follows_what_runs() -> None:
@@ -376,9 +338,7 @@ async def test_an_answer_at_its_limit_is_whole_again_with_a_successor() -> None:
     model.cut_short("max_output_tokens")
     assert world.session.status.busy
     world.wire.news("used")
-    model.begin()
-    model.text("and the rest.")
-    model.complete()
+    model.answers("and the rest.")
     assert world.session.status.outcome == "completed"
     assert notes(world) == []
 
@@ -386,8 +346,7 @@ async def test_an_answer_at_its_limit_is_whole_again_with_a_successor() -> None:
 async def test_a_successor_nobody_steered_is_not_taken() -> None:
     world = World()
     model = await begun(world, "write it")
-    model.text("Done.")
-    model.complete()
+    model.finishes("Done.")
     world.wire.on_event(events.Created({"id": "resp_stray"}), 0.0)
     world.wire.on_event(events.TextDelta("m", "stray"), 0.0)
     assert "stray" not in str(blocks(world))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import logging
 
 import pytest
@@ -32,21 +31,3 @@ async def test_what_breaks_is_told_and_a_bug_is_logged(
     assert what[0] == ("calling failed", "the line is cut")
     assert what[1][0] == "counting broke off"
     assert "ZeroDivisionError" in caplog.text
-
-
-async def test_closing_ends_what_runs(board: Board) -> None:
-    ended: list[str] = []
-
-    async def waits() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append("yes")
-
-    supervisor = Supervisor(board)
-    supervisor.start(waits(), "waiting")
-    await settle()
-    supervisor.start(waits(), "not even begun").cancel()
-    await supervisor.close()
-    assert ended == ["yes"]
-    assert not board.drain().troubles

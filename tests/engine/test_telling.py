@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-import json
 from typing import Any
 
 import pytest
 
+from tests.support.effort import lines_run
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
 from tui.core.edits.hunk import Decision
+from tui.core.steps import AT_ONCE, Work
 from tui.core.turn import BlockKind
 from tui.core.wire import events
-from tui.engine import intents
+from tui.engine import input_first, intents
+from tui.engine.input_first import InputFirst
 from tui.engine.ports import RoleSpec
 
 SECOND = """*** Begin Patch
@@ -40,9 +43,7 @@ async def patched(world: World, *patches: str) -> SteppedRehearsal:
         model.patch(patch, f"call_{number}")
     model.complete()
     await world.wire.request(2)
-    model.begin()
-    model.text("Done.")
-    model.complete()
+    model.answers("Done.")
     return model
 
 
@@ -60,21 +61,6 @@ async def test_what_a_call_did_is_told_by_its_output_and_not_again() -> None:
     assert "hunk 1" not in notes_of(await asked(world))
 
 
-@pytest.mark.case("I04")
-async def test_an_answer_says_what_is_so_when_it_is_sent() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    model.patch(PATCH, "call_1")
-    world.session.submit(intents.Reject((1,), "keep it plain"))
-    model.complete()
-    request = await world.wire.request(2)
-    assert 'hunk 1 rejected by the user: "keep it plain"' in outputs(request)["call_1"]
-    model.begin()
-    model.text("Sorry.")
-    model.complete()
-    assert "hunk 1" not in notes_of(await asked(world))
-
-
 async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:
     world = World({"cache.py": CACHE})
     model = await patched(world, PATCH, SECOND)
@@ -87,9 +73,7 @@ async def test_later_decisions_go_with_the_next_request_and_only_once() -> None:
     assert 'hunk 2 rejected by the user: "the old signature, please"' in said
     sha = hashlib.sha256(world.files.data["cache.py"]).hexdigest()[:8]
     assert f"cache.py (saved, sha {sha})" in said
-    model.begin()
-    model.text("Fine.")
-    model.complete()
+    model.answers("Fine.")
     assert "hunk" not in notes_of(await asked(world, "go on"))
 
 
@@ -101,14 +85,10 @@ async def test_a_decision_that_was_undone_is_told_and_one_undone_at_once_is_not(
     await settle()
     assert world.session.workspace.hunks[0].decision is Decision.PENDING
     assert "hunk" not in notes_of(await asked(world))
-    model.begin()
-    model.text("Fine.")
-    model.complete()
+    model.answers("Fine.")
     world.session.submit(intents.Reject((1,)))
     assert "hunk 1 rejected" in notes_of(await asked(world))
-    model.begin()
-    model.text("Fine.")
-    model.complete()
+    model.answers("Fine.")
     world.session.submit(intents.UndoDecision())
     await settle()
     said = notes_of(await asked(world))
@@ -130,9 +110,7 @@ async def test_reverted_is_said_when_the_hash_is_that_of_before_the_turn_and_onl
     model.patch(PATCH, "call_9")
     model.complete()
     await settle()
-    model.begin()
-    model.text("Again.")
-    model.complete()
+    model.answers("Again.")
     world.session.workspace.edit("cache.py", (0, 0), (0, 0), "# mine\n")
     world.session.submit(intents.UndoTurn())
     await settle()
@@ -158,21 +136,6 @@ async def test_after_a_cut_the_report_lists_kept_and_not_applied_with_lines_and_
     assert f"cache.py (unsaved, sha {sha}):" in said
     assert "hunk 1 kept, pending review, now lines 3-4" in said
     assert "do not send kept hunks again" in said
-
-
-@pytest.mark.case("I04")
-async def test_a_cut_call_is_replayed_with_an_answer_and_told_of_once() -> None:
-    world = World({"cache.py": CACHE})
-    model = await begun(world)
-    key = model.open_patch("call_1")
-    model.patch_delta(key, PATCH.removesuffix("*** End Patch\n") + "@@\n class Cache:\n-    de")
-    world.session.submit(intents.Interrupt())
-    world.wire.lose()
-    request = await asked(world)
-    (call,) = [item for item in request["input"] if item["type"] == "custom_tool_call"]
-    assert call["input"].endswith("@@\n class Cache:\n")
-    assert list(outputs(request)) == ["call_1"]
-    assert str(request["input"]).count("hunk 1 kept") == 1
 
 
 @pytest.mark.case("A18")
@@ -232,26 +195,6 @@ async def test_a_call_that_begins_like_one_before_but_is_another_lands(
     assert "hunk 2 kept" in outputs(request)["call_2"]
 
 
-@pytest.mark.parametrize("size", [1, 3, 10_000])
-async def test_a_shell_that_applies_a_patch_is_a_patch(size: int) -> None:
-    world = World({"cache.py": CACHE})
-    await begun(world)
-    script = f"apply_patch <<'EOF'\n{PATCH}EOF\n"
-    arguments = json.dumps({"command": ["bash", "-lc", script]})
-    item = {"type": "function_call", "id": "f", "call_id": "call_1", "name": "shell"}
-    world.wire.give(events.ItemAdded(0, item))
-    for at in range(0, len(arguments), size):
-        world.wire.give(events.ArgumentsDelta("f", arguments[at : at + size]))
-    world.wire.give(
-        events.ItemDone(0, {**item, "arguments": arguments}), events.Completed({"id": "resp_1"})
-    )
-    request = await world.wire.request(2)
-    assert "hunk 1 kept, pending review" in outputs(request)["call_1"]
-    assert "with self.lock" in world.session.workspace.buffers["cache.py"].text()
-    kinds = [block.kind for block in world.session.transcript.blocks]
-    assert BlockKind.PATCH in kinds
-
-
 async def test_a_shell_that_does_not_is_answered_that_there_is_none() -> None:
     world = World({"cache.py": CACHE})
     model = await begun(world)
@@ -280,8 +223,7 @@ async def test_patches_in_prose_say_what_is_wrong_with_them() -> None:
     spec = RoleSpec("fast", "quick-1", "main", patch_tool="text")
     world = World({"cache.py": CACHE}, roles={"fast": spec})
     model = await begun(world)
-    model.text(f"Here:\n\n{PATCH}\n{PATCH}\n")
-    model.complete()
+    model.finishes(f"Here:\n\n{PATCH}\n{PATCH}\n")
     said = notes_of(await asked(world))
     assert "In your message, the patch was read: 1 of 2 hunks placed" in said
     assert said.count("hunk 1 kept") == 1
@@ -309,18 +251,86 @@ async def test_what_a_checkout_took_away_is_told_once_be_the_file_closed() -> No
     world.session.submit(intents.Accept((1,)))
     await settle()
     assert "hunk 1 kept, accepted" in notes_of(await asked(world))
-    model.begin()
-    model.text("Fine.")
-    model.complete()
+    model.answers("Fine.")
     world.session.submit(intents.CloseFile("cache.py"))
     world.files.data["cache.py"] = CACHE.encode()
-    assert world.outside is not None
-    world.outside({"cache.py"})
+    world.changed_outside("cache.py")
     said = notes_of(await asked(world, "go on"))
     assert "hunk 1 not in the file any more: the disk changed it, accepted" in said
     assert "do not send kept hunks" not in said
-    model.begin()
-    model.text("Fine.")
-    model.complete()
+    model.answers("Fine.")
     assert "hunk" not in notes_of(await asked(world, "and on"))
-    await world.session.close()
+
+
+MANY = 1200
+
+
+async def much_landed(world: World) -> SteppedRehearsal:
+    """A patch of very many hunks has just come to its end, and was not answered yet."""
+    model = await begun(world)
+    key = model.open_patch("call_1")
+    parts = [f"@@\n-{number}\n+new {number}\n" for number in range(0, 2 * MANY, 2)]
+    parts = ["*** Begin Patch\n*** Update File: a.txt\n", *parts, "*** End Patch\n"]
+    for part in parts:
+        model.patch_delta(key, part)
+    model.close_patch(key, "call_1", "".join(parts))
+    model.complete()
+    return model
+
+
+def much() -> World:
+    return World({"a.txt": "".join(f"{number}\n" for number in range(2 * MANY))})
+
+
+async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cost: list[int] = []
+
+    async def stepped(first: InputFirst, work: Work[None], now: object) -> None:
+        ends: list[int] = []
+
+        def step() -> None:
+            if next(work, ends) is ends:
+                ends.append(len(cost))
+
+        while not ends:
+            cost.append(lines_run(step))
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(InputFirst, "do", stepped)
+    world = much()
+    await much_landed(world)
+    assert len(world.wire.requests) == 1, "the end of the patch is answered later"
+    request = await world.wire.request(2)
+    assert f"hunks 1-{MANY} ({MANY} of them) kept" in outputs(request)["call_1"]
+    assert len(cost) > 20
+    assert max(cost) < 20 * AT_ONCE
+
+
+async def test_a_decision_while_it_is_found_out_is_told_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(input_first, "SLICE_S", -1.0)
+    world = much()
+    await much_landed(world)
+    await settle()
+    world.session.submit(intents.Reject((1,)))
+    request = await world.wire.request(2)
+    said = outputs(request)["call_1"]
+    assert "hunk 1 rejected by the user" in said
+    assert f"hunks 2-{MANY} ({MANY - 1} of them) kept" in said
+
+
+async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(input_first, "SLICE_S", -1.0)
+    world = much()
+    await much_landed(world)
+    await settle()
+    world.session.submit(intents.Interrupt())
+    assert not world.session.status.busy
+    assert len(world.wire.requests) == 1
+    request = await asked(world)
+    assert f"hunks 1-{MANY} ({MANY} of them) kept" in outputs(request)["call_1"]

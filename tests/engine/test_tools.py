@@ -2,21 +2,17 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.support.fakes import World
+from tests.support.tables import each
 from tui.core.file_block import file_blocks
 from tui.engine.catalogue import Catalogue
 from tui.engine.tools import (
     LIST_LIMIT,
     MATCH_LIMIT,
     OUTPUT_LIMIT_CHARS,
-    CallError,
     ToolResult,
     Tools,
     brief_call,
-    path_filter,
-    workspace_path,
 )
 
 
@@ -42,14 +38,6 @@ class Bench:
 
     async def call(self, name: str, **arguments: object) -> ToolResult:
         return await self.tools.call(name, json.dumps(arguments))
-
-
-async def test_a_file_is_read_exactly() -> None:
-    bench = Bench({"a.py": "one\r\ntwo"})
-    result = await bench.call("read_file", path="./a.py")
-    block = next(file_blocks(result.output))
-    assert (block.path, block.text, block.attributes) == ("a.py", "one\r\ntwo", {})
-    assert not result.failed
 
 
 async def test_an_open_buffer_is_read_as_it_stands() -> None:
@@ -87,8 +75,8 @@ async def test_long_files_are_bounded_and_say_how_to_go_on() -> None:
     assert "too long" in minified.output
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
+@each(
+    "path, words",
     [
         ("gone.py", "no file"),
         ("folder", "folder"),
@@ -100,6 +88,7 @@ async def test_long_files_are_bounded_and_say_how_to_go_on() -> None:
         ("~/x", "outside"),
         (".", "list"),
         ("", "string"),
+        ("x" * 200_000, "the arguments are longer than 100,000 characters"),
     ],
 )
 async def test_what_cannot_be_read_is_explained(path: str, words: str) -> None:
@@ -155,9 +144,7 @@ async def test_searches_are_bounded_in_matches_line_and_time() -> None:
     assert "stopped after 5 s" in (await bench.call("search", pattern="nothing")).output
 
 
-@pytest.mark.parametrize(
-    "arguments", ["not json", "[1]", '{"path": 5}', '{"path":"a","start":"x"}']
-)
+@each("arguments", ["not json", "[1]", '{"path": 5}', '{"path":"a","start":"x"}'])
 async def test_bad_arguments_are_explained(arguments: str) -> None:
     bench = Bench({"a": "x"})
     result = await bench.tools.call("read_file", arguments)
@@ -174,11 +161,4 @@ def test_calls_in_brief() -> None:
     assert brief_call("search", '{"pattern":"x","path":"src"}') == "search x src"
     assert brief_call("list", "{}") == "list"
     assert brief_call("list", "broken") == "list"
-
-
-def test_paths_are_normalised() -> None:
-    assert workspace_path("a/./b//../c.py") == "a/c.py"
-    assert workspace_path("a\\b.py") == "a/b.py"
-    with pytest.raises(CallError):
-        workspace_path("C:/x")
-    assert path_filter("")("anything")
+    assert brief_call("n" * 10**6, json.dumps({"path": "x" * 10**6})) == "n" * 200

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.fakes import World, settle
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Edit
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.tables import each
 from tests.support.turns import begun, texts
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Stage
-from tui.core.edits.sections.section_merge import MERGED
 from tui.engine import intents
 from tui.engine.ports import PatchTool, RoleSpec
 from tui.engine.session import Options
@@ -40,30 +38,8 @@ async def answered(channel: PatchTool, patch: str, model: SteppedRehearsal) -> N
     await settle()
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("fmt", NOTATIONS)
-async def test_typed_elsewhere_both_are_kept(fmt: Notation, channel: PatchTool) -> None:
-    world = world_of(channel, fmt)
-    workspace = world.session.workspace
-    workspace.edit("a.py", (0, 0), (0, 0), "# known\n")
-    model = await begun(world)
-    known = ["# known", *LINES]
-    workspace.edit("a.py", (11, 0), (11, 0), "mine ")
-    patch = told(fmt, known, [Edit(4, 5, ("LINE 3",))], 2, "a.py")
-    await answered(channel, patch, model)
-    want = "# known\n" + TEXT.replace("line 3", "LINE 3").replace("line 10", "mine line 10")
-    assert workspace.buffers["a.py"].text() == want
-    (hunk,) = workspace.hunks
-    assert (hunk.base, hunk.agent) == ("line 3\n", "LINE 3\n")
-    assert hunk.flags == ([MERGED] if fmt == "whole_file" else [])
-    world.session.submit(intents.Accept())
-    assert world.files.data["a.py"] == want.encode()
-    world.session.submit(intents.UndoTurn())
-    assert b"mine line 10" in world.files.data["a.py"]
-
-
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("fmt", NOTATIONS)
+@each("channel", CHANNELS)
+@each("fmt", NOTATIONS)
 async def test_typed_in_the_same_line_the_users_text_stays(
     fmt: Notation, channel: PatchTool
 ) -> None:

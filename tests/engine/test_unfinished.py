@@ -13,7 +13,17 @@ from tui.effects.listing import Listing
 from tui.effects.write_journal import WriteJournal
 from tui.engine import intents
 from tui.engine.session import Options, Session
-from tui.engine.unfinished import FINISH, KEEP, KEEP_DISK, LATER, PUT_OLD, SHOW, UNDO, WRITE_NEW
+from tui.engine.unfinished import (
+    FINISH,
+    KEEP,
+    KEEP_DISK,
+    LATER,
+    PUT_OLD,
+    SHOW,
+    UNDO,
+    WRITE_NEW,
+    look,
+)
 
 pytestmark = pytest.mark.case("H08")
 OLD, NEW = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n"
@@ -69,25 +79,13 @@ def lying(work: Path) -> dict[str, bytes]:
     return {path.relative_to(work).as_posix(): path.read_bytes() for path in files}
 
 
-async def test_it_is_said_which_files_are_old_and_the_rest_is_written(work: Path) -> None:
-    session = await begun(work)
-    asked = await answer(session, FINISH)
-    assert "Writing 3 files was cut short" in asked
-    assert "a.py is new; b.py, sub/c.py are old." in asked
-    assert lying(work) == {"a.py": NEW, "b.py": NEW, "sub/c.py": NEW}
-    assert journal_of(work).unfinished() == []
-    (note,) = [block.text for block in session.transcript.blocks]
-    assert note == "as you chose: a.py, b.py, sub/c.py are new"
-    await session.close()
-
-
 async def test_it_is_taken_back_with_its_folders(work: Path) -> None:
     session = await begun(work)
     await answer(session, UNDO)
     assert lying(work) == {"a.py": OLD, "b.py": OLD}
     assert not (work / "sub").exists()
-    assert journal_of(work).unfinished() == []
     await session.close()
+    assert journal_of(work).unfinished() == []
 
 
 @pytest.mark.parametrize(("choice", "again"), [(KEEP, 0), (LATER, 1)])
@@ -98,15 +96,13 @@ async def test_it_may_stay_as_it_is(work: Path, choice: str, again: int) -> None
     await session.close()
     session = await begun(work)
     assert len(session.status.asks) == again
-    await session.close()
 
 
 async def test_temporary_files_are_swept_up_and_those_of_others_are_not(work: Path) -> None:
     (work / ".duetto-00cd-1.tmp").write_bytes(b"another duetto's")
-    session = await begun(work)
+    await begun(work)
     assert not (work / ".duetto-00ab-1.tmp").exists()
     assert (work / ".duetto-00cd-1.tmp").exists()
-    await session.close()
 
 
 async def test_what_was_all_written_is_not_asked_about(work: Path) -> None:
@@ -114,8 +110,26 @@ async def test_what_was_all_written_is_not_asked_about(work: Path) -> None:
     (work / "sub" / "c.py").write_bytes(NEW)
     session = await begun(work)
     assert session.status.asks == []
-    assert journal_of(work).unfinished() == []
     await session.close()
+    assert journal_of(work).unfinished() == []
+
+
+def test_half_a_file_of_a_settling_is_remembered_until_it_is_put_right(work: Path) -> None:
+    journal, disk = journal_of(work), Files(work, Listing(work))
+    (one,) = journal.unfinished()
+    with journal.settling(one.name):
+        journal.begin([Step("b.py", OLD, NEW, (2,))], "00cd")
+        journal.over(["b.py"])
+        journal.leave()
+        journal.forget(one.name)
+    (work / "b.py").write_bytes(b"one\nTwo\nthree\n")
+    for mode in (0o444, 0o644):
+        (work / "b.py").chmod(mode)
+        journal = journal_of(work)
+        assert look(disk, journal, journal.unfinished()) == []
+        journal.leave()
+    assert (work / "b.py").read_bytes() == OLD
+    assert journal_of(work).unfinished() == []
 
 
 @pytest.mark.parametrize(
@@ -133,8 +147,8 @@ async def test_of_a_file_that_was_changed_since_there_are_three_versions(
         assert line in shown.split("\n")
     await answer(session, choice)
     assert lying(work) == {"a.py": NEW, "b.py": text, "sub/c.py": NEW}
-    assert journal_of(work).unfinished() == []
     await session.close()
+    assert journal_of(work).unfinished() == []
 
 
 async def test_a_file_half_written_in_place_is_old_again(work: Path) -> None:
@@ -144,7 +158,6 @@ async def test_a_file_half_written_in_place_is_old_again(work: Path) -> None:
     session = await begun(work)
     assert (work / "b.py").read_bytes() == (work / "other.py").read_bytes() == OLD
     assert "a.py is new; b.py, sub/c.py are old." in await answer(session, UNDO)
-    await session.close()
 
 
 async def test_what_cannot_be_written_is_told_and_asked_again(work: Path) -> None:
@@ -158,7 +171,6 @@ async def test_what_cannot_be_written_is_told_and_asked_again(work: Path) -> Non
     assert lying(work)["a.py"] == NEW
     assert "sub/c.py" not in lying(work), "all of it, or nothing"
     assert len(journal_of(work).unfinished()) == 1
-    await session.close()
 
 
 async def test_an_open_file_shows_what_was_chosen(work: Path) -> None:
@@ -167,7 +179,6 @@ async def test_an_open_file_shows_what_was_chosen(work: Path) -> None:
     await answer(session, FINISH)
     assert session.workspace.buffers["b.py"].text() == NEW.decode()
     assert not session.workspace.is_dirty("b.py")
-    await session.close()
 
 
 async def test_where_nobody_can_be_asked_it_is_said(work: Path) -> None:
@@ -178,4 +189,3 @@ async def test_where_nobody_can_be_asked_it_is_said(work: Path) -> None:
     )
     assert trouble.severity == "warning"
     assert len(journal_of(work).unfinished()) == 1
-    await session.close()

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from tests.support.fakes import World, settle
+from tests.support.tables import each
 from tui.core.command_run import RunResult
 from tui.core.edits.patches.landing import Landing
 from tui.core.turn import Block, BlockKind
@@ -15,25 +14,6 @@ from tui.engine.verification import TAIL_CHARS, ending, short_title, verdict_of
 
 def runs(world: World) -> list[Block]:
     return [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
-
-
-async def test_the_verdict_is_the_exit_status() -> None:
-    world = World()
-    world.runner.output = ["1 failed ", "(just kidding)\n"]
-    world.session.submit(intents.Verify())
-    await settle()
-    assert world.session.status.verdict == "passed"
-    assert not world.session.status.can_send_failure
-    assert runs(world)[0].title == "pytest -q"
-    assert runs(world)[0].state == "done"
-    assert "(just kidding)\n" in runs(world)[0].text
-    world.runner.result = RunResult(1, 0.5)
-    world.runner.output = ["all passed\n"]
-    world.session.submit(intents.Verify())
-    await settle()
-    assert world.session.status.verdict == "failed"
-    assert world.session.status.can_send_failure
-    assert runs(world)[1].state == "failed"
 
 
 async def test_a_failure_goes_to_the_model_with_its_tail() -> None:
@@ -82,9 +62,7 @@ async def test_commands_of_the_workspace_are_asked_for() -> None:
     assert world.runner.commands == []
     world.session.submit(intents.Verify())
     await settle()
-    ask = world.session.status.asks[0]
-    world.session.submit(intents.Answer(ask.id, ask.choices[1]))
-    await settle()
+    await world.answers(1)
     assert world.runner.commands == ["rm -rf x"]
     assert world.remembered == ["rm -rf x"]
     world.session.submit(intents.Verify())
@@ -129,8 +107,8 @@ async def test_closing_ends_a_running_command() -> None:
     assert runs(world)[0].state == "cut"
 
 
-@pytest.mark.parametrize(
-    ("result", "verdict", "words"),
+@each(
+    "result, verdict, words",
     [
         (RunResult(0, 1.0), "passed", "[exit 0 after 1.0 s]"),
         (RunResult(5, 1.0), "failed", "[exit 5 after 1.0 s]"),
@@ -145,8 +123,8 @@ def test_endings(result: RunResult, verdict: str, words: str) -> None:
     assert ending(result, 9.0) == words
 
 
-@pytest.mark.parametrize(
-    ("argv", "title"),
+@each(
+    "argv, title",
     [
         (["/opt/venv/bin/python3", "-m", "pytest", "-q"], "pytest -q"),
         (["/opt/venv/bin/pytest", "-k", "a b"], "pytest -k 'a b'"),

@@ -31,12 +31,6 @@ def files() -> MemoryFiles:
     return MemoryFiles({"changed": "old", "removed": "old", "same": "same", "last": "old"})
 
 
-def test_all_plans_are_carried_out() -> None:
-    disk = files()
-    assert bring(disk, PLANS) == {}
-    assert disk.data == {"changed": b"new", "made": b"new", "same": b"same", "last": b"old"}
-
-
 def test_nothing_is_begun_if_a_file_is_not_what_it_was() -> None:
     for path, plan in {
         "last": DiskPlan(b"other", b"new"),
@@ -65,6 +59,13 @@ def test_what_was_written_before_a_failure_is_taken_back() -> None:
     refusals = bring(disk, {**PLANS, "last": DiskPlan(b"old", b"new")})
     assert refusals == {"last": "last is read-only"}
     assert disk.data == files().data
+
+
+def test_what_was_written_last_is_taken_back_first() -> None:
+    disk = MemoryFiles(dict.fromkeys("abc", "old"))
+    disk.read_only.add("c")
+    bring(disk, dict.fromkeys("abc", DiskPlan(b"old", b"new")))
+    assert disk.writes == ["a", "b", "b", "a"]
 
 
 def test_what_cannot_be_taken_back_is_told() -> None:

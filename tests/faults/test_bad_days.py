@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-import pytest
-
 from tests.support.fault_stand import stand
 from tests.support.nasty_server import Nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
@@ -21,6 +19,7 @@ from tests.support.server_words import (
     function_call,
     spoken,
 )
+from tests.support.tables import each
 
 ENDINGS: list[Ending] = [Reset(), Fin(), *map(Close, (1000, 1001, 1011, 1012, 1013))]
 NOISE: list[Step] = [{"type": "codex.rate_limits"}, {"type": "ping"}]
@@ -70,8 +69,8 @@ class Day:
         self.scripts.append([*steps, *way_out])
 
 
-@pytest.mark.parametrize("echo", [True, False], ids=["lanes", "no lanes"])
-@pytest.mark.parametrize("seed", range(20))
+@each("echo", [True, False])
+@each("seed", range(6))
 async def test_every_word_stands_once(seed: int, echo: bool) -> None:
     day = Day(random.Random(seed))
     turns = [day.turn() for _ in range(4)]

@@ -20,6 +20,8 @@ from tui.effects.watcher import Watcher
 from tui.engine import intents
 from tui.engine.session import Options, Session
 
+pytestmark = pytest.mark.slow
+
 COUNT, OPEN = 500, 40
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 
@@ -159,17 +161,3 @@ async def test_a_real_move_is_offered_to_be_followed(repository: Path) -> None:
                 seen.news.clear()
                 await seen.news.wait()
         assert seen.session.status.asks[0].question.startswith("f000.py was moved to sub/g.py")
-
-
-@pytest.mark.case("G07")
-async def test_files_of_a_folder_that_is_moved_are_followed_one_by_one(repository: Path) -> None:
-    (repository / "sub").mkdir()
-    (repository / "sub" / "g.py").write_text("unlike all others\n")
-    async with watching(repository) as seen:
-        seen.session.submit(intents.OpenFile("sub/g.py"))
-        (repository / "sub").rename(repository / "other")
-        async with asyncio.timeout(15):
-            while not seen.session.status.asks:
-                seen.news.clear()
-                await seen.news.wait()
-        assert seen.session.status.asks[0].question.startswith("sub/g.py was moved to other/g.py")

@@ -6,6 +6,7 @@ PROTOCOL.md section 4 (which close means what) and section 11 (what is sent agai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle, product
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.support.server_words import (
     spoken,
     turn,
 )
+from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH
 from tui.core.edits.hunk import Stage
 
@@ -81,12 +83,8 @@ POINTS = [
 ]  # fmt: skip
 PASSING: list[Ending] = [Reset(), Fin(), *map(Close, (1000, 1001, 1011, 1012, 1013))]
 HOPELESS: list[Ending] = [Close(1008), Close(1009)]
-
-
-def named(value: object) -> str:
-    if isinstance(value, Point):
-        return value.name
-    return str(value.code) if isinstance(value, Close) else type(value).__name__
+MEETINGS = [*product(POINTS[4:5], PASSING), *zip(POINTS, cycle(PASSING))]
+"""Every ending at one point, and one at every point."""
 
 
 def scripted(where: Point, ending: Ending) -> Script:
@@ -96,8 +94,7 @@ def scripted(where: Point, ending: Ending) -> Script:
     return [first, *where.after]
 
 
-@pytest.mark.parametrize("ending", PASSING, ids=named)
-@pytest.mark.parametrize("where", POINTS, ids=named)
+@each("where, ending", MEETINGS)
 async def test_a_break_that_passes_is_mended(where: Point, ending: Ending) -> None:
     script = scripted(where, ending)
     server = Nasty(script, echo=True)
@@ -124,8 +121,7 @@ async def test_a_break_that_passes_is_mended(where: Point, ending: Ending) -> No
         assert at.files.data["cache.py"] == CACHE.encode()
 
 
-@pytest.mark.parametrize("ending", HOPELESS, ids=named)
-@pytest.mark.parametrize("where", POINTS[:-1], ids=named)
+@each("where, ending", [*zip(POINTS[:-1], cycle(HOPELESS))])
 async def test_a_break_that_would_come_again_is_told(where: Point, ending: Ending) -> None:
     server = Nasty([[*where.before, ending]], echo=True)
     async with stand(server) as at:
@@ -141,19 +137,7 @@ async def test_a_break_that_would_come_again_is_told(where: Point, ending: Endin
         assert server.connections == 2
 
 
-@pytest.mark.parametrize("where", POINTS[:-1], ids=named)
-async def test_a_server_without_lanes_is_no_different(where: Point) -> None:
-    server = Nasty(scripted(where, Reset()))
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert at.session.status.outcome == "completed"
-        assert (at.whole, at.troubles) == (list(where.whole), [])
-        assert at.text == (PATCHED if where.patched else CACHE)
-        await at.goes_on()
-        assert "stream_id" not in server.requests[-1]
-
-
-@pytest.mark.parametrize("ending", [*PASSING, *HOPELESS], ids=named)
+@each("ending", [Reset(), Fin(), Close(1000), Close(1008)])
 async def test_a_socket_that_ends_between_turns_is_nobodys_concern(ending: Ending) -> None:
     server = Nasty([[*FINE, ending]], echo=True)
     async with stand(server) as at:
@@ -192,14 +176,3 @@ async def test_a_break_that_comes_each_time_is_told_after_five_tries() -> None:
         assert at.waits == pytest.approx([0.2, 0.4, 0.8, 0.6, 1.0, 0.2, 1.0, 1.0, 1.0])
         assert len(server.inputs[5]) == len(server.inputs[0]) + 5
         assert server.faults == []
-
-
-async def test_the_count_begins_anew_after_a_response_that_is_whole() -> None:
-    broken = [created("resp_1"), Reset()]
-    rounds = [turn(n, *called(function_call("list", "{}", f"call_{n}"))) for n in (1, 2)]
-    server = Nasty([broken, broken, broken, rounds[0], broken, broken, broken, rounds[1], FINE])
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.session.status.outcome, at.troubles) == ("completed", [])
-        assert at.whole == ["fine"]
-        await at.goes_on()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.killed_writes import AFTER, BEFORE, make, state
+from tests.support.tables import each
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import State
 from tui.effects.files import Files
@@ -63,13 +65,12 @@ def is_clean(work: Path) -> bool:
     return not [path for path in work.rglob("*") if path.name.startswith(".duetto")]
 
 
-@pytest.mark.parametrize("code", WORDS, ids=errno.errorcode.get)
-@pytest.mark.parametrize("name", CALLS)
+@each("name, code", [*product(CALLS, [errno.ENOSPC]), *product(["replace"], [*WORDS][1:])])
 def test_one_call_fails(tmp_path: Path, name: str, code: int) -> None:
     """Nothing of the set is written, or all of it; the reason is in words a person knows."""
-    refused = 0
+    refused, top = 0, tmp_path / f"{name} {code}"
     for number in range(1, MOST):
-        work, files, journal = fresh(tmp_path / str(number))
+        work, files, journal = fresh(top / str(number))
         with pytest.MonkeyPatch.context() as patched:
             calls = broken(patched, name, number, code, for_good=False)
             refusals = bring(files, PLANS, journal)
@@ -80,17 +81,17 @@ def test_one_call_fails(tmp_path: Path, name: str, code: int) -> None:
         words = (WORDS[code], os.strerror(code).lower())
         assert all(any(each in why for each in words) for why in refusals.values()), refusals
         journal.close()
-        assert WriteJournal(tmp_path / str(number) / "state", str(work)).unfinished() == []
+        assert WriteJournal(top / str(number) / "state", str(work)).unfinished() == []
         if len(calls) < number:
             break
     assert refused or name in ("link", "posix_fallocate"), "not every file system has these"
 
 
-@pytest.mark.parametrize("name", ["write", "fsync", "replace", "ftruncate"])
+@each("name", ["write", "fsync", "replace", "ftruncate"])
 def test_a_disk_that_fails_from_then_on(tmp_path: Path, name: str) -> None:
     """What cannot be put back stands in the journal, and the next duetto puts it right."""
     for number in range(1, MOST):
-        work, files, journal = fresh(tmp_path / str(number))
+        work, files, journal = fresh(tmp_path / name / str(number))
         with pytest.MonkeyPatch.context() as patched:
             calls = broken(patched, name, number, errno.EIO, for_good=True)
             refusals = bring(files, PLANS, journal)

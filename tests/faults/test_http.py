@@ -7,13 +7,14 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 import pytest
 from aiohttp import web
 
 from tests.support.bridge_client import specification
-from tests.support.fault_stand import Stand, seated, unhurried
+from tests.support.fault_stand import PATIENT, Stand, seated
 from tests.support.nasty_server import Nasty
 from tests.support.sse_upstream import (
     Answer,
@@ -21,16 +22,18 @@ from tests.support.sse_upstream import (
     completed,
     message,
     opening,
-    refusing,
     saying,
     serving,
     stream,
 )
+from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
 from tui.engine import intents
+
+pytestmark = pytest.mark.slow
 
 WHOLE = saying(opening() + message("one ", "two") + completed())
 HALF = (opening() + message("one ", "two"))[:-200]
@@ -55,15 +58,6 @@ async def half(request: web.Request, upstream: SseUpstream) -> web.StreamRespons
     return response
 
 
-async def broken(request: web.Request, upstream: SseUpstream) -> web.StreamResponse:
-    """Say the beginning of an answer, then break the connection."""
-    response = await stream(request)
-    await response.write(HALF)
-    assert request.transport is not None
-    request.transport.abort()
-    return response
-
-
 @asynccontextmanager
 async def behind_the_bridge(
     *answers: Answer,
@@ -80,7 +74,7 @@ async def behind_the_bridge(
             "up",
             websocket,
             MonotonicClock(),
-            options=unhurried(silence_s=1.0, event_s=20.0),
+            options=replace(PATIENT, ping_interval_s=0.1, silence_s=2.0),
             fallback=partial(bridge.address, "up"),
         )
         try:
@@ -96,7 +90,7 @@ def said(upstream: SseUpstream) -> list[str]:
     return [part["text"] for item in items for part in item.get("content", ())]
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
+@each("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_a_bridge_that_ends_while_it_relays_is_replaced(how: signal.Signals) -> None:
     async with behind_the_bridge(half, WHOLE) as (at, upstream, bridge):
         at.session.submit(intents.Prompt("go"))
@@ -112,15 +106,6 @@ async def test_a_bridge_that_ends_while_it_relays_is_replaced(how: signal.Signal
         assert said(upstream) == ["go", "one two", "more"]
 
 
-async def test_an_upstream_that_breaks_off_is_asked_again() -> None:
-    async with behind_the_bridge(broken, broken, WHOLE) as (at, upstream, _):
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles) == (["one two"], [])
-        assert len(upstream.bodies) == 3
-        assert said(upstream) == ["go"]
-        assert upstream.upgrades == 1
-
-
 async def test_a_redirect_by_the_user_closes_the_request() -> None:
     async with behind_the_bridge(half, WHOLE) as (at, upstream, _):
         at.session.submit(intents.Prompt("go"))
@@ -130,22 +115,3 @@ async def test_a_redirect_by_the_user_closes_the_request() -> None:
         await asyncio.wait_for(upstream.gone.wait(), 10)
         assert said(upstream)[0] == "go"
         assert said(upstream)[-1] == "rather"
-
-
-async def test_a_key_that_works_again_needs_nothing_but_another_try() -> None:
-    async with behind_the_bridge(refusing(401, {"error": "no"}), WHOLE) as (at, upstream, _):
-        await at.seat.ask("go")
-        assert at.session.status.outcome == "failed"
-        assert at.session.status.unsent == "go"
-        await at.seat.ask("go")
-        assert (at.whole, said(upstream)) == (["one two"], ["go"])
-        assert upstream.upgrades == 1, "the WebSocket was refused: it is not come back to"
-
-
-async def test_a_time_to_retry_after_is_waited_for() -> None:
-    busy = refusing(429, {"error": {"message": "Slow."}}, **{"Retry-After": "7"})
-    async with behind_the_bridge(busy, WHOLE) as (at, upstream, _):
-        await at.seat.ask("go")
-        assert (at.whole, len(upstream.bodies)) == (["one two"], 2)
-        assert at.waits == [1.0] * 7
-        assert "Slow: trying again in 7 s (1 of 5)" in at.notes

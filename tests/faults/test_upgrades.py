@@ -8,13 +8,14 @@ from tests.support.fault_stand import FINE, stand
 from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
 from tests.support.server_words import created, spoken, turn
+from tests.support.tables import each
 from tui.core.turn import BlockKind
 from tui.engine import intents
 
 ALWAYS = 50
 
 
-@pytest.mark.parametrize("status", [401, 403])
+@each("status", [401, 403])
 async def test_a_refused_key_is_told_at_once(status: int) -> None:
     server = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS)
     async with nasty(Nasty([FINE])) as other, stand(server, other=other) as at:
@@ -28,7 +29,7 @@ async def test_a_refused_key_is_told_at_once(status: int) -> None:
         await at.goes_on()
 
 
-@pytest.mark.parametrize("status", [404, 426, 503])
+@each("status", [404, 426, 503])
 async def test_without_another_way_a_refusal_is_told(status: int) -> None:
     server = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS)
     async with stand(server) as at:
@@ -40,7 +41,7 @@ async def test_without_another_way_a_refusal_is_told(status: int) -> None:
         await at.goes_on()
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 426, 501])
+@each("status", [400, 404, 405, 426, 501])
 async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> None:
     server, relay = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS), Nasty([FINE])
     async with nasty(relay) as other, stand(server, other=other) as at:
@@ -55,7 +56,7 @@ async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> 
         assert relay.faults == []
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@each("status", [429, 503])
 async def test_a_server_that_says_when_is_asked_then(status: int) -> None:
     server = Nasty([FINE], refusals=[Refusal(status, {"Retry-After": "3"})] * 2, echo=True)
     async with stand(server) as at:
@@ -65,17 +66,6 @@ async def test_a_server_that_says_when_is_asked_then(status: int) -> None:
         assert (at.whole, at.troubles, server.upgrades) == (["fine"], [], 3)
         assert at.waits == pytest.approx([1.0] * 6)
         assert at.session.status.retry_s is None
-        await at.goes_on()
-
-
-async def test_a_redial_that_is_refused_is_tried_again() -> None:
-    server = Nasty([[created("resp_1"), Reset()], FINE], echo=True)
-    async with stand(server) as at:
-        await at.session.run()
-        await at.seat.until(lambda: at.session.status.connection == "ready")
-        server.refusals = [Refusal(503), Refusal(503)]
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles, server.upgrades) == (["fine"], [], 4)
         await at.goes_on()
 
 
@@ -93,14 +83,6 @@ async def test_what_keeps_breaking_goes_on_over_http() -> None:
         assert relay.faults == []
 
 
-async def test_a_message_too_big_for_the_websocket_goes_over_http() -> None:
-    server, relay = Nasty([[Close(1009)]], echo=True), Nasty([FINE], echo=True)
-    async with nasty(relay) as other, stand(server, other=other) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles) == (["fine"], [])
-        assert (len(server.requests), len(relay.requests)) == (1, 1)
-
-
 async def test_what_is_too_big_for_both_ways_is_told_with_the_advice() -> None:
     words = {"message": "No such path.", "code": "http_404"}
     missing: Step = {"type": "error", "status": 404, "error": words}
@@ -112,18 +94,6 @@ async def test_what_is_too_big_for_both_ways_is_told_with_the_advice() -> None:
         await at.goes_on()
         assert at.session.status.transport == "websocket"
         assert len(relay.requests) == 1
-
-
-async def test_a_model_that_fails_again_and_again_is_asked_over_http() -> None:
-    words = {"message": "It broke.", "code": "server_error"}
-    broken: Step = {"type": "error", "status": 500, "error": words}
-    server, relay = Nasty([[broken]] * 6, echo=True), Nasty([FINE], echo=True)
-    async with nasty(relay) as other, stand(server, other=other) as at:
-        await at.seat.ask("go")
-        assert (at.whole, at.troubles) == (["fine"], [])
-        assert (len(server.requests), len(relay.requests)) == (6, 1)
-        assert "It broke (tried 6 times): going on over HTTP" in at.notes
-        assert "It broke: trying again (2 of 5)" in at.notes
 
 
 async def test_esc_ends_the_wait_for_a_retry() -> None:
@@ -139,7 +109,7 @@ async def test_esc_ends_the_wait_for_a_retry() -> None:
         await at.goes_on()
 
 
-@pytest.mark.parametrize("goodbye", [Close(1013), Close(1000), Reset(), Fin()], ids=str)
+@each("goodbye", [Close(1013), Close(1000), Reset(), Fin()])
 async def test_a_server_that_lets_in_and_closes_is_not_dialled_in_a_storm(goodbye: Ending) -> None:
     server = Nasty([FINE], on_connect=[goodbye], echo=True)
     async with stand(server) as at:
@@ -149,16 +119,6 @@ async def test_a_server_that_lets_in_and_closes_is_not_dialled_in_a_storm(goodby
         assert len(at.waits) >= 4
         server.on_connect = []
         await at.goes_on()
-
-
-async def test_one_that_is_overloaded_for_a_moment_is_waited_for() -> None:
-    server = Nasty([FINE], on_connect=[Close(1013)], echo=True)
-    async with stand(server) as at:
-        at.session.submit(intents.Prompt("go"))
-        await at.seat.until(lambda: server.connections == 2)
-        server.on_connect = []
-        await at.seat.idle()
-        assert (at.whole, at.troubles) == (["fine"], [])
 
 
 async def test_one_that_refuses_to_go_on_is_asked_once() -> None:

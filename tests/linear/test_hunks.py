@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.linear_stage import LinearStage
+from tests.support.tables import case
 from tui.core.edits.hunk import Decision
 from tui.engine.intents import Place
 from tui.linear.picking import picked
@@ -17,15 +18,6 @@ def stage() -> LinearStage:
     stage.look()
     stage.patched()
     return stage
-
-
-def test_what_came_is_told_by_number_and_what_to_do_next() -> None:
-    stage = LinearStage()
-    said = stage.patched()
-    assert "slug.py: 1 hunk" in said or "slug.py: Hunk 1" in said
-    assert "Hunk 1: line 4, 2 removed, 2 added; pending." in said
-    assert "new.py: Hunk 2: new file, 0 removed, 1 added; pending." in said
-    assert "2 hunks wait for your decision: /review reads them, /accept all takes them." in said
 
 
 def test_a_hunk_is_read_with_headings_in_words_and_signs_before_its_lines(
@@ -59,9 +51,8 @@ def test_rejecting_takes_words_along(stage: LinearStage) -> None:
     assert "rejected" in stage.enter("/hunks all")
 
 
-@pytest.mark.parametrize(
-    ("argument", "ids", "rest"),
-    [
+def test_which_hunks_are_meant(stage: LinearStage) -> None:
+    for argument, ids, rest in (
         ("1", [1], ""),
         ("2 1", [2, 1], ""),
         ("1,2", [1, 2], ""),
@@ -72,19 +63,15 @@ def test_rejecting_takes_words_along(stage: LinearStage) -> None:
         ("all of it is wrong", [1, 2], "of it is wrong"),
         ("new.py", [2], ""),
         ("@slug.py use a set", [1], "use a set"),
-    ],
-)
-def test_which_hunks_are_meant(
-    stage: LinearStage, argument: str, ids: list[int], rest: str
-) -> None:
-    found = picked(argument, stage.session.workspace)
-    assert not isinstance(found, str), found
-    assert ([hunk.id for hunk in found.hunks], found.rest) == (ids, rest)
+    ):
+        with case(argument, ids, rest):
+            found = picked(argument, stage.session.workspace)
+            assert not isinstance(found, str), found
+            assert ([hunk.id for hunk in found.hunks], found.rest) == (ids, rest)
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
+def test_what_cannot_be_done_is_said_and_nothing_is_decided(stage: LinearStage) -> None:
+    for command, said in (
         ("/accept 7", "There is no hunk 7; /hunks all lists those of the last turn."),
         ("/accept", "2 hunks wait; say which: a number, a file, or all."),
         ("/accept other.py", "2 hunks wait; say which: a number, a file, or all."),
@@ -92,13 +79,10 @@ def test_which_hunks_are_meant(
         ("/accept 1 please", "What is meant by 'please'? Say numbers, a file, or all."),
         ("/place 1 1", "Hunk 1 does not wait for a place."),
         ("/place one", "Say the hunk and the place: /place HUNK PLACE; /review reads both."),
-    ],
-)
-def test_what_cannot_be_done_is_said_and_nothing_is_decided(
-    stage: LinearStage, command: str, said: str
-) -> None:
-    assert stage.enter(command) == f"{said}\n"
-    assert {hunk.decision for hunk in stage.session.workspace.hunks} == {Decision.PENDING}
+    ):
+        with case(command, said):
+            assert stage.enter(command) == f"{said}\n"
+            assert {hunk.decision for hunk in stage.session.workspace.hunks} == {Decision.PENDING}
 
 
 def test_an_ambiguous_hunk_names_its_places_by_number() -> None:
@@ -127,15 +111,6 @@ def test_a_long_list_comes_in_parts() -> None:
     lines = [line for line in [*first, *second, *third] if line.startswith("+ ")]
     assert lines == [f"+ line {number}" for number in range(100)]
     assert stage.enter("/more") == "There is no more.\n"
-
-
-def test_names_and_lines_of_others_do_nothing_to_the_terminal() -> None:
-    stage = LinearStage()
-    bad = "*** Begin Patch\n*** Add File: a\x1b[2Jb.py\n+\x1b]0;title\x07x\u202ey\n*** End Patch\n"
-    said = stage.patched(bad) + stage.enter("/review")
-    assert "\\x1b[2J" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
 
 
 @pytest.mark.parametrize(

@@ -33,39 +33,11 @@ def spoken(*texts: str) -> list[str]:
     return [*lines, *speech.rest()]
 
 
-def test_a_sentence_is_a_line_and_code_stays_as_it_is() -> None:
-    assert spoken(ANSWER) == [
-        "I'll guard every mutation with one lock, and nothing else.",
-        "That keeps reads cheap.",
-        "It costs 0.3 s at most, e.g. on a phone.",
-        "",
-        "Heading 2: What changes",
-        "",
-        "1. `put` takes the lock. `get` does not, since a dict's read is atomic in CPython.",
-        "2. Nothing else.",
-        "",
-        "Code, python:",
-        "def put(self):",
-        "    with self._lock:",
-        "",
-        "        pass. And More",
-        "End of code.",
-        "Done.",
-    ]
-
-
 @given(st.lists(st.integers(0, len(ANSWER)), max_size=12))
 def test_however_it_comes_the_lines_are_the_same(cuts: list[int]) -> None:
     ends = [0, *sorted(cuts), len(ANSWER)]
     parts = [ANSWER[a:b] for a, b in pairwise(ends)]
     assert spoken(*parts) == spoken(ANSWER)
-
-
-def test_a_sentence_is_given_out_before_its_paragraph_is_whole() -> None:
-    speech = Speech()
-    assert speech.take("This sentence is long enough to be heard alone. And th") == [
-        "This sentence is long enough to be heard alone."
-    ]
 
 
 def test_code_that_was_cut_off_ends_in_words() -> None:
@@ -78,10 +50,6 @@ def test_a_line_without_an_end_is_cut_at_a_blank_if_there_is_one(word: str) -> N
     lines = spoken(word * 1000)
     assert "".join(lines).replace(" ", "") == (word * 1000).replace(" ", "")
     assert all(len(line) <= 400 for line in lines) or word == "x"
-
-
-def test_inner_fences_do_not_end_the_outer_one() -> None:
-    assert spoken("````md\n```py\n1\n```\n````\nafter\n")[-2:] == ["End of code.", "after"]
 
 
 @pytest.mark.parametrize(

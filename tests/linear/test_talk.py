@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.linear_stage import LinearStage
+from tests.support.tables import case
 from tui.cli.terminal_choices import ring_ends
 from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
@@ -22,7 +23,7 @@ from tui.engine.intents import (
 from tui.engine.notices import Ask, Trouble
 from tui.engine.slash import Command
 from tui.linear.commands import LINEAR
-from tui.linear.conductor import BATCH_S, BELL
+from tui.linear.conductor import BELL
 from tui.setting_tables import NotifySettings
 
 
@@ -37,23 +38,6 @@ def answering(stage: LinearStage, turn: int = 1) -> Block:
     """A turn runs; its first block is open."""
     stage.session.status.busy = True
     return stage.session.board.add(Block(BlockKind.TEXT, turn, "", "fast"))
-
-
-def test_an_answer_comes_in_whole_lines_and_few_pieces(stage: LinearStage) -> None:
-    block = answering(stage)
-    assert stage.look().splitlines() == [
-        "fast is answering.",
-        "What you type now redirects it; /queue TEXT waits; Ctrl+C stops it.",
-    ]
-    said = ""
-    for word in ["One sentence that is ", "long enough to stand alone. ", "And ", "more"]:
-        stage.session.stream(block, word)
-        said += stage.look(BATCH_S / 10)
-    assert said == ""
-    assert stage.look() == "One sentence that is long enough to stand alone.\n"
-    stage.session.board.close(block)
-    stage.session.status.busy, stage.session.status.outcome = False, "completed"
-    assert stage.look(0.0).splitlines()[0] == "And more", "the end does not wait"
 
 
 def test_the_whole_answer_at_its_end_if_that_is_wanted(stage: LinearStage) -> None:
@@ -187,9 +171,8 @@ def test_what_a_line_asks_for(stage: LinearStage, line: str, intent: object) -> 
     assert stage.session.intents[-1] == intent
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_what_cannot_be_done_is_said(stage: LinearStage) -> None:
+    for line, said in (
         ("/efort", "There is no command /efort. Did you mean /effort?"),
         ("/theme", "There is no command /theme."),
         ("/effort huge", "Effort is one of low, medium, high, xhigh, none."),
@@ -198,10 +181,9 @@ def test_what_a_line_asks_for(stage: LinearStage, line: str, intent: object) -> 
         ("/output", "No command was run yet."),
         ("/last", "The model has not said anything yet."),
         ("/meter", "Nothing was measured yet: the meter begins with your first prompt."),
-    ],
-)
-def test_what_cannot_be_done_is_said(stage: LinearStage, line: str, said: str) -> None:
-    assert stage.enter(line).startswith(said)
+    ):
+        with case(line, said):
+            assert stage.enter(line).startswith(said)
 
 
 def test_a_prompt_that_was_not_sent_is_kept_and_can_be_sent_again(stage: LinearStage) -> None:

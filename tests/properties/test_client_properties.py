@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 @given(FACTS, STEPS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=50)
 def test_no_order_of_events_raises_or_leaves_a_lane_busy_for_ever(
     facts: Facts, steps: list[Step]
 ) -> None:
@@ -31,7 +31,7 @@ def test_no_order_of_events_raises_or_leaves_a_lane_busy_for_ever(
 
 
 @given(FACTS, STEPS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=50)
 def test_every_text_is_used_or_returned_once_and_sent_at_most_once(
     facts: Facts, steps: list[Step]
 ) -> None:
@@ -52,7 +52,7 @@ def test_every_text_is_used_or_returned_once_and_sent_at_most_once(
 
 
 @given(FACTS, STEPS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=50)
 def test_nothing_of_a_response_lands_after_its_interrupt(facts: Facts, steps: list[Step]) -> None:
     play = Play(facts)
     for step in steps:
@@ -69,7 +69,7 @@ def is_shut(client: ClientProtocol, lane: str | None) -> bool:
 
 
 @given(FACTS, STEPS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=50)
 def test_what_is_handed_on_makes_whole_responses_lane_by_lane(
     facts: Facts, steps: list[Step]
 ) -> None:
@@ -97,7 +97,7 @@ def test_what_is_handed_on_makes_whole_responses_lane_by_lane(
 
 
 @given(FACTS, STEPS, st.sampled_from([2.5, 40.0]), st.integers(0, 2))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=50)
 def test_a_late_error_about_a_steer_or_an_interrupt_of_ours_ends_nothing(
     facts: Facts, steps: list[Step], late_s: float, words: int
 ) -> None:
@@ -136,7 +136,7 @@ def early(client: ClientProtocol) -> set[str | None]:
 
 
 @given(FACTS, STEPS, st.lists(st.integers(0, 5), min_size=70, max_size=70))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=30)
 def test_unknown_events_between_all_others_change_nothing(
     facts: Facts, steps: list[Step], noise: list[int]
 ) -> None:

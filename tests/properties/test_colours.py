@@ -21,12 +21,13 @@ from tests.support.colour_samples import (
     whole,
     without_pauses,
 )
+from tests.support.tables import each
 from tui.core.text.buffer import Buffer, LineChange
 from tui.ui.highlight.batches import hunks
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.languages import Language
 
-SEEDS = 6
+SEEDS = 1
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -36,7 +37,7 @@ def hurried() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("path", SAMPLES)
+@each("path", SAMPLES)
 def test_after_any_edits_batches_and_slices_the_colours_are_the_stock_lexers(path: str) -> None:
     for seed in range(SEEDS):
         chance = random.Random(f"{path}{seed}")
@@ -62,9 +63,9 @@ EDITS = st.lists(
 )
 
 
-@pytest.mark.parametrize("path", ["a.py", "a.md", "a.html", "a.yaml", "a.rb", "a.json"])
+@each("path", ["a.py", "a.md", "a.html", "a.yaml", "a.rb", "a.json"])
 @given(edits=EDITS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=6)
 def test_any_edits(path: str, edits: list[tuple[int, int, int, int, str, float | None]]) -> None:
     buffer = Buffer(path, SAMPLES[path] * 3)
     colours = BufferColours(buffer)
@@ -78,6 +79,7 @@ def test_any_edits(path: str, edits: list[tuple[int, int, int, int, str, float |
     assert spans_of(colours, buffer) == whole(buffer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(8))
 def test_every_lexer_of_pygments_reads_a_mixture_as_it_always_does(
     chunk: int, monkeypatch: pytest.MonkeyPatch

@@ -61,7 +61,7 @@ class Finding:
 
 
 @given(FILES, st.lists(LINES, min_size=1, max_size=5), CHANGES, st.sampled_from([0, 1, 3]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60)
 def test_the_places_and_their_number_are_those_found_by_hand(lines, old, changes, common):
     """Also after the text changed, when what is known of its lines is moved with it."""
     with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +89,7 @@ def test_the_places_and_their_number_are_those_found_by_hand(lines, old, changes
     st.builds(Search, cursor=st.integers(0, 30), placed_before=st.booleans()),
     st.tuples(st.integers(0, 30) | st.none(), st.booleans()),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60)
 def test_how_common_its_lines_are_does_not_change_a_place(lines, old, anchors, search, told):
     decided: list[tuple[object, ...]] = []
     for common in (0, 1000):

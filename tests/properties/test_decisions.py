@@ -6,6 +6,7 @@ and moves; then with a user who types, a disk that changes and models that go on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
 from typing import NamedTuple
@@ -15,12 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.patches import Disk, edits_of, patch, patch_of
+from tui.core.edits import decisions
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import PLACED, Decision
 from tui.errors import EditRefused
 
 pytestmark = pytest.mark.case("I01")
 SEEDS = st.integers(0, 10**9)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def packed() -> Iterator[None]:
+    """Steps become bytes, as those of very many hunks do."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(decisions, "PACKED", 2)
+        yield
 
 
 class Still(NamedTuple):
@@ -122,7 +132,7 @@ def benches(draw: st.DrawFn) -> Disk:
 
 
 @given(benches(), SEEDS, st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=40)
 def test_decisions_undone_and_done_again_are_exact(disk: Disk, seed: int, saves: bool) -> None:
     """Down the whole stack and up again, each state is the one that was there."""
     reviewer = Reviewer(disk, seed, saves=saves, harsh=0.2)
@@ -142,7 +152,7 @@ def test_decisions_undone_and_done_again_are_exact(disk: Disk, seed: int, saves:
 
 
 @given(benches(), SEEDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=25)
 def test_whatever_was_undone_rejecting_all_gives_the_input(disk: Disk, seed: int) -> None:
     """Steps up and down in any order; in the end every file has its first bytes."""
     reviewer = Reviewer(disk, seed, saves=True)
@@ -167,7 +177,7 @@ def test_whatever_was_undone_rejecting_all_gives_the_input(disk: Disk, seed: int
 
 
 @given(benches(), SEEDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=25)
 def test_undoing_a_turn_and_bringing_it_back_is_exact(disk: Disk, seed: int) -> None:
     """`/undo` and `/redo` over turns that were decided on at random."""
     reviewer = Reviewer(disk, seed, saves=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
@@ -83,4 +84,9 @@ class SecondThoughts(TwoAuthors):
 
 
 TestSecondThoughts = SecondThoughts.TestCase
-TestSecondThoughts.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSecondThoughts.settings = settings(max_examples=8, stateful_step_count=40)
+
+
+@pytest.mark.slow
+class TestSecondThoughtsForLong(SecondThoughts.TestCase):
+    settings = settings(max_examples=60, stateful_step_count=40)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.edit_streams import joined, pieces, run
-from tests.support.scenarios import scenarios
+from tests.support.edit_streams import joined, run
+from tests.support.tables import each
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -148,10 +148,10 @@ def check_order(events: list[Ev]) -> None:
 
 
 @pytest.mark.case("A01", "A05", "A06")
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("fmt", FORMATS)
+@each("channel", CHANNELS)
+@each("fmt", FORMATS)
 @given(data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=15)
 def test_any_cutting_gives_the_same_events(fmt, channel, data):
     """A01: 1 char at a time, in random splits, and whole -> identical events."""
     text = data.draw(streams())
@@ -165,9 +165,9 @@ def test_any_cutting_gives_the_same_events(fmt, channel, data):
 
 
 @pytest.mark.case("A07")
-@pytest.mark.parametrize("fmt", FORMATS)
+@each("fmt", FORMATS)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=30)
 def test_text_without_an_edit_is_shown_whole(fmt, data):
     text = data.draw(streams())
     events = run(parser_for(fmt, "text"), data.draw(cuttings(text)))
@@ -175,16 +175,16 @@ def test_text_without_an_edit_is_shown_whole(fmt, data):
         assert "".join(event.text for event in events) == text
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@each("fmt", FORMATS)
 @given(text=st.text(max_size=300), channel=st.sampled_from(CHANNELS), cut=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20)
 def test_no_text_raises(fmt, text, channel, cut):
     check_order(run(parser_for(fmt, channel), [text], cut=cut))
 
 
 @pytest.mark.case("A07")
 @given(text=st.text(alphabet="*` \t\n\r<EOF~'BeginPatch-+@=SEARCHdif.", max_size=120))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100)
 def test_characters_of_markers_are_prose(text):
     if "*** Begin Patch" not in text and "SEARCH" not in text and "@@" not in text:
         events = run(parser_for("marked", "text"), list(text))
@@ -192,9 +192,9 @@ def test_characters_of_markers_are_prose(text):
 
 
 @pytest.mark.case("A02")
-@pytest.mark.parametrize("fmt", FORMATS)
+@each("fmt", FORMATS)
 @given(data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=15)
 def test_facts_are_append_only(fmt, data):
     """A02, I3: what a cut stream says, the whole stream says too, up to the cut."""
     text = data.draw(streams())
@@ -206,46 +206,3 @@ def test_facts_are_append_only(fmt, data):
         assert isinstance(last, Prose)
         assert last.text.startswith(facts.pop().text)
     assert whole[: len(facts)] == facts
-
-
-NOTATIONS: dict[str, Format] = {
-    "v4a": "apply_patch",
-    "sr": "search_replace",
-    "udiff": "unified_diff",
-    "whole": "whole_file",
-}
-ALL = [scenario for folder in NOTATIONS for scenario in scenarios(folder)]
-
-
-@pytest.mark.case("A01")
-@pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_scenarios_say_the_same_in_any_pieces_and_when_detected(scenario):
-    """A01, and prose detection finds what a tool's format would fix."""
-    fmt = NOTATIONS[scenario.folder.parent.name]
-    text, cut = scenario.patch, scenario.cut
-    whole = run(parser_for(fmt, "text"), [text], cut=cut)
-    for size in (1, 2, 5, 17):
-        assert run(parser_for(fmt, "text"), pieces(text, size), cut=cut) == whole
-    assert run(parser_for("auto", "text"), pieces(text, 3), cut=cut) == whole
-    arguments = pieces(json.dumps({"patch": text}), 3)
-    custom = run(parser_for(fmt, "custom"), [text], cut=cut)
-    assert run(parser_for(fmt, "function"), arguments, cut=cut) == custom
-
-
-@pytest.mark.case("A02", "B18")
-@pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_every_prefix_of_every_scenario(scenario):
-    """A02: cut at every prefix -> no exception, and no unclosed delete or move is confirmed."""
-    text = scenario.patch
-    fmt = NOTATIONS[scenario.folder.parent.name]
-    whole = run(parser_for(fmt, "text"), [text])
-    closed_in_all = sum(isinstance(event, FileEnd) and event.closed for event in whole)
-    for at in range(len(text) + 1):
-        events = run(parser_for(fmt, "text"), [text[:at]], cut=True)
-        check_order(events)
-        closed = sum(isinstance(event, FileEnd) and event.closed for event in events)
-        blocks = text[:at].count("REPLACE") if fmt == "search_replace" else 0
-        assert closed <= max(closed_in_all, blocks) + (at == len(text))
-        last = next((event for event in reversed(events) if isinstance(event, FileOp)), None)
-        if last is not None and last.kind is Kind.DELETE and last.notation == "unified_diff":
-            assert events[-1] == FileEnd(False) or Cut() not in events

@@ -142,7 +142,7 @@ class Bench:
 
 @pytest.mark.case("A01", "A02")
 @given(patch=patches(), at=st.integers(0, 400), size=st.integers(1, 9), cut=st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=80)
 def test_a01_a02_pieces_cuts_and_undo(patch, at, size, cut):
     """A01, A02: any pieces -> same result; undo-all restores the input bytes."""
     text, *how = patch
@@ -161,7 +161,7 @@ def test_a01_a02_pieces_cuts_and_undo(patch, at, size, cut):
 
 
 @given(patch=patches(), chosen=st.sets(st.integers(1, 8)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40)
 def test_some_accepted_the_rest_rejected_then_undone(patch, chosen):
     bench = Bench(patch, len(patch[0]), False, False)
     bench.write(bench.workspace.accept(sorted(chosen & {h.id for h in bench.landing.hunks})))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.edits.hunk import Hunk
@@ -17,7 +17,8 @@ def hunk(number: int, first: int, last: int) -> Hunk:
     return Hunk(number, 1, "c", "a.txt", start=Mark(first), end=Mark(last, right=True))
 
 
-@given(st.data(), st.integers(0, 120))
+@settings(max_examples=20)
+@given(st.data(), st.integers(0, 60))
 def test_hunks_are_where_a_walk_over_all_would_put_them(data, count):
     standing, expected = Standing(), dict[Hunk, tuple[int, int]]()
     for number in range(count):

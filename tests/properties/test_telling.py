@@ -11,6 +11,7 @@ import re
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -302,5 +303,10 @@ def _agrees(hunk: Hunk, told: str) -> bool:
     return told.startswith("kept") and state in told
 
 
-Telling.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestTelling = Telling.TestCase
+TestTelling.settings = settings(max_examples=8, stateful_step_count=30)
+
+
+@pytest.mark.slow
+class TestTellingForLong(Telling.TestCase):
+    settings = settings(max_examples=60, stateful_step_count=30)

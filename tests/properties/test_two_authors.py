@@ -51,7 +51,7 @@ def held_text(disk: Disk) -> str:
 
 @pytest.mark.case("G01", "G03")
 @given(st.data(), streams())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50)
 def test_g01_what_the_user_types_is_there_at_the_end_whatever_is_decided(data, stream):
     lines, newline, _, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
@@ -93,7 +93,7 @@ def test_g01_what_the_user_types_is_there_at_the_end_whatever_is_decided(data, s
 
 
 @given(st.data(), streams())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50)
 def test_edits_elsewhere_stay_when_the_model_is_taken_back(data, stream):
     lines, newline, edits, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
@@ -127,7 +127,7 @@ def test_edits_elsewhere_stay_when_the_model_is_taken_back(data, stream):
 
 @pytest.mark.case("G05")
 @given(st.data(), streams())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50)
 def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
     lines, newline, edits, chunks, fmt = stream
     start = newline.join([*lines, ""])
@@ -157,7 +157,7 @@ def test_g05_the_users_undo_and_redo_pass_the_models_lines_by(data, stream):
 
 
 @given(st.data(), streams())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40)
 def test_hunks_stand_where_their_text_is_after_edits_elsewhere(data, stream):
     lines, newline, edits, chunks, fmt = stream
     disk = Disk({"a.txt": newline.join([*lines, ""]).encode()})
@@ -177,7 +177,7 @@ def test_hunks_stand_where_their_text_is_after_edits_elsewhere(data, stream):
 
 
 @given(st.data(), st.lists(st.sampled_from("abc"), max_size=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40)
 def test_the_users_changes_are_told_exactly(data, lines):
     disk = Disk({"a.txt": "".join(f"{line}\n" for line in lines).encode()})
     buffer = disk.workspace.open("a.txt")

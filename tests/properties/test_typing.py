@@ -80,7 +80,7 @@ class Hand:
         self.workspace.write(self.view.path, end, end, f"\nmodel {line}")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30)
 @given(TEXTS, PATHS, st.randoms(use_true_random=False))
 def test_undo_takes_everything_back(text: str, path: str, chance: random.Random) -> None:
     hand = Hand(path, text, chance)
@@ -101,7 +101,7 @@ def test_undo_takes_everything_back(text: str, path: str, chance: random.Random)
     assert hand.view.buffer.text() == last
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15)
 @given(PATHS, st.randoms(use_true_random=False))
 def test_a_model_that_appends_is_never_undone(path: str, chance: random.Random) -> None:
     hand = Hand(path, "one\ntwo\n", chance)

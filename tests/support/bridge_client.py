@@ -28,7 +28,7 @@ async def create(socket: ClientConnection, prompt: str, **fields: Any) -> None:
 
 
 async def event(socket: ClientConnection) -> dict[str, Any]:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         got = json.loads(await socket.recv())
     assert isinstance(got, dict)
     return got

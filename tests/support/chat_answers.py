@@ -92,7 +92,7 @@ def told(
         if refused is not None:
             reader.refuse(*refused, {}, HOST)
         elif whole is not None:
-            reader.hear_whole(whole)
+            reader.hear_whole(Message("", whole))
         for chunk in chunks[:-1] if marked else chunks:
             if not isinstance(chunk, bytes | Message):
                 chunk = json.dumps(chunk).encode()

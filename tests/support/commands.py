@@ -1,7 +1,8 @@
-"""The real command as a child process: what it prints, byte for byte, and how it ends."""
+"""The command as a child process, or within this one: what it prints, and how it ends."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from tests.support.sources import ROOT
+from tui.cli.main import run
 
 DUETTO = (sys.executable, "-m", "tui.cli")
 _OURS = ("DUETTO_", "OPENAI_", "XAI_", "ANTHROPIC_", "PYTEST_")
@@ -60,6 +64,35 @@ class Duetto:
             timeout=60,
             check=False,
         )
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The command line within this process: for what ends before it dials or takes a signal."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+    def run(
+        self, *arguments: str | bytes | Path, stdin: bytes = b""
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run to the end."""
+        out, err = io.BytesIO(), io.BytesIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - self.environment.keys():
+                patch.delenv(name)
+            for name, value in self.environment.items():
+                patch.setenv(name, value)
+            patch.chdir(self.folder)
+            for stream, raw in (("stdin", io.BytesIO(stdin)), ("stdout", out), ("stderr", err)):
+                text = io.TextIOWrapper(raw, "utf-8", "surrogateescape", write_through=True)
+                patch.setattr(sys, stream, text)
+            try:
+                code: object = run([os.fsdecode(one) for one in arguments])
+            except SystemExit as end:
+                code = end.code
+            said = out.getvalue(), err.getvalue()
+        return subprocess.CompletedProcess(arguments, int(str(code)), *said)
 
 
 def sentence(ran: subprocess.CompletedProcess[bytes], code: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from tests.support.endpoint_servers_plain import Plain
 from tests.support.endpoint_servers_responses import Responses
 from tests.support.endpoint_servers_ws import WsServer
 from tests.support.rehearsed import user
+from tests.support.tables import Test, each, given_less
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
 from tui.bridge.told_endpoints import target
@@ -75,7 +77,7 @@ class Stand:
     async def event(self, lane: str | None = None) -> dict[str, Any]:
         """The next event of a lane; what came for others is kept for them."""
         waiting = self.unheard.setdefault(lane, [])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not waiting:
                 got = json.loads(await self.socket.recv())
                 self.unheard.setdefault(got.get("stream_id"), []).append(got)
@@ -113,6 +115,17 @@ async def standing(kind: str, **spec: Any) -> AsyncIterator[Stand]:
                 yield Stand(kind, server, bridge, socket, told)
         finally:
             await bridge.close()
+
+
+def of_each_kind(test: Test) -> Test:
+    """Run a test with an endpoint of each kind: ``there``, a `Stand`."""
+
+    @functools.wraps(test)
+    async def play(*, kind: str, **given: Any) -> None:
+        async with standing(kind) as there:
+            await test(there=there, **given)
+
+    return each("kind", KINDS)(given_less(play, ["there"]))
 
 
 _TEXTS = {

@@ -197,7 +197,7 @@ class Server:
 
     async def until(self, holds: Callable[[Server], bool]) -> None:
         """Wait until something is true of it."""
-        async with asyncio.timeout(10), self.changed:
+        async with asyncio.timeout(60), self.changed:
             await self.changed.wait_for(lambda: holds(self))
 
 

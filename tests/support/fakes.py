@@ -21,7 +21,7 @@ from tui.core.wire.events import (
     Incomplete,
     SteerNews,
 )
-from tui.engine.intents import Role
+from tui.engine.intents import Answer, Role
 from tui.engine.ports import (
     MAIN_LANE,
     Abilities,
@@ -352,6 +352,23 @@ class World:
         if endpoint not in self.wires:
             self.wires[endpoint] = FakeWire(self.clock)
         return self.wires[endpoint]
+
+    async def runs(self) -> None:
+        """The session begins, and its watcher has begun."""
+        await self.session.run()
+        await settle()
+
+    def changed_outside(self, *paths: str) -> None:
+        """The watcher tells of these."""
+        assert self.outside is not None
+        self.outside(set(paths))
+
+    async def answers(self, choice: str | int) -> None:
+        """The user answers the one question, with these words or with the choice of that number."""
+        (ask,) = self.session.status.asks
+        words = ask.choices[choice] if isinstance(choice, int) else choice
+        self.session.submit(Answer(ask.id, words))
+        await settle()
 
     async def _verify_command(self) -> VerifyCommand | None:
         return self.verify

@@ -27,14 +27,16 @@ from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
 from tui.engine.session import Options, Session
 
-QUICK = ConnectionOptions(
-    connect_timeout_s=2.0,
-    ping_interval_s=0.05,
-    silence_s=0.5,
-    event_s=0.9,
+PATIENT = ConnectionOptions(
+    connect_timeout_s=30.0,
+    ping_interval_s=1.0,
+    silence_s=30.0,
+    event_s=30.0,
     close_timeout_s=0.05,
 )
-"""Long enough for a busy machine, short enough for a hundred tests."""
+"""Longer than any machine is busy: what ends is told by the socket."""
+HASTY = replace(PATIENT, ping_interval_s=0.05, silence_s=0.5, event_s=0.9)
+"""For servers that say nothing more."""
 PATCHED = CACHE.replace(
     "        self.items[key] = 1\n",
     "        with self.lock:\n            self.items[key] = 1\n",
@@ -117,7 +119,7 @@ async def _no_command() -> VerifyCommand | None:
 async def stand(
     server: Nasty,
     *,
-    options: ConnectionOptions = QUICK,
+    options: ConnectionOptions = PATIENT,
     url: str = "",
     other: str = "",
     capabilities: Capabilities | None = None,
@@ -177,8 +179,3 @@ def _at(url: str) -> Callable[[], Awaitable[Address]]:
         return Address(url, {"Authorization": "Bearer sk-a-secret-key"})
 
     return address
-
-
-def unhurried(**changes: float) -> ConnectionOptions:
-    """Options with some of the times changed."""
-    return replace(QUICK, **changes)

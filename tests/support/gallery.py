@@ -1,4 +1,4 @@
-"""Pictures of the app in every size and theme: a scene is played once a size, then dressed anew.
+"""Pictures of the app, one for each state that differs in kind; sizes and colours have rules.
 
 Clock, cursor and meter stand still (`tests.support.scripted_app`). After a change that is meant:
 ``pytest tests/snapshots --snapshot-update``, and look at the pictures.
@@ -24,15 +24,9 @@ from tui.ui.app import DuettoApp
 from tui.ui.painting.ink import ink
 from tui.ui.terminal.facts import TerminalFacts
 
-SIZES = ((80, 24), (120, 36), (200, 50))
-PLAIN = ((80, 24), (120, 36))
-"""For what has nothing to add where there is more room."""
-LOW, MIDDLE, WIDE = (SIZES[:1], SIZES[1:2], SIZES[2:])
-NARROW = ((40, 12), (40, 20))
-THEMES = ("dusk", "paper", "contrast", "colourblind-dark")
-"""Dark, light, high contrast, and one that does without red and green."""
-PAIR = THEMES[:2]
-"""For what shows no colour that another scene does not show."""
+LOW, MIDDLE, WIDE, NARROW = (80, 24), (120, 36), (200, 50), (40, 20)
+SIZES = (MIDDLE, LOW, WIDE, NARROW, (40, 12))
+"""What every scene has to fit."""
 _LASTING_S = 600.0
 _MOST_LOOKS = 100
 
@@ -69,8 +63,8 @@ class Scene(NamedTuple):
     session: Callable[[], ScriptedSession]
     keys: tuple[str, ...] = ()
     """Pressed one after the other."""
-    sizes: tuple[tuple[int, int], ...] = SIZES
-    themes: tuple[str, ...] = THEMES
+    size: tuple[int, int] = MIDDLE
+    """The picture's."""
     begin: Callable[[Show], Awaitable[None]] | None = None
     """Done before the keys are pressed."""
     facts: TerminalFacts | None = None
@@ -78,14 +72,18 @@ class Scene(NamedTuple):
 
 
 @asynccontextmanager
-async def played(scene: Scene, size: tuple[int, int]) -> AsyncIterator[Pilot[int]]:
+async def played(scene: Scene, theme: str = "dusk") -> AsyncIterator[Pilot[int]]:
     """The app when the scene has been played."""
     session = scene.session()
-    app = scripted_app(session)
+    app = scripted_app(session, theme)
     if scene.facts is not None:
         app.draw_on(scene.facts)
-    with patch.object(app, "notify", _lasting(app)):
-        async with app.run_test(size=size, notifications=True) as pilot:
+    with (
+        patch.object(app, "notify", _lasting(app)),
+        patch("tui.ui.review.colours._ROW_S", _LASTING_S),
+        patch("tui.ui.review.pane._COLOUR_S", _LASTING_S),
+    ):
+        async with app.run_test(size=scene.size, notifications=True) as pilot:
             show = Show(app, session, pilot)
             await show.settle()
             if scene.begin is not None:
@@ -118,17 +116,7 @@ def _lasting(app: DuettoApp) -> Callable[..., None]:
     return told
 
 
-async def dressed(pilot: Pilot[int], theme: str) -> str:
-    """The picture in this theme."""
-    app = pilot.app
-    assert isinstance(app, DuettoApp)
-    app.theme = theme
-    await pilot.pause()
-    await still(pilot, 0.05, 2)
-    return portable(painted(app))
-
-
-def painted(app: DuettoApp) -> str:
+def picture(app: DuettoApp) -> str:
     """An SVG of the screen in the signs and colours that are written to the terminal."""
     width, height = app.size
     console = Console(
@@ -148,7 +136,7 @@ def painted(app: DuettoApp) -> str:
         for text, style, control in ink().written(cells)
     ]
     console.print(Segments(found))
-    return console.export_svg(title="duetto")
+    return portable(console.export_svg(title="duetto"))
 
 
 # -- the file

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.fault_stand import QUICK
+from tests.support.fault_stand import PATIENT
 from tests.support.nasty_server import Nasty, nasty
 from tui.core.wire import events
 from tui.core.wire.address import Address
@@ -85,7 +85,7 @@ async def party(
     server: Nasty,
     names: tuple[str, ...],
     capabilities: Capabilities | None = None,
-    options: ConnectionOptions = QUICK,
+    options: ConnectionOptions = PATIENT,
 ) -> AsyncIterator[Party]:
     """These lanes at that server."""
     known = capabilities or Capabilities()

@@ -14,7 +14,7 @@ FOLDER = TESTS / "counterparts/servers"
 
 
 def free_ports(count: int) -> list[int]:
-    """Consecutive free ports on loopback (recserver.py takes the next one too)."""
+    """Consecutive free ports on loopback."""
     while True:
         with socket.socket() as first:
             first.bind(("127.0.0.1", 0))

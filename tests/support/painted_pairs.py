@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,26 +11,11 @@ from textual.app import App
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from tests.support.scripted_app import exercise, scripted_app, settled
-from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
-from tui.engine.notices import Ask
 from tui.ui import theme
-from tui.ui.app import DuettoApp
-from tui.ui.keymap import leader_keys
 from tui.ui.theming.mixes import MIXES, REQUIRED, SECTIONS
+from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, texts
 
 TRACER = "tracer"
-MARKDOWN = """> quote
-
-| a | b |
-|---|---|
-| 1 | `2` |
-
-# Head
-
-[link](http://x) - *e* **b**
-"""
 Pair = tuple[str, str, bool]
 """What is painted, on what, and whether there are letters or digits in it."""
 
@@ -104,70 +89,14 @@ def painted(app: App[int], names: dict[str, str]) -> set[Pair]:
     }
 
 
-async def looked_at(theme_name: str, scenes: int = 4) -> AsyncIterator[DuettoApp]:
-    """The app in many of its states, one after the other; or in the first ``scenes`` of them."""
-    for session, size, stops in (_worked(), _typed(), _streaming(), _asked())[:scenes]:
-        app = scripted_app(session, theme_name)
-        async with app.run_test(size=size) as pilot:
-            await settled(session, pilot)
-            yield app
-            for keys in stops:
-                await pilot.press(*keys.split())
-                await settled(session, pilot)
-                for _ in range(40):  # the command palette takes a moment
-                    if any(cells(app)):
-                        break
-                    await pilot.pause(0.02)
-                yield app
-
-
-Scene = tuple[ScriptedSession, tuple[int, int], list[str]]
-"""A session, the screen's size, and groups of keys."""
-
-
-def _worked() -> Scene:
-    """A turn is over: the card, selections, searches, screens over the workbench."""
-    session = ScriptedSession()
-    exercise(session)
-    keys = ["alt+j", "a", "f6", "shift+down shift+down", "ctrl+f", "s e l f", "escape"]
-    keys += ["ctrl+t", "escape", "f4", "escape", "ctrl+o", "escape", "ctrl+p", "escape", "f1"]
-    keys += ["escape", "f7", "w", "escape", "escape", "ctrl+q"]
-    return session, (120, 36), keys
-
-
-def _streaming() -> Scene:
-    """An answer with all of Markdown, hunks in every stage, a queue."""
-    session = ScriptedSession()
-    session.say("user", "make the cache safe")
-    session.say("reasoning", "Mutations first", speaker="fast", state="open")
-    session.say("text", MARKDOWN, speaker="fast")
-    session.say("patch", speaker="fast", state="open")
-    for line, stage in enumerate((Stage.LANDED, Stage.PARTIAL, Stage.CONFLICT, Stage.LANDING), 7):
-        session.hunk(stage, line, added=1, removed=1)
-    session.open("ledger/cache.py")
-    status = session.status
-    status.busy = True
-    status.steering = ["a plain Lock", "keep names"]
-    status.steering_fates = ["accepted", "pending"]
-    status.queued = ["then a test", "and more"]
-    session.measured(300, 0.3, counted=False)
-    return session, (120, 40), ["alt+q up"]
-
-
-def _asked() -> Scene:
-    """A question, and what the rehearsal says of itself."""
-    session = ScriptedSession()
-    session.status.rehearsal = True
-    session.status.prompts = ["make the cache safe", "add a limit"]
-    session.status.asks = [Ask(1, "Run it?", "make test", ("run it", "do not"))]
-    session.open("ledger/cache.py")
-    return session, (120, 36), ["up"]
-
-
-def _typed() -> Scene:
-    """What the prompt offers, the list of themes, the state of the models, the leader's list."""
-    session = ScriptedSession()
-    session.open("ledger/cache.py")
-    keys = ["/ t h", "e m e enter", "escape", "@ c a", "escape", "ctrl+u"]
-    keys += [" ".join(["/", *"status", "enter"]), "escape", leader_keys()[0], "escape"]
-    return session, (120, 36), keys
+def unknown(found: set[Pair]) -> Iterator[str]:
+    """Pairs that the table of colours does not have."""
+    for colour, back, is_text in found:
+        if colour == "background" and back in BLOCKS:
+            continue
+        known = colour in texts() and back in (*GROUNDS, *OVER)
+        if set(colour) <= set("? ─│●"):
+            continue  # a border in a mixed colour, the swatch of another theme
+        mark = not is_text and (colour in (*MARKS, *STRUCTURE) or back in (*BLOCKS, *OVER))
+        if not known and not mark:
+            yield f"{colour} on {back}, {'text' if is_text else 'a mark'}"

@@ -40,6 +40,8 @@ class PlainWords:
 class Words:
     """See `tui.bridge.endpoints.http_endpoint.Reader`."""
 
+    mends = True
+
     def __init__(self, telling: Telling) -> None:
         self._telling = telling
         self._indexes: dict[int, int] = {}
@@ -66,9 +68,9 @@ class Words:
             case ["error", words]:
                 raise Broken(words)
 
-    def hear_whole(self, body: bytes) -> None:
+    def hear_whole(self, message: Message) -> None:
         """See `Reader`."""
-        self.refuse(400, body, {}, "")
+        self.refuse(400, bytes(message.data), {}, "")
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""

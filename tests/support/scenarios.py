@@ -46,11 +46,11 @@ class Scenario:
 
     def expected(self) -> Tree:
         """The tree that must come out."""
-        return self._tree("expected")
+        return self.tree("expected")
 
     def make(self, root: Path) -> Tree:
         """Write the input tree into an empty folder; returns it."""
-        tree = self._tree("input")
+        tree = self.tree("input")
         for path, data in tree.items():
             file = root / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,8 @@ class Scenario:
                 file.write_bytes(data)
         return tree
 
-    def _tree(self, name: str) -> Tree:
+    def tree(self, name: str) -> Tree:
+        """All files of one of its folders."""
         links = self.meta.get("symlinks", [])
         assert isinstance(links, list)
         tree = tree_of(self.folder / name)

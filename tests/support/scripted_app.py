@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Any
 
 from textual.pilot import Pilot
 
@@ -52,9 +54,20 @@ async def running(
 
 async def settled(session: ScriptedSession, pilot: Pilot[int]) -> None:
     """Have a frame and let it be painted."""
+    frame = getattr(pilot.app, "_frame", None)
+    count = 0 if frame is None else frame.count
     session.changed()
-    await pilot.pause(0.05)
+    if frame is not None:
+        await until(pilot, lambda: frame.count > count or frame._stopped)
     await pilot.pause()
+
+
+async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 20.0) -> None:
+    """Let the app work until something is so; the deadline only fails the test."""
+    end_s = monotonic() + seconds
+    while not true():
+        assert monotonic() < end_s, "it did not come to pass"
+        await pilot.pause(0.01)
 
 
 def exercise(session: ScriptedSession) -> None:
@@ -66,7 +79,7 @@ def exercise(session: ScriptedSession) -> None:
     session.say("patch", speaker="fast")
     session.hunk(Stage.LANDED, 0, added=1).decision = Decision.ACCEPTED
     session.hunk(Stage.LANDED, 7, added=3, removed=1)
-    session.hunk(Stage.LANDED, 11, added=9, removed=2).flags.append("indentation was changed")
+    session.hunk(Stage.LANDED, 11, added=9, removed=2).flags += ("indentation was changed",)
     session.say("run", OUTPUT, title="python -m pytest -q", state="failed")
     session.open("ledger/cache.py")
     session.status.rehearsal = True

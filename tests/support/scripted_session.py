@@ -164,6 +164,7 @@ class ScriptedSession(ScriptedState):
         self.files = FILES if files is None else files
         self.scripted = ScriptedWorkspace(self._read)
         self.board = Board(self.scripted)
+        self.input_first = self.board.input_first
         self.folders = FakeFolders(self.files)
         self.keeping = NotKeeping()
         self.intents: list[Intent] = []
@@ -220,17 +221,20 @@ class ScriptedSession(ScriptedState):
             self.status.busy = False
             self.status.stopped = "stopped after 512 tokens, 3 ms"
         elif isinstance(intent, Accept | Reject):
-            made = Decision.ACCEPTED if isinstance(intent, Accept) else Decision.REJECTED
-            for hunk in self.workspace.hunks:
-                if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
-                    hunk.decision = made
-            self.workspace.roster.reviewed()
-            self.scripted.revision += 1
+            self._decide(intent)
         elif isinstance(intent, SaveFile):
             self.scripted.dirty -= {intent.path} if self.saves else set()
         elif isinstance(intent, NewConversation):
             self.transcript.blocks.clear()
         self.changed()
+
+    def _decide(self, intent: Accept | Reject) -> None:
+        made = Decision.ACCEPTED if isinstance(intent, Accept) else Decision.REJECTED
+        for hunk in self.workspace.hunks:
+            if hunk.decidable and (intent.hunk_ids is None or hunk.id in intent.hunk_ids):
+                hunk.decision = made
+        self.workspace.roster.reviewed()
+        self.scripted.revision += 1
 
     def drain(self) -> Notices:
         notices = self.board.drain()

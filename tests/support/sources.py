@@ -1,16 +1,20 @@
-"""The project's own Python files, parsed once: what the house rules are checked on."""
+"""The project's own Python files, read and parsed once: what the house rules are checked on."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ("tests/corpus", "tests/counterparts")
 """Python files in here are data (recordings, another make's server), not code."""
+reads_all = pytest.mark.xdist_group("sources")
+"""For tests that look at every file: one worker runs them, which reads and parses each once."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -21,25 +25,34 @@ class Source:
 
     path: str
     """Relative to the repository, with ``/``."""
-    text: str
-    tree: ast.Module
+
+    @cached_property
+    def text(self) -> str:
+        """What the file holds."""
+        return (ROOT / self.path).read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The text, parsed."""
+        return ast.parse(self.text, self.path)
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree."""
+        return tuple(ast.walk(self.tree))
 
     @property
     def module(self) -> str:
         """Dotted name."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
-    def classes(self) -> Iterator[ast.ClassDef]:
-        """All classes, nested ones too."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
-
     def functions(self) -> Iterator[Function]:
         """All functions and methods, nested ones too."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return (node for node in self.nodes if isinstance(node, Function))
 
     def imports(self) -> Iterator[tuple[str, int]]:
         """Dotted names that are imported anywhere in the module, with their line."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from ((name.name, node.lineno) for name in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -49,10 +62,7 @@ class Source:
 @cache
 def sources() -> tuple[Source, ...]:
     """Every module of tui and of the tests."""
-    return tuple(
-        Source(path, text := (ROOT / path).read_text(encoding="utf-8"), ast.parse(text, path))
-        for path in python_files()
-    )
+    return tuple(map(Source, python_files()))
 
 
 def package() -> tuple[Source, ...]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from textual.pilot import Pilot
 
+from tests.support.painted_rows import check
 from tests.support.pair_session import PairSession
 from tests.support.scripted_app import scripted_app
 from tui.core.edit_stream import Format
@@ -68,17 +69,30 @@ class SteppedPair:
     async def stream(self, upto: str = "") -> None:
         """The patch goes on, up to and with this text (empty: to its end), then a frame."""
         end = self._patch.index(upto, self._at) + len(upto) if upto else len(self._patch)
-        self.session.feed(end - self._at)
-        self._at = end
+        self._feed(end - self._at)
         await self.frame()
 
     async def crawl(self, step: int = 7) -> None:
         """The rest comes in small pieces, with a frame after each."""
         while self._at < len(self._patch):
-            self.session.feed(step)
-            self._at += step
-            self.app.bench.sync(self.session.drain())
+            self._feed(step)
         await self.frame()
+
+    def _feed(self, count: int) -> None:
+        """So many characters, and a frame: what it says and paints is what the buffers hold."""
+        buffers = self.session.workspace.buffers
+        before = {path: buffer.text() for path, buffer in buffers.items()}
+        self.session.feed(count)
+        self._at += count
+        notices = self.session.drain()
+        changed = {path for path, buffer in buffers.items() if buffer.text() != before.get(path)}
+        assert changed <= notices.buffers | (set(buffers) - set(before))
+        if notices.landing is not None:
+            path, line = notices.landing
+            assert 0 <= line < buffers[path].line_count
+        self.app.bench.sync(notices)
+        for side in self.pane.sides:
+            check(side.editor)
 
     async def frame(self) -> None:
         """What the app does once a frame, and paint it."""

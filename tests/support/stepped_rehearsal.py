@@ -49,6 +49,16 @@ class SteppedRehearsal:
             self.say(key, text[at : at + chunk])
         self.close_text(key, text)
 
+    def finishes(self, text: str) -> None:
+        """A whole message, and the end of the response."""
+        self.text(text)
+        self.complete()
+
+    def answers(self, text: str) -> None:
+        """A whole response."""
+        self.begin()
+        self.finishes(text)
+
     def reason(self, text: str) -> None:
         """A whole reasoning summary."""
         key = f"rs_{next(self._ids)}"

@@ -43,6 +43,8 @@ MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 KITTY = re.compile(rb"\x1b\[(?:>(?P<push>\d*)|<(?P<pop>\d*))u")
 OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;(?P<level>\d+))?m")
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+DEADLINE_S = 40.0
+"""Long, for a busy machine: it is only ever reached by what fails."""
 WRAP = 7
 ALT_SCREEN, CURSOR, PASTE, FOCUS, SYNC = 1049, 25, 2004, 1004, 2026
 MOUSE = (1000, 1002, 1003, 1006, 1015, 1016)
@@ -94,6 +96,7 @@ class Terminal:
         self._pending = b""
         master, slave = pty.openpty()
         self._fd = master
+        self.path = os.ttyname(slave)
         self._set_size(slave)
         self._lines_before = termios.tcgetattr(slave)[3]
         self.pid = os.fork()
@@ -142,7 +145,7 @@ class Terminal:
         """Send a signal to the process."""
         os.kill(self.pid, number)
 
-    def hang_up(self, timeout_s: float = 10.0) -> int | None:
+    def hang_up(self, timeout_s: float = DEADLINE_S) -> int | None:
         """Close the window; returns the exit status, None if the process runs on."""
         os.close(self._fd)
         self._fd = -1
@@ -170,22 +173,22 @@ class Terminal:
         return [row[x] for row in rows for x in range(self.columns) if wanted(row[x])]
 
     def wait_for(
-        self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = 20.0
+        self, wanted: str | re.Pattern[str] | Callable[[str], object], timeout_s: float = DEADLINE_S
     ) -> str:
-        """Read until the text stands on the screen; returns the screen.
+        """Read until the text stands on the screen, in a whole frame; returns the screen.
 
         Raises AssertionError with the screen when it does not come.
         """
         shown = _checker(wanted)
         deadline = time.monotonic() + timeout_s
-        while not shown(self.text):
+        while self.modes.get(SYNC) or not shown(self.text):
             left_s = deadline - time.monotonic()
             if left_s <= 0 or (self.status is not None and not self.pump(0)):
                 raise AssertionError(f"waited for {wanted!r}, the screen shows:\n{self.text}")
             self.pump(min(left_s, 0.25))
         return self.text
 
-    def wait_gone(self, unwanted: str, timeout_s: float = 20.0) -> str:
+    def wait_gone(self, unwanted: str, timeout_s: float = DEADLINE_S) -> str:
         """Read until the text is no longer on the screen."""
         return self.wait_for(lambda text: unwanted not in text, timeout_s)
 
@@ -196,7 +199,7 @@ class Terminal:
             pass
         return self.text
 
-    def wait_exit(self, timeout_s: float = 15.0) -> int:
+    def wait_exit(self, timeout_s: float = DEADLINE_S) -> int:
         """Read until the process has ended; returns its exit status."""
         deadline = time.monotonic() + timeout_s
         while self.status is None:
@@ -223,6 +226,11 @@ class Terminal:
             if termios.tcgetattr(self._fd)[3] != self._lines_before:
                 words.append("the line discipline (echo, canonical mode) was not put back")
         return ", ".join(words)
+
+    @property
+    def takes_long_lines(self) -> bool:
+        """The line discipline hands every key on; else it cuts a line at 4,095 characters."""
+        return not termios.tcgetattr(self._fd)[3] & termios.ICANON
 
     def pump(self, seconds: float) -> bool:
         """Read what comes within this time; False when nothing came."""

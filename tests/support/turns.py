@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tui.core.edits.patches.landing import Landing
 from tui.core.turn import BlockKind
 from tui.engine import intents
 
@@ -21,6 +22,20 @@ PATCH = """*** Begin Patch
          return key
 *** End Patch
 """
+
+
+def update(path: str, *lines: str) -> str:
+    """A patch of one section."""
+    body = "".join(f"{line}\n" for line in lines)
+    return f"*** Begin Patch\n*** Update File: {path}\n@@\n{body}*** End Patch\n"
+
+
+def land(world: World, patch: str, turn: int = 1, *, cut: bool = False) -> Landing:
+    """A model's whole patch, without its request."""
+    landing = Landing(world.session.workspace, turn=turn, call_id=f"call_{turn}")
+    landing.feed(patch)
+    landing.finish(cut=cut)
+    return landing
 
 
 def texts(request: dict[str, Any]) -> list[str]:

@@ -18,6 +18,11 @@ from tui.cli.open_app import FIRST_RUN
 DUETTO = (sys.executable, "-m", "tui.cli")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """All tests of this folder start real programs."""
+    item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """What duetto sees: no keys, no settings but those in its home; it is not the first start."""

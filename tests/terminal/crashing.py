@@ -1,6 +1,6 @@
 """duetto with a fault in it, named by the first argument; most break when a draft is typed.
 
-For `test_crash` and `test_ways_out`.
+For `test_ways_out` and `test_rescue`.
 """
 
 from __future__ import annotations

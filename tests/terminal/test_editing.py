@@ -24,11 +24,8 @@ def work(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-def test_lines_find_and_replace_and_one_undo(
-    start: Start, work: Path, size: tuple[int, int]
-) -> None:
-    term = start("a.py", size=size)
+def test_lines_find_and_replace_and_one_undo(start: Start, work: Path) -> None:
+    term = start("a.py", size=(80, 24))
     term.wait_for("send")
     term.type(EDITOR)
     term.wait_for("undo")

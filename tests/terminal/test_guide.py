@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.support.terminal import Terminal
 
 ESC, F2, ALT_A = "\x1b", "\x1bOQ", "\x1ba"
-SIZES = [(120, 36), (80, 24)]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_from_the_first_prompt_to_the_other_model(
-    start: Callable[..., Terminal], practice: Path, size: tuple[int, int]
+    start: Callable[..., Terminal], practice: Path
 ) -> None:
-    term = start("practice", "--guide", size=size)
+    term = start("practice", "--guide", size=(80, 24))
     term.wait_for("ask for a change")
     term.wait_for("takes the suggestion")
     term.type("\t")

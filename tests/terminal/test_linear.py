@@ -61,13 +61,6 @@ def test_an_exercise_is_solved_through_a_pipe(piped: Piped, practice: Path) -> N
     assert "\x1b" not in said
 
 
-def test_what_is_not_decided_at_the_end_of_the_file_is_said(piped: Piped, practice: Path) -> None:
-    done = piped("let slug take a max_length\n/reject 1 use a slice\n")
-    assert "Rejected hunk 1.\n1 hunk left.\n" in done.stdout
-    assert "1 hunk not decided on; the files are as if rejected." in done.stdout
-    assert "max_length" not in (practice / "ledger/names.py").read_text()
-
-
 def test_a_stop_in_the_file_stops_the_answer_at_once(piped: Piped) -> None:
     done = piped("/throttle 20\nlet slug take a max_length\n/stop\n/status\n")
     assert "Stopping." in done.stdout
@@ -85,21 +78,6 @@ def test_nobody_there_is_a_code_and_keeps_the_prompt(
     assert "/rescue brings it back" in done.stderr
     again = piped("/rescue\n")
     assert "a draft: brought back" in again.stdout.lower()
-
-
-def test_lines_that_are_no_text_are_left_out(environment: dict[str, str], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*DUETTO, "--linear"],
-        input=b"/queue \xff\xfe\n/queued\n!printf 'a\\033[2Jb'\n",
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=60,
-    )
-    assert b"Warning: a line was not UTF-8 (byte 8) and was left out." in done.stdout
-    assert b"Nothing is queued." in done.stdout
-    assert b"a\\x1b[2Jb" in done.stdout
-    assert b"\x1b" not in done.stdout
 
 
 def test_mistakes_in_keys_theme_and_status_line_are_told(
@@ -137,6 +115,48 @@ def test_on_a_terminal_nothing_is_drawn_over(start: Start) -> None:
     assert term.trouble() == ""
 
 
+def early(start: Start, *arguments: str) -> Terminal:
+    """One that has only just begun: it has imported next to nothing."""
+    term = start(*arguments)
+    term.wait_for(lambda _: term.takes_long_lines)
+    return term
+
+
+def test_a_long_line_that_is_typed_while_it_starts_comes_whole(
+    start: Start, tmp_path: Path
+) -> None:
+    term = early(start, "--linear")
+    words = " ".join(f"w{number}" for number in range(2000))
+    term.type(words)
+    term.wait_for("/quit leaves.")
+    term.wait_for("w1999")
+    term.signal(signal.SIGTERM)
+    term.wait_exit()
+    (draft,) = (tmp_path / "home" / "state" / "rescue").glob("*/draft.txt")
+    assert draft.read_text() == words
+    assert term.trouble() == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)],
+)
+def test_ended_while_it_starts_it_gives_the_terminal_back(
+    start: Start, number: signal.Signals, code: int
+) -> None:
+    term = early(start, "--linear")
+    term.signal(number)
+    assert term.wait_exit() == code
+    assert term.trouble() == ""
+
+
+@pytest.mark.parametrize("arguments", [["--nothing"], ["apply", "x"], ["no/such/folder/x/y"]])
+def test_a_wrong_command_line_gives_the_terminal_back(start: Start, arguments: list[str]) -> None:
+    term = start("--linear", *arguments)
+    assert term.wait_exit() != 0
+    assert term.trouble() == ""
+
+
 def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Start) -> None:
     term = start("--linear")
     term.wait_for("/quit leaves.")
@@ -158,18 +178,6 @@ def test_ctrl_c_stops_the_answer_and_what_is_typed_stays_in_the_line(start: Star
     term.wait_for("Ctrl+C again leaves duetto.")
     term.type("\x03")
     assert term.wait_exit() == 0
-
-
-def test_nothing_is_said_into_a_line_that_is_being_typed(start: Start) -> None:
-    term = start("--linear")
-    term.wait_for("/quit leaves.")
-    term.type("!sleep 0.5; echo arrived\rhalf")
-    term.wait_for(re.compile(r"^half$", re.M))
-    term.settle(1.2)
-    assert "\narrived" not in term.text
-    term.type("\x15")
-    term.wait_for(re.compile(r"^arrived$", re.M))
-    term.wait_for(re.compile(r"^>$", re.M))
 
 
 def test_pasted_lines_are_one_prompt(start: Start) -> None:
@@ -232,13 +240,13 @@ def test_a_prompt_is_written_in_the_users_editor(
     start: Start, environment: dict[str, str], tmp_path: Path
 ) -> None:
     editor = tmp_path / "editor.sh"
-    editor.write_text('#!/bin/sh\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
+    editor.write_text('#!/bin/sh\necho open:\nread line\nprintf "%s\\nand more" "$line" > "$1"\n')
     editor.chmod(0o755)
     environment["VISUAL"] = str(editor)
     term = start("--linear")
     term.wait_for("/quit leaves.")
     term.type("/compose\r")
-    term.settle(0.5)
+    term.wait_for("open:")
     term.type("written outside\r")
     term.wait_for("2 lines written: /again sends it, /compose goes on with it.")
     term.type("/again\r")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from tests.support.terminal import Terminal
+from tests.support.terminal import DEADLINE_S, Terminal
 
 Start = Callable[..., Terminal]
 READY = "send"
@@ -35,16 +35,8 @@ def test_with_a_model_of_ones_own_it_starts_on_the_current_folder(
     assert "practice/" not in shown
 
 
-def test_the_screen_is_ready_for_typing_at_once(start: Start) -> None:
-    term = start()
-    term.wait_for(READY)
-    term.type("hello there")
-    term.wait_for("❯ hello there")
-
-
-@pytest.mark.parametrize("size", [(80, 24), (40, 12)], ids=["80x24", "40x12"])
-def test_it_is_usable_when_small(start: Start, size: tuple[int, int]) -> None:
-    term = start(size=size)
+def test_it_is_usable_when_small(start: Start) -> None:
+    term = start(size=(40, 12))
     term.wait_for(READY)
     term.type("hi")
     term.wait_for("❯ hi")
@@ -53,18 +45,6 @@ def test_it_is_usable_when_small(start: Start, size: tuple[int, int]) -> None:
     term.type("y")
     assert term.wait_exit() == 0
     assert term.trouble() == ""
-
-
-def test_growing_and_shrinking(start: Start) -> None:
-    term = start(size=(80, 24))
-    term.wait_for(READY)
-    term.wait_gone("No file is open")
-    term.resize(140, 40)
-    term.wait_for("No file is open")
-    term.resize(60, 15)
-    term.wait_gone("No file is open")
-    term.type("still here")
-    term.wait_for("❯ still here")
 
 
 def test_a_file_with_a_place_is_shown(start: Start, tmp_path: Path) -> None:
@@ -77,15 +57,6 @@ def test_a_file_with_a_place_is_shown(start: Start, tmp_path: Path) -> None:
     term.wait_for("150:3")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
-def test_a_signal_ends_it_in_order(start: Start, number: signal.Signals) -> None:
-    term = start()
-    term.wait_for(READY)
-    term.signal(number)
-    assert term.wait_exit() == 128 + number
-    assert term.trouble() == ""
-
-
 def test_ctrl_c_twice_quits(start: Start) -> None:
     term = start()
     term.wait_for(READY)
@@ -95,7 +66,7 @@ def test_ctrl_c_twice_quits(start: Start) -> None:
     term.wait_gone("❯ a draft")
     assert term.status is None
     term.type("\x03")
-    term.settle(0.1)
+    term.wait_for("Ctrl+C again leaves duetto.")
     term.type("\x03")
     assert term.wait_exit() == 0
     assert term.trouble() == ""
@@ -113,18 +84,9 @@ def test_its_bridge_ends_with_it(start: Start) -> None:
         for child in (task / "children").read_text().split()
     ]
     assert children
+    watched = [os.pidfd_open(child) for child in children]
     term.signal(signal.SIGKILL)
     assert term.wait_exit() == -signal.SIGKILL
-    for _ in range(100):
-        if not any(running(child) for child in children):
-            break
-        term.settle(0.05, 0.05)
-    assert not any(running(child) for child in children)
-
-
-def running(pid: int) -> bool:
-    """Whether a process is there and not only a name."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    for child in watched:
+        assert select.select([child], [], [], DEADLINE_S)[0], "it has not ended"
+        os.close(child)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.terminal import Terminal
+from tests.support.terminal import ALT_SCREEN, Terminal
 
 Start = Callable[..., Terminal]
 
@@ -100,7 +100,7 @@ def test_while_an_answer_streams(start: Start) -> None:
     term.signal(signal.SIGCONT)
     term.wait_for("make the cache safe")
     term.type("\x11")
-    term.settle()
+    term.wait_for(lambda text: term.status is not None or "y  Leave" in text)
     if term.status is None:
         term.type("y")
     assert term.wait_exit() == 0
@@ -116,14 +116,6 @@ def test_a_signal_while_it_is_stopped_ends_it(start: Start) -> None:
     term.signal(signal.SIGCONT)
     assert term.wait_exit() == 128 + signal.SIGTERM
     assert term.trouble() == ""
-
-
-def test_slash_suspend_without_a_shell_says_so(start: Start) -> None:
-    term = start()
-    ready(term)
-    term.type("/suspend\r")
-    term.wait_for("There is no shell behind duetto")
-    assert state(term.pid) != "T"
 
 
 @pytest.fixture
@@ -154,9 +146,9 @@ def test_in_a_shell_with_jobs(
         term.type("x")
         term.wait_for("❯ x")
         term.type("\x11")
-        term.settle()
+        term.wait_for("y  Leave")
         term.type("y")
-        term.settle()
+        term.wait_for(lambda _: not term.modes[ALT_SCREEN])
         term.type("echo three''four\n")
         term.wait_for("threefour")
         term.type("exit\n")
@@ -169,18 +161,11 @@ def test_in_the_background_it_waits_for_the_terminal(
     env = environment | {"PS1": "$ ", "HISTFILE": "", "INPUTRC": os.devnull}
     with Terminal(shell, env=env, cwd=tmp_path) as term:
         term.wait_for("$")
-        term.type(f"{sys.executable} -m tui.cli &\n")
-        term.wait_for("[1]")
-        jobs = 0
-        deadline = time.monotonic() + 20
-        while "Stopped" not in term.text and time.monotonic() < deadline:
-            jobs += 1
-            term.type("jobs\n")
-            term.settle(0.3, 0.5)
-        assert "Stopped" in term.text
+        term.type(f"set -b; {sys.executable} -m tui.cli &\n")  # a job that stops is told at once
+        term.wait_for("Stopped")
         term.type("fg\n")
         term.wait_for("send")
         term.type("\x11")
-        term.settle()
+        term.wait_for(lambda _: not term.modes[ALT_SCREEN])
         term.type("exit\n")
         term.wait_exit()

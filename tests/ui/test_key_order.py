@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App
 from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
-from textual.widgets.text_area import Edit, EditResult
 
-from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_app import exercise, running, scripted_app, settled, until
 from tests.support.scripted_session import ScriptedSession
-from tui.engine.intents import Accept
-from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.files.tree import FileTree
-from tui.ui.key_order import PATIENCE_S, KeyOrder, TypedKey
+from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
 from tui.ui.terminal.input_stream import InputStream
-from tui.ui.widgets.field import Field
+from tui.ui.terminal.terminal_app import TerminalApp
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """A loop whose time passes when it is told to."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def go_on(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + 0.01, end)
+            self.call_soon(self.stop)
+            self.run_forever()
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    with closing(Clock()) as made:
+        yield made
 
 
 def post(order: KeyOrder, sent: str) -> None:
@@ -33,54 +54,29 @@ def post(order: KeyOrder, sent: str) -> None:
         order.add(message)
 
 
-@pytest.mark.parametrize(
-    ("sent", "text"),
-    [
-        ("ab\x1b[D\x1b[Dx", "xab"),
-        ("ab\x1b[Dx\x1b[Dy\x1b[Cz", "ayxzb"),
-        ("one\x1b[13;2utwo\x1b[H!\x1b[A?", "o?ne\n!two"),
-        ("abc\x01x\x05y", "xabcy"),
-        ("ab cd\x1b[1;5Dx", "ab xcd"),
-        ("abc\x7f\x7f\x1b[Dx\x15y", "ya"),
-    ],
-)
-async def test_a_burst_is_what_was_typed(sent: str, text: str) -> None:
+async def test_a_burst_is_what_was_typed() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, sent)
-        for _ in range(50):
-            await pilot.pause()
-            if app.bench.prompt_box.prompt.text == text:
-                break
-        assert app.bench.prompt_box.prompt.text == text
-
-
-async def test_what_is_typed_behind_a_change_of_focus_goes_there() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await settled(session, pilot)
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, "\x1b[17~x")
-        await pilot.pause(PATIENCE_S * 2)
-        assert app.bench.prompt_box.prompt.text == ""
-        post(order, "\x1b[17~x")
-        await pilot.pause(PATIENCE_S * 2)
-        assert app.bench.prompt_box.prompt.text == "x"
+        prompt = app.bench.prompt_box.prompt
+        for sent, text in (
+            ("ab\x1b[D\x1b[Dx", "xab"),
+            ("one\x1b[13;2utwo\x1b[H!\x1b[A?", "o?ne\n!two"),
+            ("ab cd\x1b[1;5Dx", "ab xcd"),
+            ("abc\x7f\x7f\x1b[Dx\x15y", "ya"),
+            ("one\x1b[13;2utwo" + "\x7f" * 5 + "ab" + "\x7f" * 3 + "c", "oc"),
+        ):
+            prompt.clear()
+            post(KeyOrder(app.post_message, asyncio.get_running_loop()), sent)
+            await until(pilot, lambda text=text: prompt.text == text)
 
 
 @pytest.mark.parametrize(
     ("sent", "focus", "typed"),
     [
         ("\x06", "find-needle", "xyz"),
-        ("\x12", "find-needle", "xyz"),
-        ("\x07", "find-needle", "xyz"),
         ("\x12q\t", "find-replacement", "xyz"),
         ("\x06q\x1b[27u", "editor-text", "xyz"),
-        ("\x0f\x1b[27u", "editor-text", "xyz"),
         ("\x1bOS", "tree", "xyz"),
-        ("\x1bOS\x1b[27u", "editor-text", "xyz"),
     ],
 )
 async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_key_leads(
@@ -94,100 +90,107 @@ async def test_what_is_typed_at_once_behind_a_key_of_the_editor_goes_where_the_k
         await pilot.pause()
         order = KeyOrder(app.post_message, asyncio.get_running_loop())
         post(order, sent + "xyz")
-        focused = None
-        for _ in range(50):
-            await pilot.pause(0.02)
-            focused = app.focused
-            if focused is not None and focused.id == focus and _text_of(focused) == typed:
-                break
-        assert focused is not None
-        assert (focused.id, _text_of(focused)) == (focus, typed)
+        await until(pilot, lambda: app.focused is not None and app.focused.id == focus)
+        await until(pilot, lambda: _text_of(app.focused) == typed)
 
 
-@pytest.mark.parametrize(
-    ("sent", "text"),
-    [
-        ("ab\x1b[D\x1b[Dx", "xab"),
-        ("one\rtwo\x1b[H!\x1b[A?", "o?ne\n!two"),
-        ("abc\x7f\x7f\x1b[Dx\x1b[Cy", "xay"),
-        ("abc\x1b[1;2D\x1b[1;2Dx", "ax"),
-        ("word " * 400, "word " * 400),
-        ("ab\x1b[D" * 200, "a" * 200 + "b" * 200),
-    ],
-)
-async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_times(
-    sent: str, text: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("pump", ["prompt-box", "whole", "_default"])
+async def test_what_is_typed_behind_a_key_waits_for_what_the_key_has_others_do(pump: str) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        prompt, held = app.bench.prompt_box.prompt, asyncio.Event()
+        (app.bench if pump == "_default" else app.bench.query_one(f"#{pump}")).call_later(held.wait)
+        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x06xyz")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        held.set()
+        await until(pilot, lambda: app.focused is not prompt and _text_of(app.focused) == "xyz")
+        assert prompt.text == ""
+
+
+async def test_a_widget_that_never_gets_round_to_it_holds_no_key_up_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await settled(session, pilot)
-        app.bench.enter_editor()
-        await pilot.pause()
-        editor = app.bench.editor.editor
-        assert editor.view is not None
-        before, painted = editor.view.buffer.text(), list[int]()
-        monkeypatch.setattr(editor, "repaint", lambda: painted.append(1))
-        monkeypatch.setattr("tui.ui.editor.editor._BURST_S", 60.0)
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, sent)
-        for _ in range(50):
-            await pilot.pause(0.02)
-            if editor.view.buffer.text().startswith(text):
-                break
-        assert editor.view.buffer.text() == text + before
-        assert len(painted) < 10
+    monkeypatch.setattr("tui.ui.key_order._LOOK_S", 0.001)
+    async with running(ScriptedSession()) as (app, _):
+        prompt, held = app.bench.prompt_box.prompt, asyncio.Event()
+        app.bench.prompt_box.call_later(held.wait)
+        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x06xyz")
+        while prompt.text != "xyz":
+            await asyncio.sleep(0)
+        held.set()
 
 
-async def test_a_burst_in_the_prompt_is_put_in_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        prompt = app.bench.prompt_box.prompt
-        edits: list[str] = []
-        plain = prompt.edit
-
-        def kept(edit: Edit) -> EditResult:
-            edits.append(edit.text)
-            return plain(edit)
-
-        monkeypatch.setattr(prompt, "edit", kept)
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, "word " * 100 + "\x7f!")
-        for _ in range(50):
-            await pilot.pause(0.02)
-            if prompt.text.endswith("!"):
-                break
-        assert prompt.text == "word " * 99 + "word!"
-        assert len(edits) < 10
-
-
-async def test_a_burst_in_a_field_is_put_in_and_looked_for_a_few_times(
+async def test_a_burst_in_the_editor_is_what_was_typed_and_is_painted_a_few_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = ScriptedSession()
     exercise(session)
     async with running(session) as (app, pilot):
-        await settled(session, pilot)
         app.bench.enter_editor()
         await pilot.pause()
-        await pilot.press("ctrl+f")
-        field = app.focused
-        assert isinstance(field, Field)
-        values: list[str] = []
+        editor, painted = app.bench.editor.editor, list[int]()
+        monkeypatch.setattr(editor, "repaint", lambda: painted.append(1))
+        monkeypatch.setattr("tui.ui.editor.editor._BURST_S", 60.0)
+        for sent, text in (
+            ("ab\x1b[D\x1b[Dx", "xab"),
+            ("one\rtwo\x1b[H!\x1b[A?", "o?ne\n!two"),
+            ("abc\x7f\x7f\x1b[Dx\x1b[Cy", "xay"),
+            ("abc\x1b[1;2D\x1b[1;2Dx", "ax"),
+            ("word " * 400, "word " * 400),
+            ("ab\x1b[D" * 200, "a" * 200 + "b" * 200),
+        ):
+            await pilot.press("ctrl+home")
+            wanted = text + editor.view.buffer.text()
+            painted.clear()
+            post(KeyOrder(app.post_message, asyncio.get_running_loop()), sent)
+            await until(pilot, lambda wanted=wanted: editor.view.buffer.text() == wanted)
+            assert len(painted) < 10
 
-        def kept(value: str) -> str:
-            values.append(value)
-            return value
 
-        monkeypatch.setattr(field, "validate_value", kept)
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, "word " * 100 + "\x7f!" + "\x1b[D" * 3 + "in here")
-        for _ in range(50):
-            await pilot.pause(0.02)
-            if field.value.endswith("woin hererd!"):
-                break
-        assert field.value == "word " * 99 + "woin hererd!"
-        assert len(values) < 15
+async def test_text_behind_a_key_whose_action_takes_long_goes_where_the_key_leads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tui.ui.key_order._LOOK_S", 0.001)
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        app.bench.enter_editor()
+        await pilot.pause()
+        run_action, before = app.run_action, app.bench.editor.editor.view.buffer.text()
+
+        async def slowly(*arguments: Any) -> bool:
+            await asyncio.sleep(0.03)
+            return await run_action(*arguments)
+
+        monkeypatch.setattr(app, "run_action", slowly)
+        post(KeyOrder(app.post_message, asyncio.get_running_loop()), "\x12q\txyz")
+        await until(pilot, lambda: _text_of(app.focused) == "xyz")
+        assert app.focused is not None
+        assert app.focused.id == "find-replacement"
+        assert app.bench.editor.editor.view.buffer.text() == before
+
+
+def test_a_key_waits_for_the_one_before_it_but_not_for_ever(clock: Clock) -> None:
+    posted: list[Message] = []
+    order = KeyOrder(posted.append, clock)
+    keys = [TypedKey(events.Key(name, name)) for name in "abcd"]
+    for key in keys:
+        order.add(key)
+    clock.go_on(5.0)
+    assert posted == keys[:1], "however slow the machine is"
+    keys[0].stop()
+    clock.go_on(0.01)
+    assert posted == keys[:2]
+    keys[1].holder = Widget()  # it is on no screen any more
+    clock.go_on(0.2)
+    assert posted == keys[:3]
+    clock.go_on(5.0)
+    assert posted == keys[:3]
+    clock.now += 3600.0  # the process was stopped: that is no time in which a key is taken
+    clock.go_on(1.0)
+    assert posted == keys[:3]
+    clock.go_on(15.0)
+    assert posted == keys, "no message says that the key was taken"
 
 
 def test_only_the_key_that_is_being_taken_takes_others_and_only_those_right_behind_it() -> None:
@@ -205,21 +208,6 @@ def test_only_the_key_that_is_being_taken_takes_others_and_only_those_right_behi
     loop.close()
 
 
-async def test_a_review_key_right_behind_the_way_there_is_no_letter_of_the_prompt() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await settled(session, pilot)
-        order = KeyOrder(app.post_message, asyncio.get_running_loop())
-        post(order, "\x1bja")
-        for _ in range(50):
-            await pilot.pause(0.02)
-            if any(isinstance(intent, Accept) for intent in session.intents):
-                break
-        assert any(isinstance(intent, Accept) for intent in session.intents)
-        assert app.bench.prompt_box.prompt.text == ""
-
-
 def _text_of(widget: Widget) -> str:
     """What was typed into an input, into the tree's filter, or at the start of the editor."""
     if isinstance(widget, Input):
@@ -227,7 +215,6 @@ def _text_of(widget: Widget) -> str:
     if isinstance(widget, FileTree):
         return widget.words
     assert isinstance(widget, Editor)
-    assert widget.view is not None
     return widget.view.buffer.lines[0].removesuffix("import threading")
 
 
@@ -251,55 +238,47 @@ async def test_a_key_that_comes_alone_is_posted_at_once() -> None:
     assert len(posted) == 4
 
 
-async def test_a_key_that_nobody_takes_holds_up_nobody_for_long() -> None:
+def test_what_is_typed_before_anybody_takes_keys_waits_however_long_that_takes(
+    clock: Clock,
+) -> None:
     posted: list[Message] = []
-    order = KeyOrder(posted.append, asyncio.get_running_loop())
-    for name in "ab":
-        order.add(TypedKey(events.Key(name, name)))
-    await asyncio.sleep(PATIENCE_S / 2)
-    assert len(posted) == 1
-    await asyncio.sleep(PATIENCE_S)
-    assert len(posted) == 2
-
-
-@pytest.mark.parametrize("over", ["", "help", "status", "command_palette"])
-async def test_every_key_is_told_to_be_taken(over: str) -> None:
-    """By a widget, by a binding, by a priority binding, or by nobody; under a dialog too."""
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        if over:
-            await app.run_action(over)
-            await pilot.pause()
-            assert app.screen is not app.bench
-        for sent in ("x", "\x1b[D", "\x1b[17~", "\x1b[17~", "\x1b[24~", "\t", "\x1b[27u", "x"):
-            (token,) = KeyWords().messages(InputStream().feed(sent, 0.0))
-            assert isinstance(token, events.Key)
-            key, taken = TypedKey(token), asyncio.Event()
-            key.on_taken = taken.set
-            app.post_message(key)
-            await asyncio.wait_for(taken.wait(), 2)
-            await pilot.pause()
-
-
-def test_textual_hands_keys_on_as_the_order_leans_on() -> None:
-    assert TypedKey.handler_name == "on_key"
-    assert isinstance(TypedKey(events.Key("a", "a")), events.Key)
-    assert DuettoApp.on_event is not App.on_event
-
-
-async def test_what_is_typed_before_anybody_takes_keys_is_not_lost() -> None:
-    posted: list[Message] = []
-    order = KeyOrder(posted.append, asyncio.get_running_loop())
+    order = KeyOrder(posted.append, clock)
     order.hold()
-    post(order, "abc")
+    post(order, "a")
+    order.add(events.Paste("pasted"))
+    post(order, "bc")
     size = events.Resize(Size(80, 24), Size(80, 24))
     order.add(size)
-    assert posted == [size], "only keys wait"
+    clock.go_on(60.0)
+    assert posted == [size], "only what is typed waits"
     order.release()
     for _ in range(3):
         message = posted[-1]
         assert isinstance(message, TypedKey)
         message.stop()
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-    assert [key.character for key in posted if isinstance(key, TypedKey)] == ["a", "b", "c"]
+        clock.go_on(0.01)
+    assert [getattr(one, "text", getattr(one, "key", "")) for one in posted[1:]] == [
+        *("a", "pasted", "b", "c")
+    ]
+
+
+async def test_keys_wait_no_longer_once_the_first_picture_is_there_and_nobody_has_the_focus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app, released = scripted_app(ScriptedSession()), list[int]()
+    monkeypatch.setattr(TerminalApp, "on_descendant_focus", lambda self, event: None)
+    app.hold_keys(lambda: released.append(1))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: released)
+
+
+async def test_a_key_knows_who_was_handed_it() -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        typed, unbound, taken = (*(TypedKey(events.Key(name, None)) for name in ("x", "f24")), [])
+        typed.character = "x"
+        app.post_message(typed)
+        await until(pilot, lambda: app.bench.prompt_box.prompt.text == "x")
+        assert typed.holder is app.bench.prompt_box.prompt
+        unbound.on_taken = lambda: taken.append(unbound.holder)
+        app.post_message(unbound)
+        await until(pilot, lambda: app in taken)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual.messages import TerminalSupportsSynchronizedOutput
 
+from tests.support.tables import each
 from tui.ui.key_words import KeyWords
-from tui.ui.keymap import KEYMAP
-from tui.ui.prompt import prompt
 from tui.ui.terminal.input_stream import InputStream, Token
 
 
@@ -22,8 +20,8 @@ def keys(*sequences: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("sent", "key"),
+@each(
+    "sent, key",
     [
         ("\x1b[A", "up"),
         ("\x1bOA", "up"),
@@ -80,8 +78,8 @@ def test_a_key_has_one_name_in_every_way_it_is_sent(sent: str, key: str) -> None
     assert keys(sent) == [key]
 
 
-@pytest.mark.parametrize(
-    ("sent", "typed"),
+@each(
+    "sent, typed",
     [
         ("\x1b[97;;97u", "a"),
         ("\x1b[97:65;2;65u", "A"),
@@ -131,21 +129,6 @@ def test_whatever_a_terminal_sends_there_is_a_meaning(noise: str) -> None:
         assert not isinstance(message, events.Key) or message.key
 
 
-def test_every_key_of_the_table_can_be_told_by_kitty_too() -> None:
-    """The other test of this is in ``test_keys_work``: as terminals send it without."""
-    codes = {"enter": 13, "tab": 9, "backspace": 127, "escape": 27, "space": 32}
-    codes |= {"full_stop": 46, "comma": 44, "slash": 47, "backslash": 92, "underscore": 95}
-    codes |= {"right_square_bracket": 93, "left_square_bracket": 91}
-    bits = {"shift": 1, "alt": 2, "ctrl": 4}
-    for key in sorted({key for row in KEYMAP for key in row.keys}):
-        *modifiers, last = key.split("+")
-        code = codes.get(last) or (ord(last) if len(last) == 1 else 0)
-        if not (modifiers and code) or key == "ctrl+underscore":
-            continue
-        number = 1 + sum(bits[name] for name in modifiers)
-        assert keys(f"\x1b[{code};{number}u") == [key]
-
-
 def test_reports_of_the_terminal() -> None:
     words, heard = KeyWords(), []
     words.on_kitty = heard.append
@@ -188,30 +171,8 @@ def test_a_paste_has_plain_line_ends_and_no_nul() -> None:
     assert paste.text == "a\nb\ncd\x1b[31m"
 
 
-def test_a_family_that_an_input_method_types_is_not_taken_apart() -> None:
-    family = "👨\u200d👩\u200d👧"
-    (paste,) = KeyWords().messages([Token("text", family)])
-    assert isinstance(paste, events.Paste)
-    assert paste.text == family
-    assert prompt.inert(family) == family
-
-
-def test_so_much_text_in_one_read_is_a_paste() -> None:
-    """By a terminal that marks none: a key each took minutes a megabyte, and Esc came behind."""
-    words = "words of a line that nobody can type within one read, surely not " * 100
-    found = KeyWords().messages([Token("text", f"{words}\r{words}\rab")])
-    assert [type(message) for message in found] == [events.Paste, events.Key] * 2 + [events.Key] * 2
-    assert isinstance(found[0], events.Paste)
-    assert found[0].text == words
-
-
 def test_a_key_that_is_held_down_stays_a_key() -> None:
     assert keys("j" * 63) == ["j"] * 63
     assert keys("j" * 255) == ["j"] * 64
     assert keys(*["\x1b[A"] * 5000, "\x1b[B") == ["up"] * 64 + ["down"]
     assert keys(*["\x1b[A", "\x1b[B"] * 100) == ["up", "down"] * 100
-
-
-def test_of_a_flickering_focus_the_last_word_counts() -> None:
-    found = KeyWords().messages([Token("sequence", "\x1b[I"), Token("sequence", "\x1b[O")] * 999)
-    assert [type(message) for message in found] == [events.AppBlur]

@@ -1,20 +1,26 @@
+"""Keys: each does one thing, works where the table says, and is in the help and the palette."""
+
 from __future__ import annotations
 
 import re
-from collections import Counter
+from typing import get_args
 
-from tui.ui.commands import COMMANDS
-from tui.ui.conversation.transcript import Transcript
-from tui.ui.keymap import KEYMAP, actions, app_bindings, bindings, hints, key_name, rows, shown
-from tui.ui.keys.key import SCOPES
+import pytest
+from textual import events
+
+from tests.support.keyboard import sent_for
+from tests.support.scripted_app import running
+from tests.support.scripted_session import ScriptedSession
+from tests.support.tables import each
+from tui.core.folder_entry import GitState
+from tui.ui.editor import tabs
+from tui.ui.editor.paint import BARS, SLOW_PEN
+from tui.ui.key_words import KeyWords
+from tui.ui.keymap import KEYMAP, actions
+from tui.ui.palette import Palette
 from tui.ui.screens.help import help_content
-from tui.ui.screens.workbench import Workbench
-
-
-def test_no_key_does_two_things_in_one_scope() -> None:
-    for scope in SCOPES:
-        seen = Counter(key for row in rows(scope) for key in row.keys)
-        assert [key for key, count in seen.items() if count > 1] == []
+from tui.ui.signs import SIGNS
+from tui.ui.terminal.input_stream import InputStream
 
 
 def test_conversation_and_review_share_a_widget_and_no_key() -> None:
@@ -27,76 +33,39 @@ def test_what_has_a_function_key_has_another_way_too() -> None:
             assert any(not re.fullmatch(r"f\d+", key) for key in row.keys), row.action
 
 
-def test_every_action_has_its_method() -> None:
-    for row in rows("global"):
-        if not row.action.startswith("app."):
-            assert hasattr(Workbench, f"action_{row.action.partition('(')[0]}"), row.action
-    for scope in ("conversation", "review"):
-        for row in rows(scope):
-            assert hasattr(Transcript, f"action_{row.action.partition('(')[0]}"), row.action
+LEFT = {sign[0] for sign, _ in SIGNS if sign.endswith("left of a line")}
 
 
-def test_bindings_come_from_the_table() -> None:
-    everywhere = [*bindings("global"), *app_bindings()]
-    assert len(everywhere) == len(list(rows("global")))
+def test_the_gutters_signs_have_words() -> None:
+    assert {*BARS.values(), SLOW_PEN} == LEFT
 
 
-def test_keys_are_written_as_people_write_them() -> None:
-    assert key_name("ctrl+j") == "Ctrl+J"
-    assert key_name("f2") == "F2"
-    assert key_name("ctrl+backslash") == "Ctrl+\\"
-    assert key_name("alt+a") == "Alt+A"
-    assert key_name("escape") == "Esc"
-    assert key_name("a") == "a"
-    assert key_name("A") == "A"
-    assert key_name("shift+enter") == "Shift+Enter"
+def test_tabs_and_git_have_words() -> None:
+    said = " ".join(sign for sign, _ in SIGNS)
+    for sign in (tabs.UNSAVED, tabs.WRITING, tabs.FOLLOWS, tabs.TORN, *get_args(GitState)):
+        assert sign in said
 
 
-def test_texts_ask_for_the_keys_that_they_name() -> None:
-    assert shown("review_turn") == "F7"
-    assert shown("review_turn", most=2) == "F7 Alt+D"
-    assert shown("send", "prompt") == "Enter"
-    assert shown("no such action") == ""
+def test_the_help_has_them_and_finds_them_by_their_words() -> None:
+    assert "● behind a name" in help_content(100).plain
+    found = help_content(100, wanted="pending").plain
+    assert "┃ left of a line" in found
 
 
-def test_no_key_is_called_by_its_technical_name() -> None:
-    for row in KEYMAP:
-        for key in row.keys:
-            assert not re.search(r"[A-Z_]{3}", key_name(key)), key
+@each("key", sorted({key for row in KEYMAP for key in row.keys}))
+def test_terminals_can_send_every_key(key: str) -> None:
+    stream = InputStream()
+    tokens = [*stream.feed(sent_for(key), 0.0), *stream.expire(1.0)]
+    found = KeyWords().messages(tokens)
+    assert [item.key for item in found if isinstance(item, events.Key)] == [key]
 
 
-def test_the_footer_says_what_works_now() -> None:
-    idle = dict(hints({"idle"}, "global"))
-    assert "Esc" not in idle
-    assert idle["F5"] == "verify"
-    busy = dict(hints({"busy", "stoppable"}, "global"))
-    assert busy["Esc"] == "stop"
-    assert "Alt+A" not in busy
-    assert dict(hints({"pending"}, "global"))["Alt+A"] == "accept all"
-    waiting = dict(hints({"waiting"}, "global"))
-    assert waiting["Alt+J"] == "review", "an ambiguous hunk, or one in conflict, is no dead end"
-    assert waiting["F7"] == "whole turn"
-    assert "Alt+A" not in waiting
-
-
-def test_help_names_every_key_and_command() -> None:
-    text = help_content(76).plain
-    for row in KEYMAP:
-        for key in row.keys:
-            assert key_name(key) in text, key
-    for command in COMMANDS:
-        assert f"/{command.name}" in text
-
-
-def test_no_key_touches_its_words_in_the_help() -> None:
-    for width in (40, 60, 76):
-        text = help_content(width).plain
-        for key in KEYMAP:
-            assert key_name(key.keys[-1]) + key.help.split()[0] not in text
-
-
-def test_the_help_begins_with_the_keys_that_work_now() -> None:
-    text = help_content(76, ("editor", "global")).plain
-    assert text.startswith("In the editor\n")
-    assert text.count("In the editor\n") == 1
-    assert text.index("Everywhere") < text.index("In the prompt")
+@pytest.mark.slow
+async def test_a_second_palette_over_the_help_or_right_after_the_first_one_breaks_nothing() -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        await pilot.press("ctrl+p", "f1", "ctrl+p", "f1")
+        assert isinstance(app.screen, Palette)
+        app.screen.dismiss()
+        app.action_command_palette()
+        await pilot.press("escape", "ctrl+p")
+        assert [type(screen) for screen in app.screen_stack[1:]] == [Palette]

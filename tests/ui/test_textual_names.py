@@ -14,24 +14,24 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import walk_packages
 
-import pytest
 from pygments.lexer import RegexLexerMeta
 from rich.style import Style
 from textual._compositor import Compositor
 from textual.app import App
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-import tui
 import tui.ui
+from tests.support.sources import package, reads_all
+from tests.support.tables import each
 
 USED: dict[str, type] = {
     "_ansi": Style,
@@ -45,6 +45,7 @@ USED: dict[str, type] = {
     "_dirty_regions": Compositor,
     "_dirty_widgets": Screen,
     "_driver": App,
+    "_full_map": Compositor,
     "_filters": App,
     "_invoke_and_clear_callbacks": Screen,
     "_layout_required": Widget,
@@ -68,6 +69,7 @@ USED: dict[str, type] = {
 """Read or called, and whose it is."""
 
 REPLACED: dict[str, type] = {
+    "_bubble_to": Message,
     "_cell_offset_to_index": Input,
     "_clipboard": App,
     "_compositor_refresh": Screen,
@@ -79,13 +81,11 @@ REPLACED: dict[str, type] = {
     "_value": Input,
 }
 """Ours in place of Textual's: it must still be Textual that asks for them."""
-ASKED_AS = {"_display": ("textual.screen", "app._display")}
+ASKED_AS = {
+    "_bubble_to": ("textual.message_pump", "message._bubble_to"),
+    "_display": ("textual.screen", "app._display"),
+}
 """Where another object than the owner asks."""
-
-
-def sources(package: str) -> Iterator[ast.Module]:
-    for path in sorted((Path(tui.__file__).parent / package).rglob("*.py")):
-        yield ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_private(name: str) -> bool:
@@ -95,7 +95,7 @@ def is_private(name: str) -> bool:
 def own() -> set[str]:
     """Names that are made somewhere in the project."""
     found: set[str] = set()
-    for node in (node for source in sources("") for node in ast.walk(source)):
+    for node in (node for source in package() for node in source.nodes):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -121,33 +121,36 @@ def names_of(owner: type) -> frozenset[str]:
     return frozenset(found)
 
 
-@pytest.mark.parametrize(("name", "owner"), [*USED.items(), *REPLACED.items()])
+@each("name, owner", [*USED.items(), *REPLACED.items()])
 def test_it_is_where_it_was(name: str, owner: type) -> None:
     assert name in names_of(owner)
 
 
-@pytest.mark.parametrize("name", sorted(set(REPLACED) - {"_on_idle"}))  # which is a message's name
+@each("name", sorted(set(REPLACED) - {"_on_idle"}))  # which is a message's name
 def test_textual_still_asks_for_what_is_replaced(name: str) -> None:
     module, asked = ASKED_AS.get(name, (REPLACED[name].__module__, f"self.{name}"))
     assert re.search(rf"\b{re.escape(asked)}\b", inspect.getsource(sys.modules[module]))
 
 
+@reads_all
 def test_no_other_private_name_of_theirs_is_used() -> None:
     used = {
         node.attr
-        for source in sources("ui")
-        for node in ast.walk(source)
+        for source in package()
+        if source.path.startswith("tui/ui/")
+        for node in source.nodes
         if isinstance(node, ast.Attribute) and is_private(node.attr)
     }
     assert used - own() <= set(USED)
     assert set(USED) <= used
 
 
+@reads_all
 def test_no_private_name_of_theirs_is_replaced_by_chance() -> None:
     for module in walk_packages(tui.ui.__path__, "tui.ui."):
         import_module(module.name)
     taken: set[str] = set()
-    for ours in (*below(MessagePump), *below(Driver)):
+    for ours in (*below(MessagePump), *below(Driver), *below(Message)):
         if not ours.__module__.startswith("tui."):
             continue
         for base in ours.__mro__:

@@ -7,7 +7,6 @@ from pygments.token import Token
 
 from tui.errors import SettingsError
 from tui.ui import theme
-from tui.ui.theming.contrast import contrast
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
 
@@ -15,33 +14,6 @@ MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "
 def write(folder: Path, text: str) -> Path:
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     return folder
-
-
-def test_there_are_four_and_the_default_comes_first() -> None:
-    names = theme.theme_names()
-    assert names[0] == theme.DEFAULT_THEME
-    assert len(names) >= 4
-
-
-@pytest.mark.parametrize("name", theme.theme_names())
-def test_text_can_be_read(name: str) -> None:
-    colours = theme.read_theme(name).colours
-    back = colours["background"]
-    assert contrast(colours["foreground"], back) >= 7
-    assert contrast(colours["muted"], back) >= 4.5
-    for role in ("accent", "fast", "deep", "success", "warning", "error", "hunk-pending"):
-        assert contrast(colours[role], back) >= 3.5, role
-
-
-def test_high_contrast_means_it() -> None:
-    colours = theme.read_theme("contrast").colours
-    for name, colour in colours.items():
-        if name.startswith("syntax-") or name in ("foreground", "muted", "faint"):
-            assert contrast(colour, colours["background"]) >= 7, name
-
-
-def test_themes_differ_in_darkness() -> None:
-    assert {theme.read_theme(name).dark for name in theme.theme_names()} == {True, False}
 
 
 def test_three_colours_make_a_theme(tmp_path: Path) -> None:

@@ -1,23 +1,18 @@
-"""Each kind of endpoint in turn, for what holds for all of them."""
+"""A kind of endpoint that another package brings is there beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.endpoint_kinds import KINDS, Stand, standing
 from tests.support.endpoint_servers_plain import installed
 
 PLUG_IN = {"plain-words": "tests.support.plain_words_kind:make"}
 
 
-@pytest.fixture(params=KINDS)
-async def there(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Stand]:
-    """An endpoint behind the bridge, of each kind."""
+@pytest.fixture
+def plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with installed(tmp_path / "site", monkeypatch, PLUG_IN):
-        async with standing(request.param) as stand:
-            yield stand
+        yield

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from websockets.asyncio.client import ClientConnection
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.sse_upstream import completed, message
+from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec
 from tui.bridge.server import Bridge
 from tui.bridge.told_endpoints import target
@@ -63,21 +63,13 @@ async def turns(bridge: Bridge, client: ClientConnection, server: Server, tail: 
         await server.server.close()
 
 
-@pytest.mark.parametrize("status", [404, 405, 501])
+@each("status", [404, 405, 501])
 async def test_what_answers_is_asked_from_then_on(
     bridge: Bridge, client: ClientConnection, status: int
 ) -> None:
     server = Server("/v1/responses", status)
     assert [prose(t) for t in await turns(bridge, client, server, "/v1")] == ["by responses"] * 2
     assert server.asked == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
-
-
-async def test_chat_completions_is_asked_for_first(
-    bridge: Bridge, client: ClientConnection
-) -> None:
-    server = Server("/v1/chat/completions")
-    assert [prose(t) for t in await turns(bridge, client, server, "/v1")] == ["by chat"] * 2
-    assert server.asked == ["/v1/chat/completions"] * 2
 
 
 async def test_a_web_page_is_no_answer(bridge: Bridge, client: ClientConnection) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 import pytest
 
 from tests.support.bridge_client import TERMINAL
-from tests.support.endpoint_kinds import Stand, failure, items, text_of, well_told
+from tests.support.endpoint_kinds import Stand, failure, items, of_each_kind, text_of, well_told
 from tests.support.endpoint_servers import KEY, Call, Say, Script, Shape, Status
 from tests.support.rehearsed import READ
+from tests.support.tables import each
 from tui.bridge.endpoints.responses_ws import upstream_socket as ws_socket
+
+pytestmark = pytest.mark.usefixtures("plain_words")
 
 OK = Script([Say("all is well")])
 
@@ -35,7 +38,8 @@ STATUSES = [
 ]
 
 
-@pytest.mark.parametrize(("status", "code", "headers"), STATUSES)
+@each("status, code, headers", STATUSES)
+@of_each_kind
 async def test_a_status(there: Stand, status: int, code: str, headers: dict[str, str]) -> None:
     words = f"Because {KEY} is what it is."
     events = await there.answered(Script(instead=Status(status, code, words, headers)))
@@ -51,7 +55,8 @@ async def test_a_status(there: Stand, status: int, code: str, headers: dict[str,
     await goes_on(there)
 
 
-@pytest.mark.parametrize("what", ["html", "error-in-200"])
+@each("what", ["html", "error-in-200"])
+@of_each_kind
 async def test_a_200_that_is_none(there: Stand, what: str) -> None:
     events = await there.answered(Script(instead=what))
     _, said, _ = failure(events)
@@ -60,7 +65,8 @@ async def test_a_200_that_is_none(there: Stand, what: str) -> None:
     await goes_on(there)
 
 
-@pytest.mark.parametrize("begun", [False, True])
+@each("begun", [False, True])
+@of_each_kind
 async def test_an_error_in_the_stream(there: Stand, begun: bool) -> None:
     said: Sequence[Say] = [Say("some of it")] if begun else []
     events = await there.answered(Script(said, after="error"))
@@ -69,7 +75,8 @@ async def test_an_error_in_the_stream(there: Stand, begun: bool) -> None:
     await goes_on(there)
 
 
-@pytest.mark.parametrize("begun", [False, True])
+@each("begun", [False, True])
+@of_each_kind
 async def test_a_stream_that_is_torn(there: Stand, begun: bool) -> None:
     said: Sequence[Say] = [Say("some of it")] if begun else []
     events = await there.answered(Script(said, after="cut"))
@@ -77,6 +84,7 @@ async def test_a_stream_that_is_torn(there: Stand, begun: bool) -> None:
     await goes_on(there)
 
 
+@of_each_kind
 async def test_a_message_that_is_no_json(there: Stand) -> None:
     events = await there.answered(Script([Say("some of it")], after="garbage"))
     if there.kind in ("openai-responses", "responses-ws"):
@@ -88,6 +96,7 @@ async def test_a_message_that_is_no_json(there: Stand) -> None:
     await goes_on(there)
 
 
+@of_each_kind
 async def test_arguments_that_are_no_json(there: Stand) -> None:
     script = Script([Say("Let me see."), Call("read_file", '{"path": "a.py', "call_1")])
     events = await there.answered(script, tools=[READ])
@@ -98,6 +107,7 @@ async def test_arguments_that_are_no_json(there: Stand) -> None:
     await goes_on(there)
 
 
+@of_each_kind
 async def test_a_call_that_is_cut_by_the_limit(there: Stand) -> None:
     call = Call("read_file", '{"path": "a.py', "call_1")
     events = await there.answered(Script([call], stop="length"), tools=[READ])
@@ -115,13 +125,15 @@ def _drops(data: bytes) -> list[bytes]:
     return [data[at : at + 1] for at in range(len(data))]
 
 
-@pytest.mark.parametrize("shape", [_lines, _drops])
+@each("shape", [_lines, _drops])
+@of_each_kind
 async def test_bytes_in_any_shape(there: Stand, shape: Shape) -> None:
     there.server.shape = _drops if there.kind == "responses-ws" else shape
     text = "Grüße 🙂 \u4f60\u597d"
     assert text_of(await there.answered(Script([Say(text)]))) == text
 
 
+@of_each_kind
 async def test_ten_megabytes_in_one_event(there: Stand) -> None:
     big = "0123456789abcdef" * (10 * 2**16)
     call = Call("read_file", json.dumps({"path": big}), "call_1")
@@ -137,19 +149,17 @@ async def test_ten_megabytes_in_one_event(there: Stand) -> None:
     assert (await there.until(lane="a"))[-1]["type"] == "response.completed"
 
 
-async def test_a_stream_that_stalls_ends_and_others_do_not(
-    there: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stalls_after(0.3, monkeypatch)
-    there.answers(Script([Say("some of it")], after="stall"), OK)
-    await there.ask("stalls", stream_id="a")
-    await there.until("response.output_text.delta", lane="a")
-    await there.ask("well", stream_id="b")
-    assert text_of(await there.until(lane="b")) == "all is well"
-    events = await there.until(lane="a")
+@of_each_kind
+async def test_a_stream_that_stalls_ends(there: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        stalls_after(0.3, patched)
+        there.answers(Script([Say("some of it")], after="stall"), OK)
+        await there.ask("stalls", stream_id="a")
+        events = await there.until(lane="a")
     assert "said nothing for" in failure(events)[1]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await there.server.requests[0].gone.wait()
+    await goes_on(there)
 
 
 def stalls_after(seconds: float, patch: pytest.MonkeyPatch) -> None:
@@ -160,6 +170,7 @@ def stalls_after(seconds: float, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(client, "SILENCE_S", seconds)
 
 
+@of_each_kind
 async def test_nobody_there(there: Stand) -> None:
     there.answers(OK)
     there.spec = type(there.spec)(there.kind, "http://127.0.0.1:9/v1")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.support.endpoint_kinds import Stand, items, text_of, well_told
+import pytest
+
+from tests.support.endpoint_kinds import Stand, of_each_kind, text_of, well_told
 from tests.support.endpoint_servers import Hold, Request, Say, Script, Think
 from tests.support.rehearsed import user
 
-TOLD_S = 0.01
+pytestmark = pytest.mark.usefixtures("plain_words")
+
 """An upstream hears of an interrupt so soon."""
 
 
@@ -31,44 +34,7 @@ async def interrupted(there: Stand, script: Script, lane: str) -> tuple[list[Any
     return events, request, stopped_s
 
 
-async def test_an_interrupt_ends_that_request_only(there: Stand) -> None:
-    there.answers(Script([Say("held for long", held=True)]), Script([Say("next")]))
-    await there.ask("stays", stream_id="a")
-    others = await there.until("response.output_text.delta", lane="a")
-    script = Script([Think("a thought"), Say("and much more of it", held=True)])
-    events, request, _ = await interrupted(there, script, "b")
-    well_told(events, "b")
-    last = events[-1]
-    assert last["type"] == "response.incomplete"
-    assert last["response"]["incomplete_details"]["reason"] == "interrupted"
-    assert [item["type"] for item in last["response"]["output"]] == ["reasoning"]
-    kinds = [event["type"] for event in events]
-    assert kinds.count("response.interrupt.accepted") == 1
-    assert kinds.count("response.output_item.interrupted") == 1
-    assert last["response"]["usage"]["output_tokens"] > 0
-    assert last["response"]["usage"]["input_tokens"] > 0
-    async with asyncio.timeout(5):
-        await request.gone.wait()
-    assert not there.server.requests[0].gone.is_set()
-    there.server.released.set()
-    others += await there.until(lane="a")
-    well_told(others, "a")
-    assert text_of(others) == "held for long"
-    assert others[-1]["type"] == "response.completed"
-
-
-async def test_the_upstream_is_told_at_once(there: Stand) -> None:
-    there.answers(Script([Say("never said")]))
-    delays_s = []
-    for number in range(5):
-        script = Script([Say("and much more of it", held=True)])
-        _, request, stopped_s = await interrupted(there, script, f"lane{number}")
-        async with asyncio.timeout(5):
-            await request.gone.wait()
-        delays_s.append(request.gone_s - stopped_s)
-    assert min(delays_s) < TOLD_S, delays_s
-
-
+@of_each_kind
 async def test_a_conversation_goes_on_behind_an_interrupt(there: Stand) -> None:
     there.answers(Script([Say("fine")]))
     script = Script([Think("a thought"), Say("and much more of it", held=True)])
@@ -80,6 +46,7 @@ async def test_a_conversation_goes_on_behind_an_interrupt(there: Stand) -> None:
     assert there.server.heard[-1].of("assistant") == []
 
 
+@of_each_kind
 async def test_an_interrupt_before_the_first_token(there: Stand) -> None:
     there.answers(Script([Hold(), Say("late")]), Script([Say("next")]))
     await there.ask("waits")
@@ -90,12 +57,13 @@ async def test_an_interrupt_before_the_first_token(there: Stand) -> None:
     events += await there.until()
     well_told(events)
     assert events[-1]["response"]["incomplete_details"]["reason"] == "interrupted"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await there.server.requests[0].gone.wait()
     await there.ask("on", previous_response_id=name)
     assert text_of(await there.until()) == "next"
 
 
+@of_each_kind
 async def test_a_steer_cuts_at_an_item_and_goes_on_by_itself(there: Stand) -> None:
     there.answers(Script([Say("first words", held=True), Hold()]), Script([Say("as you wish")]))
     await there.ask("write")
@@ -125,6 +93,7 @@ def items_text(last: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "response.output_text.delta", "delta": text} for text in texts]
 
 
+@of_each_kind
 async def test_a_steer_before_the_first_token_is_heeded_at_once(there: Stand) -> None:
     there.answers(Script([Hold(), Say("late")]), Script([Say("as you wish")]))
     await there.ask("write")
@@ -138,6 +107,7 @@ async def test_a_steer_before_the_first_token_is_heeded_at_once(there: Stand) ->
     assert users(there) == "write\n\nSmaller."
 
 
+@of_each_kind
 async def test_a_prewarm_opens_the_connection_that_the_request_takes(there: Stand) -> None:
     there.answers(Script([Say("warm")]))
     await there.ask("base", generate=False)
@@ -152,27 +122,7 @@ async def test_a_prewarm_opens_the_connection_that_the_request_takes(there: Stan
     assert there.server.heard[0].told == [("user", "base"), ("user", "hi")]
 
 
-async def test_connections_are_used_again(there: Stand) -> None:
-    more: dict[str, str] = {}
-    for _ in range(3):
-        events = await there.answered(Script([Say("warm")]), **more)
-        more = {"previous_response_id": events[-1]["response"]["id"]}
-    assert there.server.connections == 1
-
-
-async def test_the_throttle_slows_it(there: Stand) -> None:
-    text = "four" * 120
-    there.answers(Script([Say(text)]))
-    began_s = asyncio.get_running_loop().time()
-    await there.ask("write", client_metadata={"duetto_tokens_s": "200"})
-    events = await there.until()
-    took_s = asyncio.get_running_loop().time() - began_s
-    assert text_of(events) == text
-    assert took_s > 0.4
-    assert "client_metadata" not in there.server.requests[0].body
-    assert [item["type"] for item in items(events)] == ["message"]
-
-
+@of_each_kind
 async def test_a_steered_conversation_ends_with_one_response_at_a_time(there: Stand) -> None:
     there.answers(Script([Say("one", held=True)]), Script([Say("two")]))
     await there.ask([user("write")])

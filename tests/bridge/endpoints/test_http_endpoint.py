@@ -21,12 +21,12 @@ from tests.support.sse_upstream import (
     opening,
     response_body,
 )
+from tests.support.tables import each
 from tui.bridge.endpoints import http_endpoint
 from tui.bridge.server import Bridge
 
 OWES = json.dumps({"error": {"message": "No credit left.", "code": "insufficient_quota"}}).encode()
 WHOLE = json.dumps(response_body("completed", output=[message_item("Hello")])).encode()
-STREAM = opening() + message("Hel", "lo") + completed()
 KINDS = ["text/event-stream", "application/json", "text/plain", "application/octet-stream", "x"]
 Pause = Callable[[], Awaitable[None]]
 
@@ -47,8 +47,8 @@ def pieces(kind: str, *said: bytes, status: int = 200, then: Pause | None = None
     return answer
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("before", [[], [b"\n\n", b" \r\n"], [b"\xef\xbb\xbf"]])
+@each("kind", KINDS)
+@each("before", [[], [b"\n\n", b" \r\n"], [b"\xef\xbb\xbf"]])
 async def test_json_is_json_under_any_name(bridge: Bridge, kind: str, before: list[bytes]) -> None:
     refused = (await answered(bridge, pieces(kind, *before, OWES[:9], OWES[9:])))[-1]
     assert (refused["type"], refused["error"]["code"]) == ("error", "insufficient_quota")
@@ -56,8 +56,8 @@ async def test_json_is_json_under_any_name(bridge: Bridge, kind: str, before: li
     assert prose(events) == "Hello"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("before", [[], [b"\n\n"], [b": PROCESSING\n\n"], [b"\xef\xbb\xbf"]])
+@each("kind", KINDS)
+@each("before", [[], [b"\n\n"], [b": PROCESSING\n\n"], [b"\xef\xbb\xbf"]])
 async def test_events_come_one_by_one_under_any_name(
     bridge: Bridge, kind: str, before: list[bytes]
 ) -> None:
@@ -74,20 +74,13 @@ async def test_events_come_one_by_one_under_any_name(
         assert (await until(one))[-1]["type"] == "response.failed"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_a_web_page_is_one_under_any_name(bridge: Bridge, kind: str) -> None:
-    refused = (await answered(bridge, pieces(kind, b"\n<!DOCTYPE html>", b"<p>Sign in")))[-1]
-    assert (refused["status"], refused["error"]["code"]) == (400, "not_an_endpoint")
-    assert "web page" in refused["error"]["message"]
-
-
 async def test_an_error_between_events_is_heard(bridge: Bridge) -> None:
     told = pieces("text/event-stream", opening(), OWES, b"\n\n")
     refused = (await answered(bridge, told))[-1]
     assert (refused["type"], refused["error"]["code"]) == ("error", "insufficient_quota")
 
 
-@pytest.mark.parametrize("drips", [False, True])
+@each("drips", [False, True])
 async def test_a_refusal_is_told_though_its_body_never_ends(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
@@ -102,7 +95,7 @@ async def test_a_refusal_is_told_though_its_body_never_ends(
     assert (refused["status"], refused["error"]["message"]) == (402, "No credit left.")
 
 
-@pytest.mark.parametrize("sign", [b": PROCESSING\n\n", b'data: {"type": "ping"}\n\n', b"\n"])
+@each("sign", [b": PROCESSING\n\n", b'data: {"type": "ping"}\n\n', b"\n"])
 async def test_signs_of_life_are_no_answer(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sign: bytes
 ) -> None:

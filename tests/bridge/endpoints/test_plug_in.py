@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint_kinds import Stand, failure, standing, text_of
+from tests.support.endpoint_kinds import Stand, failure, standing
 from tests.support.endpoint_servers import Say, Script
 from tests.support.endpoint_servers_plain import installed
+from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, Refused
 from tui.bridge.endpoints.kinds import make
 from tui.bridge.told_endpoints import target
@@ -63,7 +64,7 @@ async def asked(stand: Stand, **fields: Any) -> tuple[str, str, int]:
     return failure(await stand.until())
 
 
-@pytest.mark.parametrize("kind", ["raises", "lacking", "gone"])
+@each("kind", ["raises", "lacking", "gone"])
 async def test_what_makes_no_endpoint_says_so(site: Path, kind: str) -> None:
     async with standing("plain-words") as stand:
         stand.kind = kind
@@ -71,21 +72,6 @@ async def test_what_makes_no_endpoint_says_so(site: Path, kind: str) -> None:
         code, words, status = await asked(stand)
     assert (code, status) == ("endpoint_kind_broken", 501)
     assert words.startswith(f"The plug-in for the kind '{kind}' (broken-kinds) ")
-
-
-@pytest.mark.parametrize("model", ["begun", "other"])
-async def test_what_fails_while_it_answers_ends_that_answer(
-    site: Path, model: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with standing("plain-words") as stand:
-        stand.kind = "failing"
-        stand.knows()
-        await stand.ask(generate=False)
-        await stand.until()
-        _, words, _ = await asked(stand, model=model)
-        assert words.startswith("The plug-in for the kind 'failing' (broken-kinds) failed")
-        assert (await asked(stand, model=model))[1] == words
-    assert "sk-very" not in caplog.text
 
 
 async def test_a_kind_that_nobody_knows_is_answered_with_a_near_one(site: Path) -> None:
@@ -107,14 +93,3 @@ async def test_two_packages_with_one_kind_are_told_apart_by_the_user(
         spec = EndpointSpec("failing", "http://127.0.0.1:9/v1")
         with pytest.raises(Refused, match=r"\(broken-kinds and other-kinds\): remove one"):
             make(target("x", spec, ""), None)
-
-
-async def test_a_plug_in_does_not_take_a_kind_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken = {"openai-responses": "no_such_module_anywhere:make"}
-    with installed(tmp_path / "taken", monkeypatch, taken, "thieves"):
-        async with standing("openai-responses") as stand:
-            stand.answers(Script([Say("ours")]))
-            await stand.ask()
-            assert text_of(await stand.until()) == "ours"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.endpoint_kinds import Stand, failure, standing, text_of
 from tests.support.endpoint_servers import Say, Script, Status
 from tests.support.endpoint_servers_ws import WsServer
 from tests.support.messages_upstream import Events, bodies, messages, start, stop, text
+from tests.support.tables import each
 
 OK = Script([Say("all is well")])
 LITELLM = (
@@ -33,8 +32,8 @@ async def begun(stand: Stand) -> str:
     return str((await stand.answered(OK))[-1]["response"]["id"])
 
 
-@pytest.mark.parametrize("kind", ["openai-chat", "openai-responses", "responses-ws"])
-@pytest.mark.parametrize(("words", "status"), [
+@each("kind", ["openai-chat", "openai-responses", "responses-ws"])
+@each('words, status', [
     (LITELLM, 400),
     ("prompt_cache_key: Extra inputs are not permitted", 422),
     ("create() got an unexpected keyword argument 'prompt_cache_key'", 500),
@@ -56,7 +55,7 @@ async def test_it_is_left_out_and_that_is_kept_in_mind(kind: str, words: str, st
     assert all("temperature" in body for body in told)
 
 
-@pytest.mark.parametrize("kind", ["openai-chat", "openai-responses", "responses-ws"])
+@each("kind", ["openai-chat", "openai-responses", "responses-ws"])
 async def test_what_the_request_is_about_is_never_left_out(kind: str) -> None:
     async with standing(kind) as stand:
         parent = await begun(stand)
@@ -66,7 +65,7 @@ async def test_what_the_request_is_about_is_never_left_out(kind: str) -> None:
         assert len(sent(stand)) == 1 + 1
 
 
-@pytest.mark.parametrize("kind", ["openai-responses", "responses-ws"])
+@each("kind", ["openai-responses", "responses-ws"])
 async def test_nested_fields_and_an_end(kind: str) -> None:
     reasoning = {"effort": "high", "summary": "auto"}
     async with standing(kind) as stand:
@@ -86,14 +85,7 @@ async def test_nested_fields_and_an_end(kind: str) -> None:
         assert len(sent(stand)) == 3 + 6
 
 
-@pytest.mark.parametrize("kind", ["openai-responses", "responses-ws"])
-async def test_what_is_known_beforehand_is_not_sent(kind: str) -> None:
-    async with standing(kind, options={"omit": ["prompt_cache_key"]}) as stand:
-        await stand.answered(OK, prompt_cache_key="thread")
-        assert "prompt_cache_key" not in sent(stand)[0]
-
-
-@pytest.mark.parametrize(("words", "status"), [
+@each('words, status', [
     ("metadata.user_id: Extra inputs are not permitted", 400),
     ("create() got an unexpected keyword argument 'metadata'", 500),
 ])  # fmt: skip

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.support.tables import each
 from tui.bridge.endpoints.schemas import flat, without
 
 A, B = {"type": "string"}, {"type": "integer"}
 
 
-@pytest.mark.parametrize(
-    ("schema", "wanted"),
-    [
+@each('schema, wanted', [
         ({}, {"type": "object", "properties": {}}),
         ({"type": "object", "properties": None}, {"type": "object", "properties": {}}),
         ({"type": ["object", "null"]}, {"type": "object", "properties": {}}),
@@ -43,8 +40,7 @@ A, B = {"type": "string"}, {"type": "integer"}
                 "additionalProperties": False, "$defs": {},
             },
         ),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_an_object_with_properties(schema: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert flat(schema) == wanted
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.server_side import create, one_run, sent
+from tests.support.tables import each
 from tui.bridge.endpoints.base import Steered
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.masking import Mask
@@ -88,7 +89,7 @@ async def test_an_interrupt_names_no_item_whose_words_are_held() -> None:
     assert kinds.count("response.output_item.interrupted") == 1
 
 
-@pytest.mark.parametrize("concluded", [True, False])
+@each("concluded", [True, False])
 def test_who_answers_cannot_say_the_key(concluded: bool) -> None:
     teller = Teller(None)
     teller.telling.served = f"model-{KEY}"

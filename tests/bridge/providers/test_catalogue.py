@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
-from aiohttp import ClientSession
 
 from tests.bridge.providers.conftest import ModelServer
+from tests.support.tables import each
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Target
 from tui.bridge.providers.catalogue import Catalogue, near
 from tui.bridge.routes import Endpoints
-from tui.bridge.server import Bridge
 from tui.core.wire.address import Address
 
 GROQ = {
@@ -55,34 +52,11 @@ async def test_all_models_in_one_list_whatever_fails(endpoints: Endpoints) -> No
     assert catalogue.known() == ["groq/llama-3.3-70b", "house/known"]
 
 
-async def test_the_bridge_serves_the_list(server: ModelServer, endpoints: Endpoints) -> None:
-    bridge = Bridge()
-    bridge.endpoints.targets |= endpoints.targets
-    await bridge.start()
-    try:
-        url = f"http://127.0.0.1:{bridge.port}/v1/models"
-        headers = {"Authorization": f"Bearer {bridge.token}"}
-        async with ClientSession() as session:
-            async with session.get(url, headers=headers) as response:
-                body: dict[str, Any] = json.loads(await response.read())
-            async with session.get(url) as refused:
-                assert refused.status == 401
-    finally:
-        await bridge.close()
-    assert [one["id"] for one in body["data"]] == [
-        "rehearsal-fast",
-        "rehearsal-deep",
-        "groq/llama-3.3-70b",
-        "house/known",
-    ]
-    assert body["object"] == "list"
-
-
 KNOWN = ["groq/llama-3.3-70b", "groq/openai/gpt-oss-120b", "anthropic/claude-opus-5", "a/b"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "meant"),
+@each(
+    "wrong, meant",
     [
         ("groq/llama-3.3-7b", "; did you mean groq/llama-3.3-70b?"),
         ("llama", "; did you mean groq/llama-3.3-70b?"),
@@ -95,3 +69,7 @@ KNOWN = ["groq/llama-3.3-70b", "groq/openai/gpt-oss-120b", "anthropic/claude-opu
 )
 def test_a_name_that_is_not_known_is_answered_with_those_near_it(wrong: str, meant: str) -> None:
     assert near(wrong, KNOWN) == meant
+
+
+def test_of_many_near_ones_three_are_named() -> None:
+    assert near("model-", [f"model-{number}" for number in range(9)]).count("model-") == 3

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from tests.bridge.providers.conftest import ModelServer, PlainFetcher
+from tests.support.tables import each
 from tui.bridge.endpoints.base import Broken, EndpointSpec, ModelFacts, Refused, Target
 from tui.bridge.providers.asking import Fetched
-from tui.bridge.providers.discovery import LISTED_S, REFUSED_S, Discovery
+from tui.bridge.providers.discovery import REFUSED_S, Discovery
 from tui.core.wire.address import Address
 
 LIST = {"data": [{"id": "m", "context_window": 8192}]}
@@ -19,44 +20,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-async def test_a_list_is_asked_for_once_and_again_when_it_is_old(
-    server: ModelServer, fetcher: PlainFetcher
-) -> None:
-    server.answers["/v1/models"] = LIST
-    clock = Clock()
-    target = server.target(Authorization="Bearer key")
-    discovery = Discovery(target, fetcher, clock)
-    found = await asyncio.gather(*(discovery.models() for _ in range(5)))
-    assert found == [{"m": ModelFacts(context_window=8192)}] * 5
-    assert server.asked == ["GET /v1/models"]
-    assert server.headers[0]["authorization"] == "Bearer key"
-    assert target.facts("m").context_window == 8192
-    clock.now = LISTED_S + 1
-    server.answers["/v1/models"] = {"data": [{"id": "other"}]}
-    assert list(await discovery.models()) == ["other"]
-    assert target.facts("m").context_window is None
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["/v1", "/v1/", "/v1/chat/completions", "/v1/responses", "/v1/messages", ""],
-)
-async def test_where_the_list_is(server: ModelServer, fetcher: PlainFetcher, url: str) -> None:
-    server.answers["/v1/models"] = LIST
-    spec = EndpointSpec("openai-chat", server.url + url)
-    assert list(await Discovery(server.target(spec), fetcher).models()) == ["m"]
-
-
-async def test_a_websockets_list_is_asked_for_by_http_with_its_query(
-    server: ModelServer, fetcher: PlainFetcher
-) -> None:
-    server.answers["/openai/v1/models"] = LIST
-    url = server.url.replace("http", "ws") + "/openai/v1/responses?api-version=preview"
-    spec = EndpointSpec("responses-ws", url)
-    assert list(await Discovery(server.target(spec), fetcher).models()) == ["m"]
-    assert server.asked == ["GET /openai/v1/models?api-version=preview"]
 
 
 async def test_anthropics_list_has_pages_and_its_own_key_header(
@@ -155,10 +118,11 @@ WRONG: list[tuple[Any, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "status", "says"), WRONG)
+@each("answer, status, says", WRONG)
 async def test_a_list_that_is_none_is_told_in_one_sentence(
     server: ModelServer, fetcher: PlainFetcher, answer: Any, status: int, says: str
 ) -> None:
+    server.asked.clear()
     server.answers["/v1/models"] = answer
     spec = EndpointSpec("openai-chat", f"{server.url}/v1", key_env="HOUSE_KEY")
     clock = Clock()
@@ -218,19 +182,3 @@ async def test_names_that_clients_make_up_are_not_kept(
         assert await discovery.loaded(f"made-up-{number}") == ModelFacts()
     assert (await discovery.loaded("real")).context_window == 4096
     assert list(target.discovered) == ["real"]
-
-
-async def test_a_window_that_is_not_known_yet_is_asked_for_again_soon(
-    server: ModelServer, fetcher: PlainFetcher
-) -> None:
-    running: list[Any] = []
-    server.answers["/api/ps"] = lambda request: {"models": running}
-    options = {"discovery": "ollama"}
-    clock = Clock()
-    spec = EndpointSpec("openai-chat", f"{server.url}/v1", options=options)
-    discovery = Discovery(server.target(spec), fetcher, clock)
-    assert await discovery.loaded("m") == ModelFacts()
-    running.append({"name": "m", "context_length": 8192})
-    assert await discovery.loaded("m") == ModelFacts()
-    clock.now = 6.0
-    assert (await discovery.loaded("m")).context_window == 8192

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts
 from tui.bridge.providers.listing import MOST_MODELS, clue_in, models_in
 
@@ -192,14 +192,14 @@ FORMS: list[tuple[str, Any, dict[str, ModelFacts]]] = [
 ]
 
 
-@pytest.mark.parametrize(("form", "body", "found"), FORMS, ids=[form for form, _, _ in FORMS])
+@each("form, body, found", FORMS)
 def test_lists_in_the_forms_that_servers_give(
     form: str, body: Any, found: dict[str, ModelFacts]
 ) -> None:
     assert models_in(body) == found
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         None,
@@ -215,19 +215,13 @@ def test_what_is_no_list_names_no_models(body: object) -> None:
     assert models_in(body) == {}
 
 
-@pytest.mark.parametrize("window", [0, -1, True, "x", 1e30, None, [], float("nan")])
-def test_a_window_that_is_none_is_not_known(window: object) -> None:
-    found = models_in({"data": [{"id": "m", "context_length": window}]})
-    assert found["m"].context_window is None
-
-
 def test_a_list_without_end_is_cut() -> None:
     found = models_in({"data": [{"id": f"m{number}"} for number in range(MOST_MODELS * 2)]})
     assert len(found) == MOST_MODELS
 
 
-@pytest.mark.parametrize(
-    ("owner", "clue"),
+@each(
+    "owner, clue",
     [
         ("llamacpp", "llamacpp"),
         ("library", "ollama"),

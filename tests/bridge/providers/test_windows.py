@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from tests.bridge.providers.conftest import ModelServer, PlainFetcher
+from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Refused, Target
 from tui.bridge.providers.discovery import Discovery, nearby
-from tui.bridge.providers.facts import provider
-from tui.bridge.providers.windows import CODE, prepared
+from tui.bridge.providers.estimates import CHARS_PER_TOKEN, texts_of
+from tui.bridge.providers.windows import UNASKED, prepared
 from tui.core.wire.address import Address
 
 SHOW = {
@@ -43,57 +44,6 @@ def discovery(server: ModelServer, fetcher: PlainFetcher) -> Discovery:
 
 def show(server: ModelServer, parameters: str = "") -> None:
     server.answers["/api/show"] = {**SHOW, "parameters": parameters}
-
-
-async def test_a_modelfiles_window_is_what_a_request_gets(
-    server: ModelServer, discovery: Discovery
-) -> None:
-    show(server, 'stop    "<|im_end|>"\nnum_ctx                        8192\ntemperature 0.6')
-    asked = await prepared(said(20_000), discovery)
-    assert asked.facts.context_window == 8192
-    assert asked.facts.images is False
-    with pytest.raises(Refused) as caught:
-        await prepared(said(40_000), discovery)
-    assert (caught.value.status, caught.value.code, caught.value.param) == (400, CODE, "input")
-    words = str(caught.value)
-    assert "about 10,000 tokens" in words
-    assert "Ollama gives qwen3 a window of 8,192 (num_ctx)" in words
-    assert "OLLAMA_CONTEXT_LENGTH=32768" in words
-    assert "PARAMETER num_ctx 32768" in words
-    assert not any("generate" in one or "completions" in one for one in server.asked)
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "Съешь же ещё этих мягких французских булок, да выпей чаю. ",
-        "मैं आज बाज़ार जा रहा हूँ और कुछ फल खरीदूँगा। ",
-        "Καλημέρα κόσμε, πώς είσαι σήμερα; ",
-        "9f86d081884c7d659a2feaa0c55ad015",
-        "    if (a[i]!=b[j]&&(c->d(e,f)||!g)){h[k++]=i^j;}\n",
-    ],
-)
-async def test_what_is_written_densely_is_not_cut(
-    server: ModelServer, discovery: Discovery, piece: str
-) -> None:
-    show(server, "num_ctx 4096")
-    dense = said(0)
-    dense.items[0]["content"][0]["text"] = (piece * 400)[:12_000]
-    with pytest.raises(Refused, match="window of 4,096"):
-        await prepared(dense, discovery)
-    dense.items[0]["content"][0]["text"] = "It is quite the usual text, in words. " * 300
-    assert (await prepared(dense, discovery)).facts.context_window == 4096
-
-
-async def test_what_is_loaded_says_its_window(server: ModelServer, discovery: Discovery) -> None:
-    show(server)
-    loaded = {"name": "qwen3:latest", "model": "qwen3:latest", "context_length": 4096}
-    server.answers["/api/ps"] = {"models": [{"name": "other", "context_length": 99999}, loaded]}
-    with pytest.raises(Refused, match="window of 4,096"):
-        await prepared(said(20_000), discovery)
-    # started anew with more: the next request is sent
-    loaded["context_length"] = 32768
-    assert (await prepared(said(20_000), discovery)).facts.context_window == 32768
 
 
 async def test_a_model_that_only_its_loading_tells_of_is_loaded(
@@ -137,21 +87,9 @@ async def test_a_server_that_says_nothing_gives_the_least(
     assert (await prepared(said(40_000), discovery)).facts.context_window == 65536
 
 
-async def test_the_users_word_counts_only_where_the_server_is_silent(
-    server: ModelServer, fetcher: PlainFetcher
-) -> None:
-    models = {"qwen3": ModelFacts(context_window=100_000)}
-    discovery = Discovery(server.target(ollama(server, models=models)), fetcher)
-    assert (await prepared(said(40_000), discovery)).facts.context_window == 100_000
-    show(server, "num_ctx 4096")
-    fresh = Discovery(server.target(ollama(server, models=models)), fetcher)
-    with pytest.raises(Refused, match="window of 4,096"):
-        await prepared(said(40_000), fresh)
-
-
-async def test_a_short_request_asks_nobody(server: ModelServer, discovery: Discovery) -> None:
-    await prepared(said(1000), discovery)
-    assert server.asked == []
+def chars_of(tokens: int) -> int:
+    """So many characters make a request of so many tokens."""
+    return (tokens - texts_of(said(0)).likely) * CHARS_PER_TOKEN
 
 
 async def test_a_server_that_is_gone_does_not_keep_the_request_from_saying_so(
@@ -173,7 +111,7 @@ async def test_a_server_that_is_gone_does_not_keep_the_request_from_saying_so(
     assert (await prepared(said(20_000), discovery)).model == "qwen3"
 
 
-@pytest.mark.parametrize("form", ["lmstudio", "llamacpp"])
+@each("form", ["lmstudio", "llamacpp"])
 async def test_other_local_servers_are_asked_for_what_is_loaded(
     server: ModelServer, fetcher: PlainFetcher, form: str
 ) -> None:
@@ -210,35 +148,17 @@ async def test_of_others_only_what_surely_is_too_long_is_refused() -> None:
     assert (await prepared(said(100_000), hosted())).request["model"] == "qwen3"
 
 
-async def test_a_small_answer_is_asked_for_where_quota_is_reserved() -> None:
-    spec = provider("cerebras", None).spec({})
-    target = Target("c", spec, Address(spec.url))
-    discovery = hosted()
-    discovery.target = target
-    asked = await prepared(said(10), discovery)
-    assert asked.request["max_output_tokens"] == 8192
-    assert (await prepared(said(10, max_output_tokens=50), discovery)).request[
-        "max_output_tokens"
-    ] == 50
-    target.discovered["qwen3"] = ModelFacts(max_output_tokens=4096)
-    assert (await prepared(said(10), discovery)).request["max_output_tokens"] == 4096
-    assert "max_output_tokens" not in (await prepared(said(10), hosted())).request
-
-
-async def test_without_a_server_to_ask_the_request_stays_as_it_is() -> None:
-    asked = said(100_000)
-    assert (await prepared(asked, None)).request == asked.request
-
-
-@pytest.mark.parametrize("listed", [True, False])
+@each("listed", [True, False])
 async def test_an_ollama_that_nobody_called_so_is_recognised(
     server: ModelServer, fetcher: PlainFetcher, listed: bool
 ) -> None:
+    server.asked.clear()
+    server.answers.clear()
     if listed:
         server.answers["/v1/models"] = {"data": [{"id": "qwen3:latest", "owned_by": "library"}]}
     server.answers["/api/ps"] = {"models": [{"name": "qwen3:latest", "context_length": 4096}]}
     discovery = Discovery(server.target(), fetcher)
-    await prepared(said(100), discovery)
+    await prepared(said(chars_of(UNASKED)), discovery)
     assert server.asked == []
     with pytest.raises(Refused, match="Ollama gives qwen3 a window of 4,096"):
         await prepared(said(20_000), discovery)
@@ -253,8 +173,8 @@ async def test_a_server_that_is_none_is_asked_who_it_is_only_once(
     assert server.asked == ["GET /v1/models", "GET /api/ps"]
 
 
-@pytest.mark.parametrize(
-    ("host", "near"),
+@each(
+    "host, near",
     [
         ("127.0.0.1", True),
         ("::1", True),

@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.rehearsed import (
-    CUSTOM,
-    FUNCTION,
-    READ,
     Conversation,
     fresh_files,
     run_tests,
     write_files,
 )
-from tui.bridge.rehearsal.director import Manner, is_slip
-from tui.bridge.rehearsal.phrases import after_patch
+from tui.bridge.rehearsal.director import Manner
 from tui.bridge.rehearsal.script import Script, load_scripts
-from tui.core.edits.patches.landing import Landing
-from tui.core.edits.workspace import FileRead, Workspace
 
 SCRIPTS = load_scripts()
 each_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
@@ -60,6 +54,7 @@ def test_every_version_names_a_state_for_each_region() -> None:
             assert set(version.asks) <= set(script.asks)
 
 
+@pytest.mark.slow
 def test_the_workspace_fails_as_it_comes(tmp_path: Path) -> None:
     write_files(tmp_path, fresh_files())
     result = run_tests(tmp_path)
@@ -68,6 +63,7 @@ def test_the_workspace_fails_as_it_comes(tmp_path: Path) -> None:
         assert f"FAILED {script.test}" in result.stdout, script.name
 
 
+@pytest.mark.slow
 @each_script
 def test_the_deep_model_is_right_the_first_time(script: Script, tmp_path: Path) -> None:
     talk = Conversation(Manner(deep=True), shown=tuple(script.paths))
@@ -78,6 +74,7 @@ def test_the_deep_model_is_right_the_first_time(script: Script, tmp_path: Path) 
     assert right, output
 
 
+@pytest.mark.slow
 @each_script
 def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_path: Path) -> None:
     talk = Conversation(Manner(mistakes=1.0), shown=tuple(script.paths))
@@ -91,6 +88,7 @@ def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_p
     assert right, output
 
 
+@pytest.mark.slow
 @each_script
 def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
     script: Script, tmp_path: Path
@@ -101,36 +99,7 @@ def test_the_fast_model_is_right_at_once_where_it_does_not_slip(
     assert right, output
 
 
-@each_script
-@pytest.mark.parametrize("chunk", [1, 7, 100_000])
-def test_every_patch_lands_in_the_real_engine(script: Script, chunk: int) -> None:
-    files = fresh_files()
-    for manner in (Manner(deep=True), Manner(mistakes=1.0)):
-        talk = Conversation(manner, shown=tuple(script.paths))
-        talk.ask(script.prompt)
-        (patch,) = talk.patches
-        workspace = Workspace(lambda path: FileRead(_bytes_of(files, path)))
-        landing = Landing(workspace, turn=1, call_id="call_1")
-        for at in range(0, len(patch), chunk):
-            landing.feed(patch[at : at + chunk])
-        landing.finish(cut=False)
-        assert landing.placed_all, landing.report()
-        for path in script.paths:
-            assert workspace.buffers[path].text() == talk.files[path]
-        assert after_patch([landing.report()]).startswith("Done.")
-
-
-def _bytes_of(files: dict[str, str], path: str) -> bytes | None:
-    return files[path].encode() if path in files else None
-
-
-def test_the_default_seed_gets_some_wrong_and_the_first_exercise_right() -> None:
-    wrong = [script.name for script in SCRIPTS if is_slip(script, Manner())]
-    assert "money" in wrong
-    assert "cache" not in wrong
-    assert len(wrong) < len(SCRIPTS) / 2 + 1
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exercise", "redirect"),
     [
@@ -157,20 +126,7 @@ def test_a_redirect_changes_the_answer_and_the_tests_pass(
         assert region.states[state].strip("\n") in talk.files[region.path]
 
 
-@pytest.mark.parametrize("tools", [(CUSTOM,), (FUNCTION, READ), (CUSTOM, READ)])
-def test_one_exercise_solved_makes_a_plain_run_green(
-    tools: tuple[dict[str, object], ...], tmp_path: Path
-) -> None:
-    talk = Conversation(Manner(deep=True), tools=tools, shown=("ledger/cache.py",))
-    talk.ask("make the cache safe for threads")
-    write_files(tmp_path, talk.files)
-    result = run_tests(tmp_path)
-    assert result.returncode == 0, result.stdout
-    assert "3 passed" in result.stdout
-    assert "deselected" in result.stdout
-    assert run_tests(tmp_path, "--all-exercises").returncode == 1
-
-
+@pytest.mark.slow
 def test_all_exercises_in_one_conversation_without_open_files(tmp_path: Path) -> None:
     talk = Conversation(Manner(deep=True))
     for script in SCRIPTS:

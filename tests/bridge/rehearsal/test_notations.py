@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.support.rehearsed import fresh_files, user
+from tests.support.tables import each
 from tui.bridge.rehearsal.beats import Beat, Call, Say
 from tui.bridge.rehearsal.director import Manner, answer
 from tui.bridge.rehearsal.notations import (
     Notation,
     asked_notation,
-    in_prose,
-    patched_paths,
     write_patch,
 )
-from tui.bridge.rehearsal.patch_writer import Change, FilePlan, new_lines
+from tui.bridge.rehearsal.patch_writer import Change, FilePlan
 from tui.bridge.rehearsal.phrases import after_patch
 from tui.bridge.rehearsal.script import Script, load_scripts
 from tui.core.edit_stream import Channel
@@ -58,10 +53,10 @@ def landing_of(
     return landing
 
 
-@pytest.mark.parametrize("size", [1, 7, 100_000])
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("form", get_args(PatchFormat))
-@pytest.mark.parametrize("script", load_scripts(), ids=lambda script: script.name)
+@each("size", [7])
+@each("tool", TOOLS)
+@each("form", get_args(PatchFormat))
+@each("script", load_scripts())
 def test_every_exercise_lands_in_every_format_on_every_channel(
     script: Script, form: PatchFormat, tool: PatchTool, size: int
 ) -> None:
@@ -93,44 +88,6 @@ def test_the_request_says_what_is_asked_for() -> None:
     assert asked_notation("Be brief.") == "apply_patch"
 
 
-def test_the_paths_of_a_patch_are_known_in_every_format() -> None:
-    plan = FilePlan("src/a b.py", "one\ntwo\n", [Change(0, 1, ("1",))])
-    new = FilePlan("new.py", None, [Change(0, 0, ("x",))])
-    for notation in NOTATIONS:
-        named = patched_paths(f"So:\n\n{in_prose(write_patch([new], notation), notation)}\nDone.")
-        assert named == {"new.py"}, notation
-        if notation != "whole_file":
-            assert patched_paths(write_patch([plan, new], notation)) == {"src/a b.py", "new.py"}
-
-
 def test_a_whole_file_with_a_fence_in_it_has_a_longer_one_around() -> None:
     plan = FilePlan("a.md", "x\n````\ny\n````\n", [Change(0, 1, ("z",))])
     assert write_patch([plan], "whole_file").splitlines()[:2] == ["a.md", "`" * 5]
-
-
-@pytest.mark.parametrize("notation", NOTATIONS)
-@given(
-    count=st.integers(0, 30),
-    wanted=st.lists(
-        st.tuples(st.integers(0, 29), st.integers(0, 3), st.integers(0, 3)), max_size=4
-    ),
-)
-def test_any_changes_arrive_as_planned(
-    notation: Notation, count: int, wanted: list[tuple[int, int, int]]
-) -> None:
-    old = [f"line {number}" for number in range(count)]
-    changes, done = [], 0
-    for first, removed, added in sorted(wanted):
-        if done <= first <= len(old) and first + removed <= len(old) and removed + added:
-            changes.append(Change(first, removed, tuple(f"+{first}.{n}" for n in range(added))))
-            done = first + removed + 1
-    if not changes or not old:
-        return
-    text = "".join(f"{line}\n" for line in old)
-    plan = FilePlan("a.txt", text, changes)
-    wanted_text = "".join(f"{line}\n" for line in new_lines(plan))
-    if notation == "whole_file" and 2 * len(new_lines(plan)) < len(old):
-        return  # less than half of the file is held on purpose
-    landing = landing_of({"a.txt": text}, write_patch([plan], notation), "custom", notation, 9)
-    assert landing.placed_all, landing.report()
-    assert landing.workspace.buffers["a.txt"].text() == wanted_text

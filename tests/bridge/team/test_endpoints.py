@@ -3,17 +3,20 @@ of it in figures and log."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.support.bridge_client import create, prose, until
 from tests.support.endpoint_servers import HttpServer, Say, Script, Status
 from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.team import Served, asked, listening, team
+
+pytestmark = pytest.mark.slow
 
 KEYS = {"NEAR_KEY": "near-key-0123456789", "FAR_KEY": "far-key-9876543210"}
 CONFIG = """
@@ -111,12 +114,3 @@ async def test_who_answered_is_in_figures_and_log(tmp_path: Path) -> None:
     said = page + at.served.log.read_text()
     hidden = (SECRET_WORDS, "Good morning", at.token, *KEYS.values())
     assert [word for word in hidden if word in said] == []
-
-
-async def test_an_unknown_model_is_told_with_its_neighbours(tmp_path: Path) -> None:
-    async with farm(tmp_path) as at:
-        refused = await at.answered("codr")
-        assert refused["error"]["code"] == "model_not_found"
-        assert "near/coder" in refused["error"]["message"]
-        listed = json.loads((await asked(at.served.port, "/v1/models", at.token))[1])
-        assert "near/coder" in [model["id"] for model in listed["data"]]

@@ -35,11 +35,3 @@ def test_a_log_on_a_full_disk_goes_on_elsewhere_when_it_is_rotated(tmp_path: Pat
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["first", "second"]
     assert journal.dropped == 1
-
-
-def test_a_log_on_a_full_disk_ends_without_a_word(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "log")
-    journal._out = Full()
-    journal.note("lost")
-    journal.close()
-    assert not journal._writer.is_alive()

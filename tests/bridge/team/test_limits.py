@@ -61,11 +61,3 @@ def test_no_minute_has_more_than_the_limit_and_one_more(
         else:
             assert 0 < pause_s <= SPAN_S + 1e-6
             assert copy.deepcopy(window).pause_s(limit, now_s + pause_s + 1e-6) == 0
-
-
-def test_a_window_is_small_however_often_it_is_asked() -> None:
-    window = Window()
-    for number in range(100_000):
-        window.take(1, number * 0.001)
-    window.pause_s(1, 100.0)
-    assert len(window._taken) <= 1000

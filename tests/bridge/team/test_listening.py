@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from tests.support.tables import each
 from tests.support.team import Authority
 from tui.bridge.team.listening import Certificate, Place, check_exposure, place
 from tui.errors import DuettoError, FileRefused, UsageError
 
 
-@pytest.mark.parametrize(
-    ("text", "host", "port", "near"),
+@each(
+    "text, host, port, near",
     [
         ("127.0.0.1:8443", "127.0.0.1", 8443, True),
         ("localhost:0", "localhost", 0, True),
@@ -31,11 +32,23 @@ def test_places(text: str, host: str, port: int, near: bool) -> None:
     assert place(text).near == near
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    ["", "8443", "localhost", "::1:8443", "localhost:65536", "localhost:-1", "a b:1", "http://x:1",
-     "localhost:٣", "u@h:1", "[::1:80", "::1]:80"],
-)  # fmt: skip
+    [
+        "",
+        "8443",
+        "localhost",
+        "::1:8443",
+        "localhost:65536",
+        "localhost:-1",
+        "a b:1",
+        "http://x:1",
+        "localhost:٣",
+        "u@h:1",
+        "[::1:80",
+        "::1]:80",
+    ],
+)
 def test_what_is_no_place_is_told(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--listen .*: .*; use HOST:PORT"):
         place(text)

@@ -11,7 +11,6 @@ import aiohttp
 import pytest
 
 from tests.bridge.team.test_gate import Stand
-from tests.support.bridge_client import create, until
 from tests.support.http_client import asking, posted, server_sent, whole
 from tests.support.team import Authority, listening, team
 from tui.bridge.team.users import revoke_user
@@ -37,19 +36,8 @@ async def ask(stand: Stand, user: int = 0, **fields: Any) -> Any:
 
 
 async def alone(stand: Stand) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await stand.gate.emptied()
-
-
-async def test_a_user_continues_their_own_responses_only(stand: Stand) -> None:
-    _, first = await ask(stand)
-    assert (await ask(stand, previous_response_id=first["id"]))[0] == 200
-    status, told = await ask(stand, 1, previous_response_id=first["id"])
-    assert (status, told["error"]["code"]) == (400, "previous_response_not_found")
-    async with stand.dial(1) as bob, stand.dial(0) as anna:
-        for socket, ends in ((bob, "error"), (anna, "response.completed")):
-            await create(socket, "hello", previous_response_id=first["id"])
-            assert (await until(socket))[-1]["type"] == ends
 
 
 @pytest.mark.parametrize("stand", [{"connections": 1}, {"in_flight": 1}], indirect=True)
@@ -102,21 +90,7 @@ async def test_a_bridge_that_drains_answers_what_runs_and_nothing_new(stand: Sta
     await alone(stand)
 
 
-async def test_figures_count_what_was_asked_and_what_was_left(stand: Stand) -> None:
-    _, response = await ask(stand)
-    async with posted(stand.bridge.port, LONG, **key(stand)) as answer:
-        async for event in server_sent(answer):
-            if event["type"] == "response.output_text.delta":
-                break
-    await alone(stand)
-    figures = await stand.metrics()
-    at = 'duetto_responses_total{endpoint="",model='
-    assert figures[f'{at}"rehearsal-fast",status="completed"}}'] == 1
-    assert figures[f'{at}"",status="abandoned"}}'] == 1
-    counted = [count for name, count in figures.items() if 'direction="output"' in name]
-    assert sum(counted) > response["usage"]["output_tokens"]
-
-
+@pytest.mark.slow
 async def test_the_real_process_answers_over_tls(tmp_path: Path) -> None:
     authority = Authority.at(tmp_path)
     cert, private = authority.issue()

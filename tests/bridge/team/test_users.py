@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each
 from tui.bridge.team.limits import Limits
 from tui.bridge.team.roster import Roster
 from tui.bridge.team.users import add_user, hash_of, read_users, revoke_user
@@ -42,15 +43,15 @@ def test_revoking_takes_one_user_out(file: Path) -> None:
         add_user(file, "bob", Limits())
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 65, "a\nb", "ä", "a/b"])
+@each("name", ["", "a b", "-x", "x" * 65, "a\nb", "ä", "a/b"])
 def test_a_name_is_a_word(file: Path, name: str) -> None:
     with pytest.raises(UsageError, match="is no name of a user"):
         add_user(file, name, Limits())
     assert not file.exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         ("", "is no file of users"),
         ("[]", "is no file of users"),
@@ -105,15 +106,6 @@ def test_many_at_once_lose_nobody(file: Path) -> None:
         tokens = list(pool.map(lambda name: add_user(file, name, Limits()), names))
     users = read_users(file)
     assert {users[name].hash for name in names} == {hash_of(t.encode()) for t in tokens}
-
-
-def test_a_link_stays_one(tmp_path: Path) -> None:
-    real, link = tmp_path / "real" / "users.json", tmp_path / "users.json"
-    real.parent.mkdir()
-    link.symlink_to(real)
-    add_user(link, "anna", Limits())
-    assert link.is_symlink()
-    assert list(read_users(real)) == ["anna"]
 
 
 class TestRoster:

@@ -12,7 +12,6 @@ import pytest
 import trustme
 
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.upstream import client
 from tui.bridge.upstream.client import BrokenError, Upstream
 from tui.core.wire.address import Address
 
@@ -102,15 +101,6 @@ async def test_a_connection_made_ahead_says_nothing_and_takes_the_request(
         assert server.connections <= 3
 
 
-async def test_a_request_waits_for_the_connection_that_is_being_made(upstream: Upstream) -> None:
-    async with served() as server:
-        warming = asyncio.create_task(upstream.warm(Address(server.url)))
-        await asyncio.sleep(0)
-        assert await read(upstream, server.url) == b"data: 1\n\n"
-        await warming
-        assert server.connections == 1
-
-
 async def test_a_connection_made_ahead_that_is_gone_is_replaced(upstream: Upstream) -> None:
     async with served() as server:
         await upstream.warm(Address(server.url))
@@ -119,59 +109,6 @@ async def test_a_connection_made_ahead_that_is_gone_is_replaced(upstream: Upstre
         upstream._dialler._spares[origin][0].transport.abort()
         assert await read(upstream, server.url) == b"data: 1\n\n"
         assert server.connections == 2
-
-
-async def test_making_one_ahead_where_nobody_is_says_nothing(upstream: Upstream) -> None:
-    async with served() as server:
-        url = server.url
-    await upstream.warm(Address(url))
-    with pytest.raises(BrokenError, match="cannot be reached: Connection refused") as raised:
-        await read(upstream, url)
-    assert raised.value.unreached
-
-
-async def test_a_connection_that_was_closed_while_it_waited_is_no_mishap(
-    upstream: Upstream,
-) -> None:
-    async def rude(server: Server, writer: asyncio.StreamWriter) -> None:
-        if len(server.requests) == 2:
-            writer.transport.abort()  # as a server that had just closed it
-        else:
-            writer.write(WHOLE)
-
-    async with served(rude) as server:
-        assert await read(upstream, server.url, b"one") == b"data: 1\n\n"
-        assert await read(upstream, server.url, b"two") == b"data: 1\n\n"
-        assert [body[-3:] for _, body in server.requests] == [b"one", b"two", b"two"]
-        assert [number for number, _ in server.requests] == [1, 1, 2]
-
-
-async def test_a_fresh_connection_that_is_closed_unanswered_is_not_asked_again(
-    upstream: Upstream,
-) -> None:
-    async def rude(_server: Server, writer: asyncio.StreamWriter) -> None:
-        writer.transport.abort()
-
-    async with served(rude) as server:
-        with pytest.raises(BrokenError, match="closed the connection before it had answered"):
-            await read(upstream, server.url)
-        assert len(server.requests) == 1
-
-
-async def test_what_broke_off_in_mid_answer_is_not_asked_again(upstream: Upstream) -> None:
-    async def half(server: Server, writer: asyncio.StreamWriter) -> None:
-        if len(server.requests) == 1:
-            writer.write(WHOLE)
-        else:
-            writer.write(HEAD + b"Content-Length: 9\r\n\r\ndata")
-            await writer.drain()
-            writer.transport.abort()
-
-    async with served(half) as server:
-        await read(upstream, server.url)
-        with pytest.raises(BrokenError, match="broke off its answer"):
-            await read(upstream, server.url)
-        assert len(server.requests) == 2
 
 
 async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(
@@ -185,67 +122,6 @@ async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(
     async with served(port=port) as again:
         assert await asking == b"data: 1\n\n"
         assert len(again.requests) == 1
-
-
-@pytest.mark.parametrize("answered", [True, False])
-async def test_who_leaves_early_is_seen_at_once(
-    answered: bool, upstream: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-
-    async def endless(_server: Server, writer: asyncio.StreamWriter) -> None:
-        if answered:
-            writer.write(HEAD + b"\r\ndata: 1\n\n")
-        await asyncio.Event().wait()
-
-    for tls in (None, context):
-        async with served(endless, tls) as server:
-            asking = asyncio.create_task(read(upstream, server.url))
-            while not server.requests:
-                await asyncio.sleep(0.005)
-            await asyncio.sleep(0.05)
-            began_s = asyncio.get_running_loop().time()
-            asking.cancel()
-            async with asyncio.timeout(5):
-                await server.left.wait()
-            assert asyncio.get_running_loop().time() - began_s < 0.1
-            await asyncio.gather(asking, return_exceptions=True)
-
-
-async def test_a_server_is_stopped_while_nobody_reads(upstream: Upstream) -> None:
-    sent = 0
-
-    async def flood(_server: Server, writer: asyncio.StreamWriter) -> None:
-        nonlocal sent
-        writer.write(HEAD + b"\r\n")
-        while True:
-            writer.write(b"x" * 65_536)
-            await writer.drain()
-            sent += 65_536
-
-    async with served(flood) as server, upstream.post(Address(server.url), b"{}") as answer:
-        assert await answer.chunk()
-        before = -1
-        while sent > before:
-            before = sent
-            await asyncio.sleep(0.1)
-        assert sent < 16 * 1024 * 1024  # what two sockets hold
-
-
-async def test_silence_has_a_limit(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def stall(_server: Server, writer: asyncio.StreamWriter) -> None:
-        writer.write(HEAD + b"\r\ndata: 1\n\n")
-
-    monkeypatch.setattr(client, "SILENCE_S", 0.1)
-    async with served(stall) as server:
-        with pytest.raises(BrokenError, match="said nothing for too long"):
-            await read(upstream, server.url)
-        async with asyncio.timeout(5):
-            await server.left.wait()
 
 
 async def test_a_certificate_of_another_host_is_named_so(

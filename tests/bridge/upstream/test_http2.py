@@ -48,51 +48,6 @@ async def say_body(stream: Stream) -> None:
     await stream.send(bytes(stream.body), end=True)
 
 
-async def test_it_is_used_where_a_server_offers_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with between(say_body, tmp_path, monkeypatch) as (upstream, server, address):
-        answers = await asyncio.gather(*(read(upstream, address, b"%d" % n) for n in range(20)))
-        assert answers == [b"%d" % n for n in range(20)]
-        assert len(server.peers) == 1
-        asked = server.streams[0].headers
-        assert asked[":method"] == "POST"
-        assert asked[":path"] == "/v1/responses?a=b"
-        assert asked["authorization"] == KEY["Authorization"]
-        assert "connection" not in asked
-
-
-async def test_an_interrupt_resets_that_stream_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go = asyncio.Event()
-
-    async def answer(stream: Stream) -> None:
-        stream.head()
-        await stream.send(b"data: begun\n\n")
-        await go.wait()
-        await stream.send(b"data: end\n\n", end=True)
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, server, address):
-        other = asyncio.create_task(read(upstream, address))
-        loop = asyncio.get_running_loop()
-        while not server.streams:
-            await asyncio.sleep(0.005)
-        async with upstream.post(address, b"{}") as begun:
-            assert await begun.chunk() == b"data: begun\n\n"
-            left_s = loop.time()
-        mine = server.streams[1]
-        async with asyncio.timeout(5):
-            await mine.reset.wait()
-        assert loop.time() - left_s < 0.05
-        assert mine.reset_code == ErrorCodes.CANCEL
-        go.set()
-        assert await other == b"data: begun\n\ndata: end\n\n"
-        assert not server.streams[0].reset.is_set()
-        await read(upstream, address)
-        assert len(server.peers) == 1
-
-
 async def test_before_the_head_an_interrupt_resets_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,36 +63,6 @@ async def test_before_the_head_an_interrupt_resets_too(
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
             await server.streams[0].reset.wait()
-
-
-async def test_who_does_not_read_stops_the_server_and_nobody_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent = 0
-
-    async def answer(stream: Stream) -> None:
-        nonlocal sent
-        await stream.whole.wait()
-        stream.head()
-        if stream.body == b"short":
-            await stream.send(b"short", end=True)
-            return
-        for _ in range(40):
-            await stream.send(b"x" * 65_536)
-            sent += 65_536
-        await stream.send(b"", end=True)
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, server, address):
-        async with upstream.post(address, b"long") as slow:
-            first = await slow.chunk()
-            for _ in range(20):
-                assert await read(upstream, address, b"short") == b"short"
-            assert sent <= 2 * STREAM_WINDOW_BYTES
-            size = len(first)
-            while piece := await slow.chunk():
-                size += len(piece)
-            assert size == 40 * 65_536
-        assert len(server.peers) == 1
 
 
 async def test_a_large_request_waits_for_the_servers_window(
@@ -187,20 +112,6 @@ async def test_a_server_that_leaves_answers_what_it_has_begun(
             assert (len(server.streams), len(server.peers)) == (asked, asked)
 
 
-async def test_a_refused_stream_was_not_heard_and_is_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(stream: Stream) -> None:
-        if len(stream.peer.server.streams) == 1:
-            stream.refuse(ErrorCodes.REFUSED_STREAM)
-        else:
-            await say_body(stream)
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, server, address):
-        assert await read(upstream, address, b"again") == b"again"
-        assert len(server.streams) == 2
-
-
 async def test_a_stream_that_is_reset_broke_off_and_is_not_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,22 +127,6 @@ async def test_a_stream_that_is_reset_broke_off_and_is_not_asked_again(
             with pytest.raises(BrokenError, match=r"^localhost broke off its answer\.$"):
                 await read(upstream, address, body)
         assert len(server.streams) == 2
-
-
-async def test_a_connection_that_breaks_is_one_sentence_for_each_of_its_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(stream: Stream) -> None:
-        stream.head()
-        await stream.send(b"data: x\n\n")
-        if len(stream.peer.streams) == 2:
-            stream.peer.transport.abort()
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, _, address):
-        both = await asyncio.gather(
-            read(upstream, address), read(upstream, address), return_exceptions=True
-        )
-        assert [str(one) for one in both] == ["localhost broke off its answer."] * 2
 
 
 async def test_what_is_compressed_unasked_is_read(
@@ -278,44 +173,3 @@ async def test_a_connection_made_ahead_sends_no_request_and_is_taken(
         assert [len(peer.streams) for peer in server.peers] == [0]
         assert await read(upstream, address, b"taken") == b"taken"
         assert len(server.peers) == 1
-
-
-@contextlib.asynccontextmanager
-async def tunnels(port: int) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """An HTTP proxy that leads every tunnel to a port of this machine, and what it was asked."""
-    asked: list[bytes] = []
-
-    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            while data := await reader.read(65536):
-                writer.write(data)
-                await writer.drain()
-            writer.close()
-
-    async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.readuntil(b"\r\n\r\n"))
-        back, forth = await asyncio.open_connection("localhost", port)
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        await asyncio.gather(copy(reader, forth), copy(back, writer))
-
-    server = await asyncio.start_server(lead, "127.0.0.1", 0)
-    async with server:
-        yield f"http://jo:pass@127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
-
-
-async def test_it_goes_through_the_tunnel_of_a_proxy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with (
-        between(say_body, tmp_path, monkeypatch) as (upstream, server, address),
-        tunnels(server.port) as (proxy, asked),
-    ):
-        monkeypatch.setenv("https_proxy", proxy)
-        far = Address(address.url.replace("localhost", "far.example.test"), KEY)
-        both = await asyncio.gather(read(upstream, far, b"1"), read(upstream, far, b"2"))
-        assert both == [b"1", b"2"]
-        assert len(asked) == 1
-        assert asked[0].startswith(f"CONNECT far.example.test:{server.port} ".encode())
-        assert b"Proxy-Authorization: Basic am86cGFzcw==" in asked[0]
-        assert b"sk-of-this-host" not in asked[0]
-        assert server.peers[0].agreed == "h2"

@@ -8,42 +8,24 @@ from pathlib import Path
 
 import pytest
 from h2.errors import ErrorCodes
-from h2.settings import SettingCodes
+from hyperframe.frame import (
+    ContinuationFrame,
+    DataFrame,
+    ExtensionFrame,
+    HeadersFrame,
+    PingFrame,
+    SettingsFrame,
+    WindowUpdateFrame,
+)
 
 from tests.bridge.upstream.test_http2 import between, read, say_body
 from tests.support import h2_server
 from tests.support.h2_server import Stream
+from tests.support.tables import each
 from tui.bridge.upstream import client, http2
 from tui.bridge.upstream.client import BrokenError
 from tui.bridge.upstream.http2 import STREAM_WINDOW_BYTES
 from tui.core.wire.address import Address
-
-
-async def test_many_at_once_are_answered_by_a_server_of_one_stream_a_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Narrow(h2_server.Peer):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: 1})
-            self.write()
-
-    async def answer(stream: Stream) -> None:
-        if sum(not one.over for one in stream.peer.streams.values()) > 1:
-            stream.over = True
-            stream.refuse(ErrorCodes.REFUSED_STREAM)
-            return
-        await say_body(stream)
-        stream.over = True
-
-    monkeypatch.setattr(h2_server.Stream, "over", False, raising=False)
-    monkeypatch.setattr(h2_server, "Peer", Narrow)
-    async with between(answer, tmp_path, monkeypatch) as (upstream, server, address):
-        answers = await asyncio.gather(*(read(upstream, address, b"%d" % n) for n in range(30)))
-        assert answers == [b"%d" % n for n in range(30)]
-        answered = [bytes(stream.body) for stream in server.streams if stream.reset_code is None]
-        assert len(server.peers) <= 31
-        assert len(answered) >= 30
 
 
 async def test_what_was_left_unread_is_given_back_to_the_connection(
@@ -200,39 +182,6 @@ async def test_a_server_that_says_nothing_of_its_settings_is_asked(
         assert len(server.peers) == 1
 
 
-async def test_what_is_not_text_in_a_header_ends_one_request_only_with_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(stream: Stream) -> None:
-        if len(stream.peer.streams) == 1:
-            fields = [(b":status", b"200"), (b"x-name", b"caf\xe9\xff")]
-            stream.peer.h2.send_headers(stream.number, fields)
-            stream.peer.write()
-            await stream.send(b"data", end=True)
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, _, address):
-        assert await read(upstream, address) == b"data"
-
-
-async def test_pings_settings_trailers_and_early_hints_disturb_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(stream: Stream) -> None:
-        await stream.whole.wait()
-        h2 = stream.peer.h2
-        h2.send_headers(stream.number, [(":status", "103"), ("link", "</a>")])
-        stream.head()
-        for number in range(50):
-            h2.ping(b"%08d" % number)
-            h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 1000 + number})
-            await stream.send(b"x")
-        h2.send_headers(stream.number, [("x-end", "1")], end_stream=True)
-        stream.peer.write()
-
-    async with between(answer, tmp_path, monkeypatch) as (upstream, _, address):
-        assert await read(upstream, address, b"y" * 200_000) == b"x" * 50
-
-
 async def test_a_header_that_cannot_be_sent_is_named_over_one_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,3 +190,32 @@ async def test_a_header_that_cannot_be_sent_is_named_over_one_connection(
             await read(upstream, Address(address.url, {"TE": "gzip"}))
         assert await read(upstream, address, b"well") == b"well"
         assert len(server.peers) <= 2
+
+
+FLOODS = {
+    "empty data": lambda number: DataFrame(number).serialize(),
+    "ping": lambda _: PingFrame(0, opaque_data=b"x" * 8).serialize(),
+    "settings": lambda _: SettingsFrame(0).serialize(),
+    "windows": lambda _: WindowUpdateFrame(0, window_increment=1).serialize(),
+    "hints": lambda number: HeadersFrame(number, b"\x08\x03103", flags=["END_HEADERS"]).serialize(),
+    "headers": lambda number: ContinuationFrame(number).serialize(),
+    "unknown": lambda _: ExtensionFrame(99, 0).serialize(),
+}
+
+
+@each("name", FLOODS)
+async def test_a_flood_of_frames_without_a_word_ends_its_connection_with_a_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(stream: Stream) -> None:
+        if name == "empty data":
+            stream.head()
+        if name == "headers":
+            stream.peer.transport.write(HeadersFrame(stream.number, b"\x88").serialize())
+        stream.peer.transport.write(FLOODS[name](stream.number) * (http2.MOST_IDLE + 1))
+
+    async with between(answer, tmp_path, monkeypatch) as (upstream, server, address):
+        with pytest.raises(BrokenError, match=r"without an end|not HTTP"):
+            async with asyncio.timeout(20):
+                await read(upstream, address, b"x")
+        assert len(server.streams) == 1  # it is not asked again

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import ssl
 import struct
@@ -76,49 +75,3 @@ async def test_the_last_bytes_are_heard_though_the_server_leaves_right_behind_th
                 assert not why
             elif framed not in WHOLE:
                 assert why == "127.0.0.1 broke off its answer."
-
-
-async def test_a_slow_reader_hears_the_last_bytes_too(upstream: Upstream) -> None:
-    async def answer(_server: Server, writer: asyncio.StreamWriter) -> None:
-        writer.write(FRAMED["chunked without its end"])
-        with_rst(writer)
-
-    async with served(answer) as server:
-        told = b""
-        with contextlib.suppress(BrokenError):
-            async with upstream.post(Address(server.url), b"{}") as response:
-                await asyncio.sleep(0.05)
-                while piece := await response.chunk():
-                    told += piece
-        assert told == BODY
-
-
-@pytest.mark.parametrize("secured", [False, True])
-@pytest.mark.parametrize("leaving", LEAVING)
-@pytest.mark.parametrize("status", [401, 413])
-async def test_a_refusal_is_heard_while_the_request_is_still_being_sent(
-    status: int, leaving: str, secured: bool, upstream: Upstream, tls: ssl.SSLContext
-) -> None:
-    """RFC 9112, 9.3 and 9.6: who refuses early may close with much of the request unread."""
-    words = b'{"error": {"message": "too large for us"}}'
-    refusal = b"HTTP/1.1 %d No\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-    times = 0
-
-    async def early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal times
-        times += 1
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(refusal % (status, len(words), words))
-        await writer.drain()
-        if leaving == "rst":
-            await asyncio.sleep(0.02)  # what was sent is there before the connection goes
-        writer.close()
-
-    listening = await asyncio.start_server(early, "127.0.0.1", 0, ssl=tls if secured else None)
-    async with listening:
-        port = listening.sockets[0].getsockname()[1]
-        scheme = "https" if secured else "http"
-        for _ in range(5):
-            url = f"{scheme}://127.0.0.1:{port}/v1/responses"
-            assert await heard(upstream, url, b"x" * 2**24) == (status, words, "")
-        assert times == 5

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.dialling import Dialler, Origin
 from tui.bridge.upstream.names import Names
 
 LANES = 40
@@ -54,31 +53,3 @@ async def test_a_host_that_is_not_found_does_not_hold_up_another(name_server: Na
     ended = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(ended[0], asyncio.CancelledError)
     assert all(isinstance(one, socket.gaierror) for one in ended[1:])
-
-
-async def test_a_name_is_asked_for_anew_behind_an_answer(name_server: NameServer) -> None:
-    names = Names()
-    name_server.let_go.set()
-    for _ in range(2):
-        with pytest.raises(socket.gaierror):
-            await names.addresses("silent.test", 80)
-        await names.addresses("other.test", 80)
-    assert name_server.asked == ["silent.test", "other.test"] * 2
-
-
-async def test_a_dial_asks_so(name_server: NameServer) -> None:
-    async def hang_up(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as listening:
-        port = listening.sockets[0].getsockname()[1]
-        dialler = Dialler()
-        silent = Origin("http", "silent.test", port)
-        waiting = [asyncio.ensure_future(dialler.dialled(silent)) for _ in range(LANES)]
-        await asyncio.sleep(0)
-        async with asyncio.timeout(5):
-            spare = await dialler.dialled(Origin("http", "other.test", port))
-        spare.transport.abort()
-        for one in waiting:
-            one.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)

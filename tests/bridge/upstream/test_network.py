@@ -22,14 +22,11 @@ from tests.support.sse_upstream import (
     SseUpstream,
     completed,
     message,
-    opening,
     refusing,
     saying,
     serving,
-    stream,
     target_at,
 )
-from tui.bridge import stage
 from tui.bridge.server import Bridge
 from tui.bridge.upstream.client import proxy_for
 from tui.core.wire.address import Address
@@ -64,19 +61,6 @@ async def proxy(answer: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
     async with server:
         port = server.sockets[0].getsockname()[1]
         yield f"http://user:pass@127.0.0.1:{port}", requests
-
-
-async def test_a_proxy_of_the_environment_is_used(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-    async with proxy(head + opening() + message("by proxy") + completed()) as (url, requests):
-        monkeypatch.setenv("http_proxy", url)
-        events = await turn(bridge, Address("http://far.example.test/v1/responses?a=b"))
-        assert prose(events) == "by proxy"
-        first = requests[0].splitlines()[0]
-        assert first == b"POST http://far.example.test/v1/responses?a=b HTTP/1.1"
-        assert b"Proxy-Authorization: Basic" in requests[0]
 
 
 async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(
@@ -158,18 +142,6 @@ def trusting_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("trusting_nobody")
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
-async def test_a_private_authority_is_named_by_the_variables_of_the_websocket(
-    bridge: Bridge, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with private(tmp_path) as (upstream, bundle):
-        monkeypatch.setenv(name, str(bundle))
-        events = await turn(bridge, upstream.address)
-    assert prose(events) == "over TLS"
-    assert upstream.headers[0]["user-agent"].startswith("duetto/")
-
-
-@pytest.mark.usefixtures("trusting_nobody")
 async def test_a_private_authority_of_nobody_is_told_with_what_to_do(
     bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,44 +154,6 @@ async def test_a_private_authority_of_nobody_is_told_with_what_to_do(
         wrong = f"NODE_EXTRA_CA_CERTS names {gone}, which cannot be read."
         assert events[-1]["error"]["message"].endswith(wrong)
     assert upstream.bodies == []
-
-
-async def test_headers_are_sent_once_whatever_their_case(bridge: Bridge) -> None:
-    async with serving(saying(completed())) as upstream:
-        headers = {"content-type": "application/json; v=1", "api-key": KEY, "X-Org": "mine"}
-        await turn(bridge, Address(upstream.address.url, headers))
-        assert upstream.headers[0]["content-type"] == "application/json; v=1"
-        assert upstream.headers[0]["api-key"] == KEY
-        assert upstream.headers[0]["x-org"] == "mine"
-
-
-async def test_a_silent_upstream_is_covered_by_signs_of_life(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stage, "KEEP_ALIVE_S", 0.05)
-    enough = asyncio.Event()
-
-    async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
-        response = await stream(request)
-        await response.write(opening())
-        await enough.wait()
-        await response.write(message("at last") + completed())
-        return response
-
-    async with serving(answer) as upstream:
-        bridge.endpoints.targets["slow"] = upstream.target
-        headers = {"Authorization": "Bearer the-token"}
-        async with connect(bridge.url_of("slow"), additional_headers=headers, proxy=None) as socket:
-            await create(socket, "hi", stream_id="a")
-            events: list[dict[str, Any]] = []
-            for _ in range(4):
-                events += await until(socket, "response.in_progress")
-            enough.set()
-            events += await until(socket)
-    assert [e["sequence_number"] for e in events] == list(range(len(events)))
-    assert {e["stream_id"] for e in events} == {"a"}
-    assert {e["response"]["id"] for e in events if "response" in e} == {events[0]["response"]["id"]}
-    assert prose(events) == "at last"
 
 
 async def test_a_refusal_whose_body_never_ends_is_cut(bridge: Bridge) -> None:

@@ -8,7 +8,7 @@ import ssl
 
 import pytest
 
-from tests.bridge.upstream.test_client import WHOLE, Server, read, served
+from tests.bridge.upstream.test_client import read, served
 from tui.bridge.upstream.client import BrokenError, Upstream, proxy_for
 from tui.core.wire.address import Address
 
@@ -153,22 +153,3 @@ def test_for_whom_there_is_no_proxy(
     monkeypatch.setenv("https_proxy", "http://proxy.example.test:3128")
     monkeypatch.setenv("no_proxy", no_proxy)
     assert bool(proxy_for(f"https://{host}:8443/v1")) is proxied
-
-
-async def test_a_request_of_http_through_a_proxy_is_cut_as_any_other(
-    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def late(server: Server, writer: asyncio.StreamWriter) -> None:
-        if len(server.requests) == 1:
-            writer.write(WHOLE)
-        else:
-            await asyncio.sleep(0.15)
-            writer.transport.abort()
-
-    monkeypatch.setattr("tui.bridge.upstream.http1.STALE_S", 0.1)
-    async with served(late) as server:
-        monkeypatch.setenv("http_proxy", server.url)
-        assert await read(upstream, "http://far.example.test/v1") == b"data: 1\n\n"
-        with pytest.raises(BrokenError, match="closed the connection before it had answered"):
-            await read(upstream, "http://far.example.test/v1")
-        assert len(server.requests) == 2

@@ -51,13 +51,6 @@ def test_pauses(headers: dict[str, str], pause: float | None) -> None:
     assert found == (None if pause is None else pytest.approx(pause))
 
 
-def test_what_is_left() -> None:
-    headers = {"X-RateLimit-Remaining-Tokens": "5", "Content-Type": "x"}
-    assert json.loads(left(headers, NOW_S)) == {"x-ratelimit-remaining-tokens": "5"}
-    assert left({"Content-Type": "x"}, NOW_S) == ""
-    assert left({f"x-ratelimit-{n}": "x" * 100 for n in range(50)}, NOW_S) == ""
-
-
 @pytest.mark.parametrize(
     ("reset", "told"),
     [

@@ -15,6 +15,7 @@ import pytest
 import trustme
 
 from tests.bridge.upstream.test_client import HEAD, Server, read, served
+from tests.support.tables import each
 from tui.bridge.upstream import dialling, http1
 from tui.bridge.upstream.client import BrokenError, Upstream
 from tui.core.wire.address import Address
@@ -115,27 +116,6 @@ async def test_one_who_leaves_while_a_connection_is_made_takes_it_from_nobody(
         assert await asyncio.gather(*others) == [b"data: 1\n\n"] * 3
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_who_leaves_is_gone_at_once_in_every_state(scheme: str, upstream: Upstream) -> None:
-    """While TLS is agreed on, or the headers are awaited."""
-    loop = asyncio.get_running_loop()
-    async with mute() as (port, came, left):
-        for body in (b"{}", b"x" * 2**22):
-            left.clear()
-            url = f"{scheme}://127.0.0.1:{port}/v1"
-            asking = asyncio.create_task(read(upstream, url, body))
-            async with asyncio.timeout(5):
-                while not came:
-                    await asyncio.sleep(0.005)
-                await asyncio.sleep(0.05)
-                began_s = loop.time()
-                asking.cancel()
-                await left.wait()
-            assert loop.time() - began_s < 0.05
-            await asyncio.gather(asking, return_exceptions=True)
-            came.clear()
-
-
 @pytest.mark.parametrize("proxy", ["http://u:p@", "socks5://u:p@", "https://u:p@"])
 async def test_who_leaves_while_a_proxy_is_asked_is_gone_at_once(
     proxy: str, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
@@ -153,48 +133,6 @@ async def test_who_leaves_while_a_proxy_is_asked_is_gone_at_once(
             await left.wait()
         assert loop.time() - began_s < 0.05
         await asyncio.gather(asking, return_exceptions=True)
-
-
-@contextlib.contextmanager
-def full() -> Any:
-    """An address at which connections hang: its queue is full."""
-    with socket.socket() as listening, contextlib.ExitStack() as stack:
-        listening.bind(("127.0.0.2", 0))
-        listening.listen(0)
-        for _ in range(3):
-            waiting = stack.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex(listening.getsockname())
-        yield listening.getsockname()[1]
-
-
-async def test_a_dead_address_among_several_costs_a_moment(
-    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loop = asyncio.get_running_loop()
-    with full() as dead:
-        async with served() as server:
-            port = int(server.url.split(":")[2].split("/")[0])
-            tcp = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
-            found = [(*tcp, ("127.0.0.2", dead)), (*tcp, ("127.0.0.1", port))]
-
-            def looked_up(*_: Any, **__: Any) -> Any:
-                return found
-
-            monkeypatch.setattr(socket, "getaddrinfo", looked_up)
-            began_s = loop.time()
-            url = f"http://localhost:{port}/v1"
-            assert await read(upstream, url) == b"data: 1\n\n"
-            assert loop.time() - began_s < 1
-
-
-async def test_ipv6_only(upstream: Upstream) -> None:
-    server = Server()
-    listening = await asyncio.start_server(server.serve, "::1", 0)
-    async with listening:
-        port = listening.sockets[0].getsockname()[1]
-        assert await read(upstream, f"http://[::1]:{port}/v1") == b"data: 1\n\n"
-        assert b"Host: [::1]:%d\r\n" % port in server.requests[0][1]
 
 
 async def test_a_name_that_nobody_knows_is_one_sentence(
@@ -243,7 +181,7 @@ async def test_nothing_is_left_of_many_that_were_left_or_failed(
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@each("status", [301, 302, 303, 307, 308])
 async def test_nobody_is_followed_with_the_key(status: int, upstream: Upstream) -> None:
     key = {"Authorization": "Bearer sk-of-one-host"}
     async with served() as other:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 from hypothesis import given
@@ -21,14 +20,6 @@ def parsed(stream: bytes, *cuts: int) -> list[Message]:
     for begin, end in itertools.pairwise(edges):
         messages += parser.feed(stream[begin:end])
     return messages + parser.end()
-
-
-def test_objects_without_an_empty_line_between_them() -> None:
-    told = b'data: {"a": 1}\ndata: {"b":\ndata: 2}\ndata: [DONE]\n'
-    parser = SseParser()
-    assert parser.feed(told[:24]) == []
-    assert parser.feed(told[24:]) == [Message("", b'{"a": 1}'), Message("", b'{"b":\n2}')]
-    assert parser.end() == [Message("", b"[DONE]")]
 
 
 def test_an_error_in_a_field_of_that_name() -> None:
@@ -56,27 +47,6 @@ def test_any_cut_gives_the_same_messages(
     assert parsed(stream, *range(len(stream))) == wanted
 
 
-@pytest.mark.parametrize(
-    ("stream", "messages"),
-    [
-        (b"data:x\n\n", [Message("", b"x")]),
-        (b"data:  x\n\n", [Message("", b" x")]),
-        (b"\xef\xbb\xbfdata: x\n\n", [Message("", b"x")]),
-        (b"data\n\n", [Message("", b"")]),
-        (b"data: x", [Message("", b"x")]),
-        (b"data: x\n", [Message("", b"x")]),
-        (b"event: only\n\ndata: y\n\n", [Message("", b"y")]),
-        (b":ping\r\n\r\n: x\r\rdata: y\r\r", [Message("", b"y")]),
-        (b"retry: 10\nid: 4\nunknown: z\ndata: y\n\n", [Message("", b"y")]),
-        (b"event: \xff\ndata: \xc3\xa9\n\n", [Message("\ufffd", b"\xc3\xa9")]),
-        (b"", []),
-    ],
-)
-def test_what_servers_write(stream: bytes, messages: list[Message]) -> None:
-    assert parsed(stream) == messages
-    assert parsed(stream, *range(len(stream))) == messages
-
-
 def test_a_message_without_end_is_refused() -> None:
     parser = SseParser(most_bytes=1000)
     for _ in range(50):
@@ -88,16 +58,3 @@ def test_a_message_without_end_is_refused() -> None:
     parser = SseParser(most_bytes=1000)
     with pytest.raises(OversizeError):
         parser.feed(b":" * 1001)
-
-
-def test_a_message_in_many_pieces_costs_no_more_than_its_bytes() -> None:
-    def seconds(pieces: int) -> float:
-        parser = SseParser()
-        began_s = time.process_time()
-        for _ in range(pieces):
-            parser.feed(b"y" * 100)
-        parser.feed(b"\n\n")
-        return time.process_time() - began_s
-
-    seconds(1000)
-    assert seconds(200_000) < 40 * max(seconds(20_000), 0.002)

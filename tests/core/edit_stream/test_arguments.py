@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.edit_streams import failure, pieces, read, run
+from tests.support.tables import each
 from tui.core.edit_stream.arguments import ArgumentPatches, ArgumentText
 from tui.core.edit_stream.events import Cut, End, Failure
 
@@ -20,9 +21,9 @@ def unescaped(deltas: list[str]) -> tuple[str, str]:
 
 
 @pytest.mark.case("A05")
-@pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.parametrize("member", ["input", "patch", "diff"])
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
+@each("ascii_only", [True, False])
+@each("member", ["input", "patch", "diff"])
+@each("size", [1, 2, 3, 5, 1000])
 def test_a05_chunks_end_anywhere(ascii_only, member, size):
     """A05: a chunk ends inside an escape or between a surrogate pair -> no stray text."""
     text = json.dumps(
@@ -33,7 +34,7 @@ def test_a05_chunks_end_anywhere(ascii_only, member, size):
 
 
 @pytest.mark.case("A05")
-@pytest.mark.parametrize("held", ["\\", "\\u", "\\u00e", "\\ud83d", "\\ud83d\\", "\\ud83d\\ude0"])
+@each("held", ["\\", "\\u", "\\u00e", "\\ud83d", "\\ud83d\\", "\\ud83d\\ude0"])
 def test_a05_nothing_is_said_until_it_is_decided(held):
     """A05: nothing is emitted until decided."""
     reader = ArgumentText()
@@ -62,9 +63,7 @@ def test_a08_the_argument_has_another_form():
     assert '{"input": "*** Begin Patch..."}' in said
 
 
-@pytest.mark.parametrize(
-    "text", ["[1]", PATCH, "{}", '{"n": 1}', '{"a": "x", "b": "y"}', "12", '{"input": 3}']
-)
+@each("text", ["[1]", PATCH, "{}", '{"n": 1}', '{"a": "x", "b": "y"}', "12", '{"input": 3}'])
 def test_wrong_forms(text):
     said = read(text, "function")
     assert [type(event) for event in said] == [Failure]
@@ -77,7 +76,7 @@ def test_the_only_string_and_a_bare_string():
     assert read(json.dumps({"text": PATCH}), "function") == read(PATCH)
 
 
-@pytest.mark.parametrize("text", ['{"input": "a\\q"}', '{"input": "a\\u12x4"}', '{"input" 3}'])
+@each("text", ['{"input": "a\\q"}', '{"input": "a\\u12x4"}', '{"input" 3}'])
 def test_broken_json_names_itself(text):
     assert unescaped(list(text))[1]
 

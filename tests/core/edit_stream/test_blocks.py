@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.edit_streams import pieces, run
+from tests.support.edit_streams import run
+from tests.support.tables import each
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -49,8 +50,8 @@ def lines(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.case("C01")
-@pytest.mark.parametrize(
-    ("above", "path"),
+@each(
+    "above, path",
     [
         ("a/b.py\n```python\n", "a/b.py"),
         ("```python\na/b.py\n", "a/b.py"),
@@ -98,8 +99,8 @@ def test_the_name_stands_near(above, path):
 
 
 @pytest.mark.case("C01", "C02")
-@pytest.mark.parametrize(
-    ("above", "others"),
+@each(
+    "above, others",
     [
         ("", ()),
         ("```text\n", ()),
@@ -124,7 +125,7 @@ def test_a_block_without_a_name_is_of_the_file_before():
 
 
 @pytest.mark.case("C02")
-@pytest.mark.parametrize(
+@each(
     "between",
     ["", "\n", "```\n\n```python\n", "```\n\na.py\n```python\n", "```\n**a.py**\n\n```\n"],
 )
@@ -154,14 +155,6 @@ def block(number: int) -> list[Ev]:
     ]
 
 
-def test_another_name_is_another_file():
-    text = f"a.py\n```\n{BLOCK}```\n\nb.py\n```\n{BLOCK}```\n"
-    assert [path for path, _ in names(text)] == ["a.py", "b.py"]
-    numbers = [event for event in events(text) if isinstance(event, SectionStart)]
-    assert numbers == [SectionStart(1, True), SectionStart(2, True)]
-    assert prose(text) == "a.py\n\nb.py\n"
-
-
 @pytest.mark.case("C09")
 def test_every_divider_is_told():
     """C09: which one divides is for the file to say."""
@@ -178,8 +171,8 @@ def test_every_divider_is_told():
 
 
 @pytest.mark.case("C11")
-@pytest.mark.parametrize(
-    ("search", "divider", "replace"),
+@each(
+    "search, divider, replace",
     [
         ("<<<<< SEARCH", "=====", ">>>>> REPLACE"),
         ("<<<<<<<<< SEARCH", "=========", ">>>>>>>>> REPLACE"),
@@ -201,7 +194,7 @@ def test_markers(search, divider, replace):
 
 
 @pytest.mark.case("C11")
-@pytest.mark.parametrize("marks", ["<<<<", "<<<<<<<<<<", "<", "---", "----------"])
+@each("marks", ["<<<<", "<<<<<<<<<<", "<", "---", "----------"])
 def test_markers_of_another_length_are_prose(marks):
     text = f"{marks} SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
     for fmt in ("search_replace", "marked", "auto"):
@@ -249,8 +242,8 @@ def test_a_shell_fence_is_an_edit_only_with_a_block_in_it():
         assert events(text, "auto") == [Prose(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "words"),
+@each(
+    "text, line, words",
     [
         ("a.py\n<<<<<<< SEARCH\nold\n", 3, "expected '======='"),
         ("a.py\n<<<<<<< SEARCH\nold\n=======\nnew\n", 5, "expected '>>>>>>> REPLACE'"),
@@ -271,7 +264,7 @@ def test_behind_a_broken_block_another_one_is_read():
 
 
 @pytest.mark.case("A02", "A13")
-@pytest.mark.parametrize("keep", range(len(BLOCK)))
+@each("keep", range(len(BLOCK)))
 def test_cut_inside_a_block_nothing_of_it_is_closed(keep):
     text = "a.py\n" + BLOCK
     got = events(text[: 5 + keep], cut=True)
@@ -283,8 +276,8 @@ def test_cut_inside_a_block_nothing_of_it_is_closed(keep):
 
 
 @pytest.mark.case("A16")
-@pytest.mark.parametrize(
-    ("pending", "shown"),
+@each(
+    "pending, shown",
     [
         ("new te", "new te"),
         ("  >>> x", "  >>> x"),
@@ -317,8 +310,8 @@ def test_old_lines_are_never_painted():
 
 
 @pytest.mark.case("A07", "A08")
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         ("", "no SEARCH block: the input is empty"),
         ("Sure, here it is", "no SEARCH block: expected a file name and '<<<<<<< SEARCH', found"),
@@ -332,22 +325,3 @@ def test_on_a_tool_channel_a_block_must_be_there(text, words):
     assert isinstance(failure, Failure)
     assert words in failure.message
     assert run(parser_for("search_replace", "text"), [text]) == ([Prose(text)] if text else [])
-
-
-@pytest.mark.case("A01", "A05")
-def test_in_a_functions_arguments():
-    import json
-
-    text = "a.py\n" + BLOCK.replace("new", 'n"e\\w é')
-    want = run(parser_for("search_replace", "custom"), [text])
-    arguments = json.dumps({"input": text})
-    for size in (1, 3, 1000):
-        assert run(parser_for("search_replace", "function"), pieces(arguments, size)) == want
-
-
-@pytest.mark.case("C08")
-def test_dots_are_lines_like_others():
-    """C08: what they stand for is for the file to say."""
-    text = "a.py\n<<<<<<< SEARCH\na\n...\nb\n=======\nA\n...\nB\n>>>>>>> REPLACE\n"
-    old, new = ["a", "...", "b"], ["A", "...", "B"]
-    assert lines(text) == [("-", line) for line in old] + [("+", line) for line in new]

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.support.edit_streams import pieces, run
+from tests.support.tables import each
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import Ev, Failure, FileEnd, FileOp, Line, Prose
-from tui.core.edits.hunk import Kind
+from tui.core.edit_stream.naming import (
+    NAME_LIMIT,
+    is_path,
+    lone_path,
+    name_of,
+    names_in,
+    no_file,
+)
 
 GUESSED: list[Format] = ["auto", "marked"]
 ANSWERS = {
@@ -90,8 +98,8 @@ def prose(events: list[Ev]) -> str:
 
 
 @pytest.mark.case("A07", "C10", "C17")
-@pytest.mark.parametrize("fmt", GUESSED)
-@pytest.mark.parametrize("name", ANSWERS)
+@each("fmt", GUESSED)
+@each("name", ANSWERS)
 def test_an_answer_without_an_edit_is_shown_as_it_came(name, fmt):
     """A07: no edit, no error, byte for byte, in whatever pieces it comes."""
     text = ANSWERS[name]
@@ -101,23 +109,12 @@ def test_an_answer_without_an_edit_is_shown_as_it_came(name, fmt):
 
 
 @pytest.mark.case("A07")
-@pytest.mark.parametrize("fmt", GUESSED)
+@each("fmt", GUESSED)
 def test_all_answers_in_one_message(fmt):
     """Nothing of one answer changes how the next is read."""
     left_open = ("unclosed fence", "no newline", "tilde", "long line")
     text = "\n".join(text for name, text in ANSWERS.items() if name not in left_open)
     assert prose(run(parser_for(fmt, "text"), pieces(text, 5))) == text
-
-
-@pytest.mark.case("A02", "A07")
-def test_prose_flows_as_it_comes():
-    """A word is shown when it comes, not at the end of its line or of the answer."""
-    parser = parser_for("auto", "text")
-    said = ""
-    for number in range(100):
-        said += prose(parser.feed(f" word{number}" if number % 9 else f"word{number}\n"))
-    assert said.endswith("word99\n")
-    assert prose(parser.feed("and")) == "and"
 
 
 PATCH = "*** Begin Patch\n*** Update File: p.py\n@@\n-a\n+b\n*** End Patch\n"
@@ -128,9 +125,9 @@ EDITS = {"apply_patch": PATCH, "search_replace": BLOCK, "unified_diff": DIFF, "w
 
 
 @pytest.mark.case("A01", "A09")
-@pytest.mark.parametrize("first", EDITS)
-@pytest.mark.parametrize("second", EDITS)
-@pytest.mark.parametrize("between", ["", "\n", "And then:\n\n", "---\n\n```sh\nls\n```\n"])
+@each("first", EDITS)
+@each("second", EDITS)
+@each("between", ["", "\n", "And then:\n\n", "---\n\n```sh\nls\n```\n"])
 def test_several_formats_in_one_message(first, second, between):
     """Each is read where it begins; the prose between them is shown."""
     text = f"Sure.\n\n{EDITS[first]}{between}{EDITS[second]}\nDone.\n"
@@ -150,7 +147,7 @@ def test_several_formats_in_one_message(first, second, between):
 
 
 @pytest.mark.case("A07")
-@pytest.mark.parametrize("fmt", [fmt for fmt in EDITS if fmt != "apply_patch"])
+@each("fmt", [fmt for fmt in EDITS if fmt != "apply_patch"])
 def test_a_fixed_format_reads_no_other(fmt):
     """In prose too: only what the model was asked for is an edit."""
     for other, text in EDITS.items():
@@ -163,7 +160,7 @@ def test_a_fixed_format_reads_no_other(fmt):
 
 
 @pytest.mark.case("A09", "A11")
-@pytest.mark.parametrize("edit", [PATCH, BLOCK, DIFF, FILE])
+@each("edit", [PATCH, BLOCK, DIFF, FILE])
 def test_an_edit_in_a_list_item(edit):
     inner = "".join("   " + line if line.strip() else line for line in edit.splitlines(True))
     whole = run(parser_for("auto", "text"), [f"1. First:\n\n{inner}2. Then\n"])
@@ -174,29 +171,20 @@ def test_an_edit_in_a_list_item(edit):
 
 
 @pytest.mark.case("A09")
-def test_a_message_of_a_model_that_explains_at_length():
-    text = (
-        "I'll fix this in three steps.\n\n## 1. The parser\n\nIn `src/p.py` the loop is wrong:\n\n"
-        f"{BLOCK}\nThis is why:\n\n- `a` was old\n- `b` is new\n\n## 2. The diff\n\n{DIFF}\n"
-        "Run the tests:\n\n```bash\npytest -q\n```\n\n> **Note** nothing else changes.\n"
-    )
-    whole = run(parser_for("marked", "text"), pieces(text, 3))
-    assert [event.path for event in whole if isinstance(event, FileOp)] == ["s.py", "u.py"]
-    assert prose(whole) == text.replace(BLOCK, "s.py\n").replace(DIFF, "")
-
-
-@pytest.mark.case("A09")
 def test_behind_an_edit_in_a_fence_the_fence_goes_on():
     """Text behind an edit is prose, up to the fence that was dropped with its beginning."""
     note = "```diff\n--- a/u.py\n+++ b/u.py\n@@ -1 +1 @@\n-a\n+b\nand more\n```\nDone.\n"
     assert prose(run(parser_for("auto", "text"), [note])) == "and more\nDone.\n"
 
 
-def test_what_is_asked_for_decides_the_channel():
-    for fmt in ("apply_patch", "search_replace", "unified_diff", "whole_file", "auto", "marked"):
-        for channel in ("custom", "function"):
-            events = run(parser_for(fmt, channel), [])
-            assert isinstance(events[-1], Failure)
-        assert run(parser_for(fmt, "text"), []) == []
-    [op] = [e for e in run(parser_for("auto", "custom"), [DIFF]) if isinstance(e, FileOp)]
-    assert (op.kind, op.notation) == (Kind.EDIT, "unified_diff")
+def test_a_name_is_as_long_as_it_may_be_and_no_longer() -> None:
+    for spare, named in ((0, True), (1, False)):
+        size = NAME_LIMIT + spare
+        file, folder = "a" * (size - 3) + ".py", "a/" + "b" * (size - 2)
+        assert is_path(file) is named
+        assert bool(name_of(file)) is named
+        assert bool(lone_path(folder, no_file)) is named
+        assert bool(lone_path("a" * size, lambda _: True)) is named
+        assert bool(names_in(f"In `{folder}`", no_file)) is named
+        line = "In `a.py`".ljust(4 * NAME_LIMIT + spare, ".")
+        assert bool(names_in(line, no_file)) is named

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.edit_streams import run
+from tests.support.tables import each
 from tui.core.edit_stream import Channel, Format, parser_for
 from tui.core.edit_stream.events import (
     Anchor,
@@ -74,7 +75,7 @@ def test_the_line_number_is_a_hint_and_the_function_no_anchor():
 
 
 @pytest.mark.case("D01")
-@pytest.mark.parametrize("header", ["@@ ... @@", "@@", "@@ @@", "@@ def f():", "@@ -,+ @@"])
+@each("header", ["@@ ... @@", "@@", "@@ @@", "@@ def f():", "@@ -,+ @@"])
 def test_headers_without_numbers(header):
     got = events(f"{HEAD}{header}\n a\n-b\n+B\n")
     places = [event for event in got if isinstance(event, Anchor)]
@@ -83,8 +84,8 @@ def test_headers_without_numbers(header):
 
 
 @pytest.mark.case("D01")
-@pytest.mark.parametrize(
-    ("header", "hint"),
+@each(
+    "header, hint",
     [
         ("@@ -3 +3 @@", 2),
         ("@@ -7,0 +8,2 @@", 7),
@@ -97,7 +98,7 @@ def test_hints(header, hint):
 
 
 @pytest.mark.case("D01")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         HEAD + HUNK.replace("-1,2", "-1,9"),
@@ -116,7 +117,7 @@ def test_wrong_counts_are_a_flag_and_nothing_is_lost(text):
 
 
 @pytest.mark.case("D01", "D06")
-@pytest.mark.parametrize("header", ["@@ ... @@", "@@ -1,9 +1,9 @@", "@@ -1 +1 @@"])
+@each("header", ["@@ ... @@", "@@ -1,9 +1,9 @@", "@@ -1 +1 @@"])
 def test_the_next_file_is_told_from_a_removed_line(header):
     text = f"{HEAD}{header}\n-b\n+B\n\n--- a/g.py\n+++ b/g.py\n@@ -1 +1 @@\n-c\n+C\n"
     got = events(f"```diff\n{text}```\n", "text")
@@ -126,8 +127,8 @@ def test_the_next_file_is_told_from_a_removed_line(header):
 
 
 @pytest.mark.case("D05")
-@pytest.mark.parametrize(
-    ("header", "body"),
+@each(
+    "header, body",
     [
         ("@@ -1,2 +1,1 @@", "--- note\n-x\n+y\n"),
         ("@@ -1,2 +1,2 @@", "--- note\n-x\n+++ more\n+y\n"),
@@ -203,8 +204,8 @@ def test_a_delete_is_confirmed_by_its_counts_or_by_what_follows():
 
 
 @pytest.mark.case("D11")
-@pytest.mark.parametrize(
-    ("text", "closed"),
+@each(
+    "text, closed",
     [
         (HEAD + HUNK, True),
         (HEAD + HUNK[:-1], False),
@@ -236,7 +237,7 @@ def test_cut_behind_the_next_header_keeps_the_file_before():
 
 
 @pytest.mark.case("A12")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         f"{HEAD}@@ -1,3 +1,3 @@\n a\n-b\noops\n+B\n",
@@ -260,23 +261,9 @@ def test_a_line_without_prefix_in_a_new_file_is_an_error_that_names_it():
     assert "oops\n" in prose(f"```diff\n{text}```\n")
 
 
-def test_behind_a_complete_hunk_text_is_prose():
-    assert prose(f"{HEAD}{HUNK}That is all.\n") == "That is all.\n"
-    assert prose(f"{HEAD}{HUNK}\n- a list\n- of items\n") == "\n- a list\n- of items\n"
-    assert prose(f"{HEAD}{HUNK}-- \n2.39.0\n") == "-- \n2.39.0\n"
-    assert prose(f"```diff\n{HEAD}{HUNK}```\n\n- a list\n") == "\n- a list\n"
-
-
 def test_a_hunk_without_lines_is_an_error():
     assert failure(f"{HEAD}{HUNK}@@ -9,2 +9,2 @@\n") == "7: a hunk has no lines"
     assert failure(f"{HEAD}@@ -9,2 +9,2 @@\n{HUNK}") == "4: a hunk has no lines"
-
-
-@pytest.mark.case("A11")
-def test_a_diff_in_a_list_item():
-    inner = "".join("  " + line for line in f"```diff\n{HEAD}{HUNK}```\n".splitlines(True))
-    assert prose(f"- So:\n{inner}- Done\n") == "- So:\n- Done\n"
-    assert lines(f"- So:\n{inner}- Done\n", "text") == [" a", "-b", "+B"]
 
 
 @pytest.mark.case("H04")
@@ -292,8 +279,8 @@ def test_a_crlf_diff():
 
 
 @pytest.mark.case("A16")
-@pytest.mark.parametrize(
-    ("before", "pending", "shown"),
+@each(
+    "before, pending, shown",
     [
         ("@@ -1,2 +1,2 @@\n a\n-b\n", "+B", "B"),
         ("@@ -1,2 +1,2 @@\n a\n-b\n", "+", ""),
@@ -319,7 +306,7 @@ def test_on_a_tool_channel_a_diff_must_be_there():
 
 
 @pytest.mark.case("A07")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "---\n",

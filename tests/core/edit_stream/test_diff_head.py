@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.edit_streams import run
+from tests.support.tables import each
 from tui.core.edit_stream import parser_for
 from tui.core.edit_stream.diff_head import git_names, named
 from tui.core.edit_stream.events import (
@@ -44,8 +45,8 @@ def said(text: str, *kinds: type) -> list[Ev]:
 
 
 @pytest.mark.case("D06")
-@pytest.mark.parametrize(
-    ("behind", "name"),
+@each(
+    "behind, name",
     [
         (" a/x.py", "a/x.py"),
         (" a/dir name/x y.py", "a/dir name/x y.py"),
@@ -68,8 +69,8 @@ def test_names(behind, name):
 
 
 @pytest.mark.case("D06")
-@pytest.mark.parametrize(
-    ("old", "new", "path", "others"),
+@each(
+    "old, new, path, others",
     [
         ("a/x.py", "b/x.py", "x.py", ("b/x.py", "a/x.py")),
         ("x.py", "x.py", "x.py", ()),
@@ -88,8 +89,8 @@ def test_letters_before_names(old, new, path, others):
     assert first == FileOp(Kind.EDIT, path, "unified_diff", others)
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
+@each(
+    "line, names",
     [
         ("diff --git a/x.py b/x.py", ("a/x.py", "b/x.py")),
         ("diff --git a/x y.py b/x y.py", ("a/x y.py", "b/x y.py")),
@@ -142,8 +143,8 @@ def test_empty_files_made_and_deleted():
 
 
 @pytest.mark.case("D10")
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         (
             "new file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../x\n",
@@ -175,7 +176,7 @@ def test_what_no_text_edit_can_do_is_refused(text, words):
 
 
 @pytest.mark.case("D10")
-@pytest.mark.parametrize("word", ["--cc", "--combined"])
+@each("word", ["--cc", "--combined"])
 def test_a_merges_combined_diff_is_refused(word):
     head = f"diff {word} f.py\nindex 1,2..3\n--- a/f.py\n+++ b/f.py\n"
     text = f"{head}@@@ -1,2 -1,2 +1,2 @@@\n  a\n- b\n -c\n++d\n"
@@ -201,20 +202,3 @@ def test_svn_and_gnu_headers():
     assert len(said(gnu + gnu, FileOp)) == 2
     more = "\nProperty changes on: x y.py\n___\nAdded: svn:eol-style\n## -0,0 +1 ##\n+native\n"
     assert said(svn + more, Line) == said(svn, Line)
-
-
-def test_a_mail_of_git():
-    mail = (
-        "From 1234 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] x\n\n---\n f.py | 2 +-\n"
-        " 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"
-    )
-    head = "diff --git a/f.py b/f.py\nindex 1..2 100644\n--- a/f.py\n+++ b/f.py\n"
-    got = run(parser_for("unified_diff", "text"), [f"{mail}{head}{HUNK}-- \n2.39.0\n"])
-    prose = "".join(event.text for event in got if isinstance(event, Prose))
-    assert prose == f"{mail}-- \n2.39.0\n"
-    assert [event.text for event in got if isinstance(event, Line)] == ["a", "b", "B"]
-
-
-def test_a_diff_that_names_no_file_is_none():
-    got = run(parser_for("unified_diff", "custom"), [f"diff --git\n{HUNK}"])
-    assert "no diff" in str(got[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.edit_streams import run
+from tests.support.tables import each
 from tui.core.edit_stream import Format, parser_for
 from tui.core.edit_stream.events import (
     Cut,
@@ -44,7 +45,7 @@ def prose(text: str, fmt: Format = "whole_file") -> str:
 
 
 @pytest.mark.case("E01")
-@pytest.mark.parametrize(
+@each(
     "above",
     [
         "a/b.py\n```python\n",
@@ -79,7 +80,7 @@ def test_a_block_without_a_name_is_a_snippet():
 
 
 @pytest.mark.case("E01", "C17")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Run `a.py`:\n```bash\npython a.py\n```\n",
@@ -96,7 +97,7 @@ def test_what_runs_or_shows_a_file_is_not_the_file(text):
 
 
 @pytest.mark.case("E01")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The bug is in `a.py`:\n\n```python\nx = 1\n```\n",
@@ -119,8 +120,8 @@ def test_a_quotation_is_no_file_when_the_format_is_guessed(text):
 
 
 @pytest.mark.case("E02")
-@pytest.mark.parametrize(
-    ("outer", "body"),
+@each(
+    "outer, body",
     [
         ("````markdown", "# T\n```\nls\n```\n"),
         ("```markdown", "# T\n```sh\nls\n```\nend\n"),
@@ -155,7 +156,7 @@ def test_an_empty_file():
 
 
 @pytest.mark.case("E04", "A02")
-@pytest.mark.parametrize("keep", range(12))
+@each("keep", range(12))
 def test_cut_anywhere_the_file_is_not_closed(keep):
     text = "a.py\n```\n" + "one\ntwo\nthre"[:keep]
     got = events(text, cut=True)
@@ -174,8 +175,8 @@ def test_a_complete_stream_without_a_closing_fence():
 
 
 @pytest.mark.case("A16")
-@pytest.mark.parametrize(
-    ("pending", "shown"),
+@each(
+    "pending, shown",
     [
         ("x = ", "x = "),
         ("`", None),
@@ -200,7 +201,7 @@ def test_other_formats_inside_a_file():
     assert files(f"a.txt\n```\n{body}```\n") == {"a.txt": body}
 
 
-@pytest.mark.parametrize("fence", ["```", "````", "~~~"])
+@each("fence", ["```", "````", "~~~"])
 def test_a_format_of_its_own_in_the_fence_is_that_format(fence):
     """Below a name: SEARCH/REPLACE, a diff and a patch are no text of the file."""
     block = "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.patches import disk
+from tests.support.tables import each
 from tui.core.edit_stream import parser_for
 from tui.core.edit_stream.events import Failure, FileOp, Line
 from tui.core.edits.patches.landing import Landing
@@ -34,9 +35,9 @@ def landed(text: str, size: int, *, cut: bool = False) -> tuple[str, Landing]:
 
 
 @pytest.mark.case("A01", "A05")
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("escape", [True, False])
-@pytest.mark.parametrize("size", [1, 2, 5, 17, 10_000])
+@each("form", FORMS)
+@each("escape", [True, False])
+@each("size", [1, 2, 5, 17, 10_000])
 def test_it_lands_however_it_is_called_and_cut(
     form: dict[str, object], escape: bool, size: int
 ) -> None:
@@ -46,7 +47,7 @@ def test_it_lands_however_it_is_called_and_cut(
 
 
 @pytest.mark.case("A02")
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_cut_anywhere_nothing_is_half_done(form: dict[str, object]) -> None:
     whole = json.dumps(form)
     for end in range(len(whole)):
@@ -69,8 +70,8 @@ DIRECT = PATCH.replace("é", "e'e")
 
 
 @pytest.mark.case("A09")
-@pytest.mark.parametrize(
-    ("arguments", "path"),
+@each(
+    "arguments, path",
     [
         ({"command": ["apply_patch", PATCH], "workdir": "sub"}, "sub/a.txt"),
         ({"workdir": "/w/sub/", "cmd": HEREDOC}, "/w/sub/a.txt"),
@@ -97,7 +98,7 @@ def test_the_folder_that_the_command_starts_in_counts(arguments: object, path: s
 
 
 @pytest.mark.case("A08")
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         {"command": ["bash", "-lc", HEREDOC + "pytest -q\n"]},

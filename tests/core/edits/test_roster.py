@@ -53,17 +53,6 @@ def test_a_decision_settles_and_taking_it_back_does_not():
     assert found.reviews == 2
 
 
-def test_whether_something_can_be_decided_is_known_without_a_walk_over_all() -> None:
-    found = roster(Stage.LANDED, Stage.REFUSED, Stage.LANDED, Stage.LANDING)
-    assert found.has_decidable()
-    for hunk in found.hunks:
-        hunk.decision = Decision.ACCEPTED
-    assert not found.has_decidable()
-    found.hunks[3].decision, found.hunks[3].stage = Decision.PENDING, Stage.LANDED
-    found.reviewed(found.hunks[3])
-    assert found.has_decidable()
-
-
 def test_numbers_are_kept_with_each_change_and_none_is_counted_again() -> None:
     found = roster(*[Stage.LANDED] * 6)
     ours, others = found.files_of("call 1")["a.txt"], found.files_of("call 0")["a.txt"]
@@ -78,26 +67,3 @@ def test_numbers_are_kept_with_each_change_and_none_is_counted_again() -> None:
     found.forget(third)
     assert list(found.files_of("call 1")) == ["b.txt"]
     assert (found.tally.total, found.tally.waiting, found.tally.removed) == (5, 4, 0)
-
-
-@pytest.mark.parametrize(
-    ("stage", "decision", "candidates", "reason", "waits"),
-    [
-        (Stage.LANDED, Decision.PENDING, (), "", True),
-        (Stage.LANDED, Decision.ACCEPTED, (), "", False),
-        (Stage.CANDIDATES, Decision.PENDING, (3, 9), "ambiguous", True),
-        (Stage.CANDIDATES, Decision.PENDING, (3, 9), "", False),
-        (Stage.CONFLICT, Decision.PENDING, (), "you changed these lines", True),
-        (Stage.CONFLICT, Decision.REJECTED, (), "you changed these lines", False),
-        (Stage.REFUSED, Decision.PENDING, (), "not found", False),
-        (Stage.LANDING, Decision.PENDING, (), "", False),
-    ],
-)
-def test_a_hunk_waits_to_be_decided_on_placed_or_looked_at(
-    stage: Stage, decision: Decision, candidates: tuple[int, ...], reason: str, waits: bool
-) -> None:
-    one = Roster()
-    hunk = Hunk(1, 1, "call", "a.py", stage=stage, decision=decision)
-    hunk.candidates, hunk.reason = candidates, reason
-    one.add(hunk)
-    assert one.has_waiting() is waits

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import disk
+from tests.support.tables import each
 
 
 @pytest.mark.case("G01", "G03")
-@pytest.mark.parametrize("upto", ["", "a\n"], ids=["before", "while"])
-@pytest.mark.parametrize(
-    ("new", "after"),
+@each("upto", ["", "a\n"])
+@each(
+    "new, after",
     [
         ("a\nb\nx\nc\n", "a\nb\nx\nc\n"),
         ("a\nb\nx\nC\n", "a\nb\nx\nC\n"),

@@ -31,35 +31,6 @@ def test_the_order_is_that_of_landing_not_of_rows():
     assert len(standing) == 2
 
 
-def test_a_change_above_moves_and_one_inside_stretches():
-    one = hunk(1, 10, 12)
-    standing = Standing([one])
-    standing.move(Span(0, 0, 5))
-    assert rows(one) == (15, 17)
-    standing.move(Span(16, 1, 3))
-    assert rows(one) == (15, 19)
-    standing.move(Span(19, 0, 2))
-    assert rows(one) == (15, 19)
-
-
-def test_a_removed_hunk_stays_where_it_was():
-    one = hunk(1, 10, 12)
-    standing = Standing([one])
-    standing.move(Span(0, 0, 1))
-    standing.remove(one)
-    standing.move(Span(0, 0, 1))
-    assert rows(one) == (11, 13)
-    assert one not in standing
-
-
-def test_touching_is_near():
-    one = hunk(1, 10, 12)
-    standing = Standing([one])
-    assert standing.near(12, 14) == [one]
-    assert standing.near(8, 10) == [one]
-    assert standing.near(13, 14) == []
-
-
 def test_a_hunk_without_a_place_or_twice_is_refused():
     one = hunk(1, 1, 2)
     standing = Standing([one])

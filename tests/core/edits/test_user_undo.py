@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.workspace import undo_stopped
 
 TEXT = "".join(f"l{number}\n" for number in range(30))
@@ -24,7 +25,7 @@ def typed_over(text: str, fmt: str) -> Disk:
     return place
 
 
-@pytest.mark.parametrize(("text", "fmt"), [(LINE, "apply_patch"), (BLOCK, "search_replace")])
+@each("text, fmt", [(LINE, "apply_patch"), (BLOCK, "search_replace")])
 def test_g05_after_a_rejection_undo_takes_back_the_newest_edit(text, fmt):
     place = typed_over(text, fmt)
     place.workspace.reject()
@@ -55,3 +56,15 @@ def test_what_is_typed_and_was_passed_over_is_not_saved():
     place.workspace.reject()
     assert "x=1 l5" in place.text("a.txt")
     assert place.workspace.is_dirty("a.txt")
+
+
+@each("gone, removed", [("b", "c"), ("c", "b")])
+def test_g05_a_line_that_comes_back_beside_a_removed_one_stands_in_order(gone, removed):
+    place = disk(a="a\nb\nc\nd\n")
+    row = "abcd".index(gone)
+    place.workspace.edit("a.txt", (row, 0), (row + 1, 0), "")
+    place.land(patch("@@", " a", f"-{removed}", " d"))
+    place.workspace.undo("a.txt")
+    assert place.text("a.txt") == f"a\n{gone}\nd\n"
+    place.workspace.reject()
+    assert place.text("a.txt") == "a\nb\nc\nd\n"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.core.text.diff_rows import (
     MOST_CHARS,
     emphasis,
@@ -23,15 +23,8 @@ def test_each_line_stands_somewhere_in_its_order(old: list[str], new: list[str])
     assert [other for _, other in found if other is not None] == list(range(len(new)))
 
 
-def test_a_line_stands_beside_the_one_that_is_like_it() -> None:
-    old = ["def put(self, key):", "    return 1"]
-    new = ["# keep it short", "def put(self, key, value):", '    """Words."""', "    return 2"]
-    assert paired(old, new) == [(None, 0), (0, 1), (None, 2), (1, 3)]
-    assert paired(new, old) == [(0, None), (1, 0), (2, None), (3, 1)]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "was", "becomes"),
+@each(
+    "old, new, was, becomes",
     [
         ("x = get(key)", "x = get(key, None)", "", ", None"),
         ("return nowhere", "return somewhere", "nowhere", "somewhere"),

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each
+from tui.core.text import line_blocks
 from tui.core.text.line_blocks import MOST_COMPARED, Block, blocks
 
 lines = st.lists(st.text("ab {}", max_size=4), max_size=20)
@@ -29,9 +31,11 @@ def applied(old: list[str], new: list[str], found: list[Block]) -> list[str]:
     return out + old[at:]
 
 
-@given(few_kinds, few_kinds)
-def test_blocks_make_the_new_text_of_the_old_one(old: list[str], new: list[str]) -> None:
-    found = blocks(old, new)
+@given(few_kinds, few_kinds, st.sampled_from([MOST_COMPARED, 4]))
+def test_blocks_make_the_new_text_of_the_old_one(old: list[str], new: list[str], most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_blocks, "MOST_COMPARED", most)
+        found = blocks(old, new)
     assert applied(old, new, found) == new
     assert all(first < last or start < end for first, last, start, end in found)
     gaps = pairwise(found)
@@ -45,11 +49,8 @@ def test_a_text_does_not_differ_from_itself(text: list[str]) -> None:
     assert blocks(text, list(text)) == []
 
 
-def test_an_insertion_is_no_replacement() -> None:
-    assert blocks(["a", "b"], ["a", "x", "b"]) == [Block(1, 1, 1, 2)]
-
-
-@pytest.mark.parametrize("count", [20_000])
+@pytest.mark.slow
+@each("count", [20_000])
 def test_lines_that_come_again_and_again_cost_little(count: int) -> None:
     """Without a line that is there once nothing can be anchored; it stays linear."""
     assert count > MOST_COMPARED**0.5
@@ -62,8 +63,3 @@ def test_lines_that_come_again_and_again_cost_little(count: int) -> None:
     assert process_time() - began_s < 2
     assert len(found) == len(range(0, count, 37))
     assert applied(old, new, found) == new
-
-
-def test_two_texts_without_a_common_line_are_one_block() -> None:
-    old, new = ["a"] * 20_000, ["b"] * 20_000
-    assert blocks(old, new) == [Block(0, 20_000, 0, 20_000)]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tui.core.text.buffer import Buffer
 from tui.core.text.line_index import LineIndex
+
+pytestmark = pytest.mark.slow
 
 LINES = [f"    line {number} = call({number % 977})" for number in range(100_000)]
 

@@ -7,10 +7,11 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.core.text.pattern_weight import HEAVIEST, pattern_weight
 
 
-@pytest.mark.parametrize(
+@each(
     "bomb",
     [
         "((a{1000}){1000}){1000}",
@@ -25,7 +26,7 @@ def test_what_takes_all_memory_is_too_heavy(bomb: str) -> None:
     assert pattern_weight(bomb) > HEAVIEST
 
 
-@pytest.mark.parametrize(
+@each(
     "plain",
     [
         r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}",
@@ -42,7 +43,8 @@ def test_what_people_write_is_light(plain: str) -> None:
     assert pattern_weight(plain) < 3000
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=200)
 @given(st.text("ab()[]{}0123456789,\\*+?|^$.", max_size=60))
 def test_what_is_light_compiles_soon(pattern: str) -> None:
     if pattern_weight(pattern) > HEAVIEST:

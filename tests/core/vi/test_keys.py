@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.core.vi.keys import ViKeys
 
 
@@ -24,8 +24,8 @@ def after(text: str, keys: str) -> str:
     return text[:at] + "|" + text[at:]
 
 
-@pytest.mark.parametrize(
-    ("text", "keys", "wanted"),
+@each(
+    "text, keys, wanted",
     [
         ("|one two three", "w", "one |two three"),
         ("|one two three", "2w", "one two |three"),
@@ -51,8 +51,8 @@ def test_motions(text: str, keys: str, wanted: str) -> None:
     assert after(text, keys) == wanted
 
 
-@pytest.mark.parametrize(
-    ("text", "keys", "wanted"),
+@each(
+    "text, keys, wanted",
     [
         ("|one two three", "dw", "|two three"),
         ("|one two three", "d2w", "|three"),
@@ -96,8 +96,8 @@ def test_changes(text: str, keys: str, wanted: str) -> None:
     assert after(text, keys) == wanted
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "wanted"),
+@each(
+    "text, key, wanted",
     [
         ("on|e", "i", "on|e"),
         ("on|e", "a", "one|"),
@@ -133,6 +133,9 @@ def test_the_mode_and_what_is_begun_can_be_said() -> None:
     st.text('ab.( )"\n ', max_size=12),
     st.text('wbeWBE0$^hljkgGfFtT;,%dcyxXDCpPrJ~iavo123ub"(W', max_size=12),
 )
+@example("", "vP")
+@example(".", "v^w$p")
+@example("", "ve~")
 def test_no_keys_break_it(text: str, keys: str) -> None:
     vi, at = ViKeys(), 0
     vi.leave(text, 0)

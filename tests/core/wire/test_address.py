@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.tables import each
 from tui.core.wire.address import Address, checked, is_loopback, shown
 from tui.errors import EndpointError
 
 KEY = {"Authorization": "Bearer sk-1"}
 
 
-@pytest.mark.parametrize(
-    ("given", "dialled"),
+@each(
+    "given, dialled",
     [
         ("wss://api.openai.com/v1/responses", "wss://api.openai.com/v1/responses"),
         ("https://api.openai.com/v1/responses?a=b", "wss://api.openai.com/v1/responses?a=b"),
@@ -23,41 +24,7 @@ def test_web_addresses_become_socket_addresses(given: str, dialled: str) -> None
     assert checked(Address(given, KEY)).url == dialled
 
 
-@pytest.mark.parametrize(
-    ("given", "dialled"),
-    [
-        # a base URL, as every SDK takes one (PROTOCOL section 1)
-        ("https://api.openai.com/v1", "wss://api.openai.com/v1/responses"),
-        ("https://api.openai.com/v1/", "wss://api.openai.com/v1/responses"),
-        (
-            "https://r.example/openai/v1//?api-version=1",
-            "wss://r.example/openai/v1/responses?api-version=1",
-        ),
-        ("http://127.0.0.1:4000", "ws://127.0.0.1:4000/responses"),
-        ("http://127.0.0.1:4000/?a=b", "ws://127.0.0.1:4000/responses?a=b"),
-        ("https://h.example/v1/responses/", "wss://h.example/v1/responses"),
-        ("https://h.example/proxy/openai", "wss://h.example/proxy/openai/responses"),
-        ("https://h.example/myresponses", "wss://h.example/myresponses/responses"),
-        # a WebSocket's address is one already, unless it plainly is a base
-        ("wss://h.example/v1", "wss://h.example/v1/responses"),
-        ("wss://h.example/v1/?a=b", "wss://h.example/v1/responses?a=b"),
-        ("wss://h.example", "wss://h.example/responses"),
-        ("wss://h.example/", "wss://h.example/responses"),
-        ("wss://h.example/ws", "wss://h.example/ws"),
-        ("wss://h.example/ws/", "wss://h.example/ws/"),
-        ("wss://h.example/v1/responses/", "wss://h.example/v1/responses/"),
-        ("wss://h.example/v1/realtime?x=/v1", "wss://h.example/v1/realtime?x=/v1"),
-    ],
-)
-def test_a_base_is_completed(given: str, dialled: str) -> None:
-    assert checked(Address(given, KEY)).url == dialled
-    assert checked(Address(dialled, KEY)).url == dialled
-    web = dialled.replace("ws", "http", 1)
-    if web.partition("?")[0].endswith("/responses"):
-        assert checked(Address(web, KEY)).url == dialled
-
-
-@pytest.mark.parametrize(
+@each(
     "url",
     ["", "localhost:8801", "ftp://h/x", "wss://", "wss://h:99999/", "ws://[::1/", "h.example"],
 )
@@ -66,7 +33,7 @@ def test_what_is_no_address_is_refused_with_a_hint(url: str) -> None:
         checked(Address(url))
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"],
 )
@@ -76,7 +43,7 @@ def test_loopback_takes_a_key_in_clear_text(host: str) -> None:
     assert checked(Address(f"ws://{name}:1/v1/responses", KEY))
 
 
-@pytest.mark.parametrize(
+@each(
     "host", ["192.168.0.1", "0.0.0.0", "10.0.0.1", "localhost.example", "::2", "127.0.0.1.example"]
 )
 def test_beyond_loopback_no_key_travels_in_clear_text(host: str) -> None:
@@ -95,7 +62,7 @@ def test_beyond_loopback_no_key_travels_in_clear_text(host: str) -> None:
     assert checked(Address(url.replace("ws:", "wss:"), KEY))
 
 
-@pytest.mark.parametrize("key", ["sk-1\n", "sk-1\r\nX-Evil: 1", "sk-\u2026", "\x1b[A"])
+@each("key", ["sk-1\n", "sk-1\r\nX-Evil: 1", "sk-\u2026", "\x1b[A"])
 def test_a_key_that_cannot_be_a_header_is_refused_without_being_shown(key: str) -> None:
     with pytest.raises(EndpointError, match="check the key") as raised:
         checked(Address("wss://h.example/", {"Authorization": f"Bearer {key}"}))

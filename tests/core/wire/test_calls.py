@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from tui.core.history import CALL_OUTPUTS as RUN_BY_THE_ENGINE
-from tui.core.wire.calls import CALL_OUTPUTS, unanswered
-from tui.core.wire.client.lane import Lane
-from tui.core.wire.events import ItemDone
+from tests.support.tables import each
+from tui.core.wire.calls import CALL_OUTPUTS
 from tui.core.wire.server.protocol import ServerProtocol
 
 KINDS = sorted(CALL_OUTPUTS)
@@ -33,17 +29,7 @@ def create(server: ServerProtocol, parent: str, *items: dict[str, Any]) -> list[
     return [*said, *(item for run in runs for item in run.full_input)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_call_is_owed_an_answer_of_its_own_kind(kind: str) -> None:
-    call, output = item_of(kind), output_of(kind)
-    assert list(unanswered([call])) == [call]
-    assert list(unanswered([call, output])) == []
-    assert list(unanswered([call, {**output, "call_id": "another"}])) == [call]
-    by_item = {"type": CALL_OUTPUTS[kind], "id": "item_1", "output": "done"}
-    assert list(unanswered([call, by_item])) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_server_misses_any_answer_and_puts_what_was_steered_behind_it(kind: str) -> None:
     server = ServerProtocol(steering=True)
     server.receive_text('{"type":"response.create","model":"m","input":"go"}')
@@ -68,13 +54,3 @@ def test_the_server_misses_any_answer_and_puts_what_was_steered_behind_it(kind: 
     (refused,) = create(other, run.response_id, {"role": "user", "content": "and?"})
     assert refused["status"] == 400
     assert "call_1" in refused["error"]["message"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_client_knows_that_it_owes_an_answer(kind: str) -> None:
-    lane = Lane("main")
-    lane.hold({"model": "m"})
-    lane.sent()
-    lane.receive(ItemDone(0, item_of(kind)))
-    assert lane.calls
-    assert kind in RUN_BY_THE_ENGINE

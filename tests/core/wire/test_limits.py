@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.core.wire.limits import (
     PAUSE,
     Limit,
@@ -21,8 +21,8 @@ from tui.core.wire.limits import (
 NOW = 1000.0
 
 
-@pytest.mark.parametrize(
-    ("headers", "limits"),
+@each(
+    "headers, limits",
     [
         (
             {
@@ -88,6 +88,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(
     st.dictionaries(
         st.sampled_from(["ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset-a", "b"]), _JSON

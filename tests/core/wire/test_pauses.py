@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
+from tests.support.tables import each
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, decode_server
-from tui.core.wire.pauses import pause_header, retry_after_s
+from tui.core.wire.pauses import retry_after_s
 from tui.core.wire.refusals import refusal
 from tui.core.wire.server.protocol import ServerProtocol
 
-NOON_UNIX_S = 1_795_262_400.0
 NOON = "Sat, 21 Nov 2026 12:00:00 GMT"
 LATER = "Sat, 21 Nov 2026 12:00:30 GMT"
 SAID = [
@@ -33,7 +31,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "seconds"), SAID)
+@each("headers, seconds", SAID)
 def test_every_reader_hears_the_same(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after_s(headers) == seconds
     assert refusal(Address("wss://h.example/"), 429, b"", headers).retry_after_s == seconds
@@ -47,15 +45,3 @@ def test_every_reader_hears_the_same(headers: dict[str, str], seconds: float | N
     passed = decode_server(server.data_to_send()[-1])
     assert isinstance(passed, ErrorEvent)
     assert passed.retry_after_s == seconds
-
-
-def test_a_date_without_the_server_s_own_is_measured_against_now() -> None:
-    assert retry_after_s({"Retry-After": LATER}, NOON_UNIX_S) == 30
-    assert retry_after_s({"Retry-After": LATER}) is None
-
-
-def test_a_pause_is_a_header_again() -> None:
-    assert pause_header(None) == {}
-    for seconds, text in [(7.0, "7"), (1.5, "1.5"), (0.0, "0"), (1e9, "1000000000")]:
-        assert pause_header(seconds) == {"retry-after": text}
-        assert retry_after_s(pause_header(seconds)) == seconds

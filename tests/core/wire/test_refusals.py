@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, Failed, Incomplete, SteerNews
 from tui.core.wire.refusals import (
     UNUSABLE_CODE,
-    close_words,
     discreet,
     lost_code,
     lost_words,
@@ -19,7 +17,7 @@ from tui.errors import EXIT_UNREACHABLE, KeyRefused
 ADDRESS = Address("wss://h.example/v1/responses", {"Authorization": "Bearer sk-secret"})
 
 
-@pytest.mark.parametrize("status", [401, 403])
+@each("status", [401, 403])
 def test_a_refused_key_is_its_own_error(status: int) -> None:
     error = refusal(ADDRESS, status, b'{"error":{"message":"Incorrect key sk-secret"}}', {})
     assert isinstance(error, KeyRefused)
@@ -27,8 +25,8 @@ def test_a_refused_key_is_its_own_error(status: int) -> None:
     assert str(error).endswith('It says: "Incorrect key [key]****"')
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
+@each(
+    "status, words",
     [
         (200, "not a Responses WebSocket endpoint"),
         (404, "/v1/responses"),
@@ -45,8 +43,8 @@ def test_other_statuses_say_what_came_back_and_what_to_do(status: int, words: st
     assert "It says" not in text
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
+@each(
+    "body, said",
     [
         (b"plain words", "plain words"),
         (b'{"detail":"x"}', '{"detail":"x"}'),
@@ -67,32 +65,6 @@ def test_a_redirect_names_its_goal_without_its_query() -> None:
     text = str(refusal(ADDRESS, 307, b"", {"Location": "wss://other.example/v1?token=1"}))
     assert "wss://other.example/v1 " in text
     assert "token" not in text
-
-
-@pytest.mark.parametrize(
-    ("code", "reason", "words"),
-    [
-        (1000, "", "the server closed the connection"),
-        (1011, "keepalive ping timeout", "an internal error (keepalive ping timeout)"),
-        (1009, "", "too big"),
-        (4000, "a\x1b[0m", "code 4000 (a[0m)"),
-    ],
-)
-def test_closes_are_put_in_words(code: int, reason: str, words: str) -> None:
-    assert close_words(code, reason).endswith(words) or words in close_words(code, reason)
-
-
-def test_a_wait_that_the_server_asks_for_is_told() -> None:
-    assert "try again in 30 s" in str(refusal(ADDRESS, 429, b"", {"Retry-After": "30"}))
-    later = {"Retry-After": "Wed, 21 Oct"}
-    assert "try again in a moment" in str(refusal(ADDRESS, 503, b"", later))
-
-
-def test_a_cause_is_what_is_wrong_without_what_to_do() -> None:
-    body = b'{"error": {"message": "too busy."}}'
-    error = refusal(ADDRESS, 503, body, {"Retry-After": "20"})
-    assert error.cause.endswith('answered HTTP 503, saying "too busy."')
-    assert refusal(ADDRESS, 503, b"", {}).cause.endswith("answered HTTP 503")
 
 
 def test_a_key_that_was_never_sent_is_not_one_that_was_refused() -> None:
@@ -121,7 +93,7 @@ KEYS = Address(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "pa/ss+word",

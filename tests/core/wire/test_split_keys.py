@@ -56,28 +56,6 @@ def test_any_cut_is_as_the_whole(said: list[str], sizes: list[int]) -> None:
     assert told(PLAIN, cut(whole, sizes)) == Mask([PLAIN]).text(whole)
 
 
-@given(texts(KEY), SIZES)
-def test_what_only_looks_like_a_key_before_its_end_does_not_show_the_end(
-    said: list[str], sizes: list[int]
-) -> None:
-    whole = "".join(said)
-    shown = told(KEY, cut(whole, sizes))
-    assert len(shown) == len(whole)
-    assert KEY not in shown
-    assert shown.count("[key]") >= whole.count(KEY)
-
-
-def test_lanes_and_items_are_kept_apart() -> None:
-    frames = []
-    for char in KEY:
-        frames += [delta(char, "a"), delta(char, "b"), delta("x", "a", "msg_2")]
-    events = masked(frames)
-    for lane in ("a", "b"):
-        mine = [e["delta"] for e in events if e["stream_id"] == lane and e["item_id"] == "msg_1"]
-        assert "".join(mine) == Mask([KEY]).text(KEY)
-    assert "".join(e["delta"] for e in events if e["item_id"] == "msg_2") == "x" * len(KEY)
-
-
 def test_a_line_waits_no_longer_than_it_must() -> None:
     keys: SplitKeys[int] = SplitKeys(Mask([KEY]))
     assert [at for at, _ in keys.frame(1, 1, delta("plain"))] == [1]

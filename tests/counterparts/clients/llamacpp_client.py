@@ -1,4 +1,4 @@
-"""A real llama.cpp server behind the bridge: its Python with llama-cpp-python. See checks.py."""
+"""A real llama.cpp server behind the bridge: its Python with xllamacpp. See checks.py."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ def server() -> Iterator[tuple[str, Path]]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         model, log, port = Path(folder) / "tiny.gguf", Path(folder) / "log", free_port()
         subprocess.run([interpreter, str(SERVERS / "tiny_model.py"), str(model)], check=True)
-        flags = ["--model", str(model), "--model_alias", "tiny", "--host", "127.0.0.1"]
-        flags += ["--port", str(port), "--n_ctx", str(CONTEXT), "--n_threads", "1"]
         with log.open("wb") as said:
-            command = [interpreter, "-m", "llama_cpp.server", *flags]
+            script = str(SERVERS / "llamacpp_server.py")
+            command = [interpreter, script, str(model), str(port), str(CONTEXT)]
             with running(command, stdout=said, stderr=subprocess.STDOUT):
                 answers(f"http://127.0.0.1:{port}/v1/models", 60)
                 yield f"http://127.0.0.1:{port}/v1", log

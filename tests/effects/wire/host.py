@@ -22,6 +22,7 @@ class Host:
     """Answers every create: at once, or if its model is ``slow`` when `go` is set."""
 
     def __init__(self, *, echo: bool = True, stops: bool = True) -> None:
+        self.desks: list[Desk] = []
         self.echo, self.stops = echo, stops
         self.go = asyncio.Event()
         self.sockets: list[ServerConnection] = []
@@ -73,6 +74,9 @@ class Host:
         await self._say(socket, delta | name)
         if event["model"] == "slow":
             await self.go.wait()
+        while event["model"] == "chatty" and not self.go.is_set():
+            await self._say(socket, delta | name)
+            await asyncio.sleep(0.02)
         await self._say(socket, delta | name)
         await self._say(socket, {"type": "response.completed", "response": response} | name)
 
@@ -88,6 +92,8 @@ async def hosting(**settings: bool) -> AsyncIterator[Host]:
         port = next(iter(server.sockets)).getsockname()[1]
         host.url = f"ws://127.0.0.1:{port}/v1/responses"
         yield host
+        for desk in host.desks:
+            await desk.endpoint.close()
         host.go.set()
 
 
@@ -118,14 +124,15 @@ class Desk:
             fallback=at(other.url) if other else None,
         )
         self.known = self.endpoint.capabilities
+        (other or host).desks.append(self)
 
     def lane(self, name: str) -> tuple[EndpointLane, Heard]:
         lane = self.endpoint.lane(name)
         return lane, Heard(lane)
 
     async def ask(self, lane: EndpointLane, heard: Heard, model: str = "m") -> None:
-        """A turn to its end, or to its first word if the model is slow."""
-        kind = events.TextDelta if model == "slow" else events.Completed
+        """A turn to its end, or to its first word if the model is slow or has no end."""
+        kind = events.Completed if model == "m" else events.TextDelta
         before = sum(isinstance(event, kind) for event in heard.events)
         await lane.open()
         lane.create({"model": model})

@@ -3,77 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import trustme
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
-from tests.support.socks_proxy import socks_proxy
+from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.core.wire.authorities import NAMES
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint
-from tui.effects.wire.dial import deflates, dial
-from tui.errors import EndpointError, KeyRefused, NoAnswer
-
-
-def answering(status: HTTPStatus, body: str, **headers: str) -> Any:
-    def answer(socket: ServerConnection, request: Request) -> Response:
-        response = socket.respond(status, body)
-        for name, value in headers.items():
-            response.headers.pop(name, None)
-            response.headers[name] = value
-            response.headers[name] = value  # twice, as some proxies do
-        return response
-
-    return answer
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (HTTPStatus.UNAUTHORIZED, "refused the key (HTTP 401)"),
-        (HTTPStatus.FORBIDDEN, "refused the key (HTTP 403)"),
-        (HTTPStatus.NOT_FOUND, "usually ends in /v1/responses"),
-        (HTTPStatus.OK, "not a Responses WebSocket endpoint"),
-        (HTTPStatus.UPGRADE_REQUIRED, "HTTP 426"),
-        (HTTPStatus.SERVICE_UNAVAILABLE, "try again in a moment"),
-    ],
-)
-async def test_a_refused_upgrade_says_what_came_back(status: HTTPStatus, words: str) -> None:
-    body = json.dumps({"error": {"message": "bad key sk-secret-1 \x1b[31m"}})
-    async with serving(idle, process_request=answering(status, body)) as url:
-        connection, heard = connection_to(url, key="sk-secret-1")
-        expected = KeyRefused if "key" in words else EndpointError
-        with pytest.raises(expected) as raised:
-            await connection.open()
-        said = str(raised.value)
-        assert words in said
-        assert "sk-secret-1" not in said
-        assert "\x1b" not in said
-        assert (await heard.closed()) == said
-        await connection.close()
-
-
-async def test_a_redirect_is_not_followed() -> None:
-    refuse = answering(HTTPStatus.FOUND, "", Location="wss://elsewhere.example/v1?key=1")
-    async with serving(idle, process_request=refuse) as url:
-        connection, _ = connection_to(url, key="sk-test")
-        with pytest.raises(EndpointError, match=r"redirects to wss://elsewhere\.example/v1 "):
-            await connection.open()
-        await connection.close()
+from tui.effects.wire import ConnectionOptions
+from tui.effects.wire.dial import dial
+from tui.errors import EndpointError, NoAnswer
 
 
 async def test_what_is_no_web_server_is_said_so() -> None:
@@ -89,21 +36,6 @@ async def test_what_is_no_web_server_is_said_so() -> None:
             with pytest.raises(EndpointError, match=words):
                 await connection.open()
             await connection.close()
-
-
-async def test_an_old_web_server_is_not_said_to_be_none() -> None:
-    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.0 404 File not found\r\nContent-Length: 0\r\n\r\n")
-        await writer.drain()
-        writer.close()
-
-    async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        connection, _ = connection_to(f"ws://127.0.0.1:{port}/v1/responses")
-        with pytest.raises(EndpointError, match=r"HTTP/1\.0.*check the port"):
-            await connection.open()
-        await connection.close()
 
 
 async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
@@ -122,32 +54,6 @@ async def test_nobody_there_a_name_that_is_none_and_no_answer() -> None:
         await nameless.open()
     for connection in (silent, nobody, nameless):
         await connection.close()
-
-
-async def test_an_address_that_does_not_answer_keeps_no_other_waiting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A full queue of a listening socket drops whoever knocks, like a black hole."""
-    hole = socket.socket()
-    hole.bind(("127.0.0.2", 0))
-    hole.listen(0)
-    port = hole.getsockname()[1]
-    plugs = [socket.socket() for _ in range(3)]
-    for plug in plugs:
-        plug.setblocking(False)
-        plug.connect_ex(("127.0.0.2", port))
-    async with serve(idle, "127.0.0.1", port):
-        both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (2, 1)]
-
-        async def found(*args: Any, **options: Any) -> Any:
-            return both
-
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", found)
-        connection, _ = connection_to(f"ws://localhost:{port}/", connect_timeout_s=3.0)
-        await connection.open()
-        await connection.close()
-    for plug in (*plugs, hole):
-        plug.close()
 
 
 async def test_a_key_is_not_sent_in_clear_text_beyond_this_machine() -> None:
@@ -170,36 +76,6 @@ async def test_a_dial_that_is_given_up_leaves_nothing_behind() -> None:
     server.close()
 
 
-async def test_retry_after_is_handed_on_in_seconds_or_as_a_date() -> None:
-    date = {"Date": "Sat, 21 Nov 2026 09:00:00 GMT"}
-    for said, seconds in (
-        ({"Retry-After": "7"}, 7.0),
-        ({"Retry-After": "Sat, 21 Nov 2026 09:01:30 GMT", **date}, 90.0),
-        ({"Retry-After": "soon"}, None),
-        ({}, None),
-    ):
-        refuse = answering(HTTPStatus.SERVICE_UNAVAILABLE, "", **said)
-        async with serving(idle, process_request=refuse) as url:
-            connection, _ = connection_to(url)
-            with pytest.raises(EndpointError) as raised:
-                await connection.open()
-            assert raised.value.retry_after_s == seconds
-            assert raised.value.transient
-            await connection.close()
-
-
-@pytest.mark.parametrize("status", [302, 400, 401, 404, 429, 500, 501, 503])
-async def test_an_error_says_what_may_help(status: int) -> None:
-    transient, http = status in (429, 500, 503), status in (400, 404, 501)
-    refuse = answering(HTTPStatus(status), "", Location="/elsewhere")
-    async with serving(idle, process_request=refuse) as url:
-        connection, _ = connection_to(url)
-        with pytest.raises(EndpointError) as raised:
-            await connection.open()
-        assert (raised.value.transient, raised.value.http_may_work) == (transient, http)
-        await connection.close()
-
-
 async def test_a_server_that_hangs_up_on_the_upgrade_may_still_speak_http() -> None:
     async def curt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -215,8 +91,8 @@ async def test_a_server_that_hangs_up_on_the_upgrade_may_still_speak_http() -> N
         await connection.close()
 
 
-@pytest.mark.parametrize(
-    ("asked", "limit_bytes", "offered"),
+@each(
+    "asked, limit_bytes, offered",
     [(None, 2**20, False), (True, 2**20, True), (False, 2**20, False), (True, 0, False)],
 )
 async def test_compression_is_offered_where_it_was_asked_for(
@@ -232,12 +108,6 @@ async def test_compression_is_offered_where_it_was_asked_for(
         socket = await dial(Address(url, compression=asked), options)
         await socket.close()
     assert ("permessage-deflate" in seen[0]) is offered
-
-
-def test_beyond_this_machine_compression_is_offered() -> None:
-    options = ConnectionOptions()
-    assert deflates(Address("wss://model.example/"), options, nearby=False)
-    assert not deflates(Address("wss://model.example/", compression=False), options, nearby=False)
 
 
 @asynccontextmanager
@@ -288,24 +158,7 @@ async def test_a_proxy_is_used_beyond_this_machine_and_never_on_it(
         await nearby.close()
 
 
-@pytest.mark.parametrize("name", ["all_proxy", "https_proxy", "http_proxy", "ws_proxy"])
-async def test_a_proxy_may_be_named_for_all_and_without_a_scheme(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with serving(idle) as url, proxied(monkeypatch) as asked:
-        place = os.environ["https_proxy"].removeprefix("http://")
-        for other in ("HTTPS_PROXY", "https_proxy"):
-            monkeypatch.delenv(other)
-        monkeypatch.setenv(name, place)
-        connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
-        await connection.open()
-        assert asked[0].startswith(b"CONNECT model.example:")
-        await connection.close()
-
-
-@pytest.mark.parametrize(
-    ("status", "words"), [("407 No", "a user and a password"), ("502 Bad", "HTTP 502")]
-)
+@each("status, words", [("407 No", "a user and a password"), ("502 Bad", "HTTP 502")])
 async def test_a_proxy_that_refuses_is_named(
     monkeypatch: pytest.MonkeyPatch, status: str, words: str
 ) -> None:
@@ -337,18 +190,6 @@ async def test_a_proxy_that_is_not_there_is_named_without_its_password(
         assert "s3cret" not in str(raised.value)
 
 
-async def test_a_socks_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with serving(idle) as url, proxied(monkeypatch):
-        port = urlsplit(url).port
-        assert port is not None
-        async with socks_proxy(port) as (proxy, asked):
-            monkeypatch.setenv("https_proxy", proxy)
-            connection, _ = connection_to(url.replace("127.0.0.1", "model.example"))
-            await connection.open()
-            assert asked == ["model.example"]
-            await connection.close()
-
-
 @asynccontextmanager
 async def private(tmp_path: Path) -> AsyncIterator[tuple[str, Path]]:
     """A server whose certificate only its own authority vouches for, and that one's file."""
@@ -361,7 +202,7 @@ async def private(tmp_path: Path) -> AsyncIterator[tuple[str, Path]]:
         yield url.replace("ws://127.0.0.1", "wss://localhost"), bundle
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
+@each("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
 async def test_a_private_authority_is_named_by_a_variable(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -380,20 +221,14 @@ async def test_a_private_authority_is_named_by_a_variable(
         await connection.close()
 
 
-async def test_headers_of_the_address_are_sent_as_they_are() -> None:
-    seen: list[Any] = []
+async def test_a_redirect_is_not_followed() -> None:
+    def refuse(socket: ServerConnection, _: Request) -> Response:
+        response = socket.respond(HTTPStatus.FOUND, "")
+        response.headers["Location"] = "wss://elsewhere.example/v1?key=1"
+        return response
 
-    def look(socket: ServerConnection, request: Request) -> None:
-        seen.append(request)
-
-    async def azure() -> Address:
-        return Address(url + "?api-version=v1", {"api-key": "k-1", "X-Team": "blue"})
-
-    async with serving(idle, process_request=look) as url:
-        lane = Endpoint("azure", azure, MonotonicClock()).lane()
-        await lane.open()
-        await lane.close()
-    assert seen[0].headers["api-key"] == "k-1"
-    assert seen[0].headers["X-Team"] == "blue"
-    assert "Authorization" not in seen[0].headers
-    assert seen[0].path.endswith("?api-version=v1")
+    async with serving(idle, process_request=refuse) as url:
+        connection, _ = connection_to(url, key="sk-test")
+        with pytest.raises(EndpointError, match=r"redirects to wss://elsewhere\.example/v1 "):
+            await connection.open()
+        await connection.close()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from tests.effects.wire.host import Desk, Host, hosting, states, words
 from tests.support.sockets import Heard
+from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.address import Address
 from tui.effects.wire import EndpointLane
@@ -37,7 +36,7 @@ class SlowMove:
         one.create({"model": "slow"})
         two.create({"model": "slow"})
         await first.has(events.Created)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while self.dials < 2:
                 await asyncio.sleep(0.01)
         assert two.busy
@@ -47,7 +46,7 @@ class SlowMove:
     async def over(self) -> None:
         """The dial of the move is over, and what it led to."""
         self.go.set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while self.desk.endpoint._tasks:
                 await asyncio.sleep(0.01)
 
@@ -55,7 +54,7 @@ class SlowMove:
         return sum(link.riders.count(lane) for link in self.desk.endpoint._links)
 
 
-@pytest.mark.parametrize("failing", [False, True], ids=["it arrives late", "it fails late"])
+@each("failing", [False, True])
 async def test_a_lane_that_moved_on_rides_on_one_link(failing: bool) -> None:
     async with hosting(echo=False) as host:
         move = SlowMove(host)
@@ -77,7 +76,6 @@ async def test_a_lane_that_moved_on_rides_on_one_link(failing: bool) -> None:
         assert "closed" not in states(heard)
         asked = [event.get("n") for _, event in host.asked if event["model"] == "slow"]
         assert asked == [None, 2], "the create that was stopped never went out"
-        await move.desk.endpoint.close()
 
 
 async def test_a_lane_that_was_stopped_and_asks_for_nothing_gets_no_link() -> None:
@@ -90,4 +88,3 @@ async def test_a_lane_that_was_stopped_and_asks_for_nothing_gets_no_link() -> No
         assert len(move.desk.endpoint._links) == 1
         await move.desk.ask(lane, heard)
         assert move.riding(lane) == 1
-        await move.desk.endpoint.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.effects.wire.host import LANES, Desk, hosting, states
@@ -23,7 +21,6 @@ async def test_no_create_goes_out_on_a_socket_that_slept() -> None:
         assert lane.state == "closed"
         await desk.ask(lane, heard)
         assert [connection for connection, _ in host.asked] == [1, 2]
-        await desk.endpoint.close()
 
 
 async def test_a_lane_at_rest_leaves_a_socket_that_slept_while_another_works() -> None:
@@ -41,24 +38,3 @@ async def test_a_lane_at_rest_leaves_a_socket_that_slept_while_another_works() -
         host.go.set()
         await second.has(events.Completed)
         assert states(second)[:1] == ["open"]
-        await desk.endpoint.close()
-
-
-async def test_a_socket_that_has_answered_since_is_used_again() -> None:
-    async with hosting() as host:
-        desk = Desk(host, known=LANES)
-        (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
-        await desk.ask(one, first)
-        await desk.ask(two, second, "slow")
-        desk.clock.ahead_s = 600.0
-        pulse = desk.endpoint._links[0].pulse
-        pulse._look()
-        assert pulse.doubted
-        host.go.set()
-        await second.has(events.Completed)
-        async with asyncio.timeout(5):
-            while pulse.doubted:
-                await asyncio.sleep(0.01)
-        await desk.ask(one, first)
-        assert [connection for connection, _ in host.asked] == [1, 1, 1]
-        await desk.endpoint.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import first, landing, turn, whole
-from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, Scene, Show
+from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edits.hunk import Stage
@@ -101,7 +101,7 @@ def stages() -> ScriptedSession:
     session.say("patch", speaker="fast", state="open")
     for line, stage in enumerate(Stage):
         session.hunk(stage, None if stage is Stage.REFUSED else line, added=2, removed=1)
-    session.workspace.hunk(1).flags.append("indentation was changed")
+    session.workspace.hunk(1).flags += ("indentation was changed",)
     session.open("ledger/cache.py")
     return session
 
@@ -137,27 +137,19 @@ async def told(show: Show) -> None:
 
 SCENES = (
     Scene("first", first),
-    Scene("welcome", first, ("alt+1",), LOW),
-    Scene("welcome-narrow", ScriptedSession, sizes=NARROW, themes=PAIR),
+    Scene("welcome", ScriptedSession, size=NARROW),
     Scene("turn", whole),
-    Scene("turn-in-the-conversation", whole, ("alt+1",), LOW),
-    Scene("turn-narrow", whole, sizes=NARROW),
+    Scene("turn-narrow", whole, size=NARROW),
     Scene("landing", landing, tuple("no RLock")),
-    Scene("landing-in-the-conversation", landing, ("alt+1",), LOW),
     Scene("markdown", formatted),
-    Scene("markdown-narrow", formatted, sizes=NARROW[1:], themes=PAIR),
-    Scene("calls", called, sizes=PLAIN, themes=PAIR),
-    Scene("calls-unfolded", called, ("shift+tab", "enter", "up", "enter"), PLAIN, PAIR),
-    Scene("card-unfolded", unfolding, ("shift+tab", "down", "down", "space"), PLAIN),
-    Scene("run-unfolded", whole, ("shift+tab", "G", "enter"), MIDDLE, PAIR),
-    Scene("stages", stages, ("shift+tab",), PLAIN),
+    Scene("calls", called),
+    Scene("calls-unfolded", called, ("shift+tab", "enter", "up", "enter"), LOW),
+    Scene("card-unfolded", unfolding, ("shift+tab", "down", "down", "space")),
+    Scene("run-unfolded", whole, ("shift+tab", "G", "enter")),
+    Scene("stages", stages, ("shift+tab",)),
     Scene("thinking", thinking),
-    Scene("thinking-unfolded", thinking, ("shift+tab", "enter"), LOW, PAIR),
-    Scene("stopped", stopped, sizes=PLAIN),
-    Scene("stopped-in-the-conversation", stopped, ("alt+1",), LOW, PAIR),
-    Scene("failed", failed, sizes=PLAIN),
-    Scene("failed-narrow", failed, sizes=NARROW, themes=PAIR),
-    Scene("searched-in-vain", whole, ("shift+tab", "ctrl+f", *"zebra"), LOW, PAIR),
-    Scene("copied", whole, ("shift+tab", "C"), PLAIN, PAIR),
-    Scene("told", whole, sizes=PLAIN, begin=told),
+    Scene("stopped", stopped),
+    Scene("failed", failed),
+    Scene("searched-in-vain", whole, ("shift+tab", "ctrl+f", *"zebra"), LOW),
+    Scene("told", whole, begin=told),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import whole
-from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, WIDE, Scene
+from tests.support.gallery import LOW, WIDE, Scene
 from tests.support.review_session import CACHE
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edits.hunk import Stage
@@ -38,19 +38,15 @@ def unsaved() -> ScriptedSession:
 
 
 SCENES = (
-    Scene("in-the-editor", whole, ("alt+2",)),
-    Scene("tabs", unsaved, ("alt+2", "down", "end"), PLAIN, PAIR),
+    Scene("tabs", unsaved, ("alt+2", "down", "end")),
     Scene("ghost", ghost),
-    Scene("ghost-narrow", ghost, ("alt+2",), NARROW[1:], PAIR),
-    Scene("finder", whole, ("ctrl+o",)),
-    Scene("finder-searched", whole, ("ctrl+o", *"cac"), LOW, PAIR),
-    Scene("find", whole, ("alt+2", "ctrl+f", *"self"), PLAIN),
-    Scene("replace", whole, ("alt+2", "ctrl+r", *"self", "tab", *"this"), PLAIN),
-    Scene("replace-narrow", whole, ("alt+2", "ctrl+r", *"self"), NARROW[1:], PAIR),
-    Scene("go-to-line", whole, ("alt+2", "alt+g", *"12"), LOW, PAIR),
-    Scene("outline", whole, ("alt+2", "ctrl+t"), PLAIN),
-    Scene("tree", whole, ("f4",)),
-    Scene("tree-narrow", whole, ("f4",), NARROW[1:], PAIR),
-    Scene("split", whole, ("alt+p",), (*MIDDLE, *WIDE)),
+    Scene("finder", whole, ("ctrl+o", *"cac")),
+    Scene("find", whole, ("alt+2", "ctrl+f", *"self")),
+    Scene("replace", whole, ("alt+2", "ctrl+r", *"self", "tab", *"this")),
+    Scene("go-to-line", whole, ("alt+2", "alt+g", *"12"), LOW),
+    Scene("outline", whole, ("alt+2", "ctrl+t")),
+    Scene("tree", whole, ("f4",), WIDE),
+    Scene("tree-over-the-editor", whole, ("f4",), LOW),
+    Scene("split", whole, ("alt+p",)),
     Scene("selected", whole, ("alt+2", "shift+down", "shift+down", "shift+end"), LOW),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.support.gallery import LOW, NARROW, PAIR, PLAIN, Scene, Show
+from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tests.ui.first_run.test_screen import GROQ, OLLAMA, Outside
-from tests.ui.guide.test_guide import PROMPT
+from tests.ui.guide.test_lesson import PROMPT
 from tui.core.edits.hunk import Stage
 from tui.core.wire.events import Usage
 from tui.engine.intents import Interrupt
@@ -120,21 +120,16 @@ async def step_6(show: Show) -> None:
 
 SCENES = (
     Scene("first-run", ScriptedSession, begin=found),
-    Scene("first-run-narrow", ScriptedSession, sizes=NARROW, themes=PAIR, begin=found),
-    Scene("first-run-nothing", ScriptedSession, sizes=PLAIN, themes=PAIR, begin=nothing),
-    Scene("first-run-looking", ScriptedSession, sizes=LOW, themes=PAIR, begin=looking),
-    Scene("first-run-who", ScriptedSession, ("2",), PLAIN, PAIR, found),
-    Scene("first-run-nobody", ScriptedSession, ("2",), LOW, PAIR, nothing),
-    Scene("first-run-model", ScriptedSession, ("2", "1", "enter"), PLAIN, PAIR, found),
-    Scene("first-run-consent", ScriptedSession, ("2", "1", "enter", "enter"), PLAIN, PAIR, found),
-    Scene("first-run-refused", ScriptedSession, ("2", "1"), PLAIN, PAIR, refused),
+    Scene("first-run-nothing", ScriptedSession, begin=nothing),
+    Scene("first-run-looking", ScriptedSession, size=LOW, begin=looking),
+    Scene("first-run-who", ScriptedSession, ("2",), begin=found),
+    Scene("first-run-nobody", ScriptedSession, ("2",), LOW, nothing),
+    Scene("first-run-model", ScriptedSession, ("2", "1", "enter"), begin=found),
+    Scene("first-run-consent", ScriptedSession, ("2", "1", "enter", "enter"), begin=found),
+    Scene("first-run-refused", ScriptedSession, ("2", "1"), begin=refused),
     Scene("guide-1", practice, begin=step_1),
-    Scene("guide-2", practice, sizes=PLAIN, themes=PAIR, begin=step_2),
-    Scene("guide-3", practice, sizes=PLAIN, themes=PAIR, begin=step_3),
-    Scene("guide-4", practice, sizes=LOW, themes=PAIR, begin=step_4),
-    Scene("guide-5", practice, sizes=LOW, themes=PAIR, begin=step_5),
+    Scene("guide-3", practice, begin=step_3),
+    Scene("guide-5", practice, size=LOW, begin=step_5),
     Scene("guide-end", practice, begin=step_6),
-    Scene("guide-left", practice, ("escape",), LOW, PAIR, step_1),
-    Scene("guide-narrow", practice, sizes=NARROW, themes=PAIR, begin=step_2),
-    Scene("guide-end-narrow", practice, sizes=NARROW, themes=PAIR, begin=step_6),
+    Scene("guide-narrow", practice, size=NARROW, begin=step_2),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 
 from tests.snapshots.sessions import streaming, whole
-from tests.support.gallery import LOW, MIDDLE, NARROW, PAIR, PLAIN, Scene, Show
+from tests.support.gallery import LOW, NARROW, Scene, Show
 from tests.support.prompt_rows import keys
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.notices import Ask
@@ -36,12 +36,6 @@ async def vi(show: Show) -> None:
     await show.press(*keys("fix the old cache"), "escape", "2", "d")
 
 
-async def vi_insert(show: Show) -> None:
-    """One begins in insert mode."""
-    show.app.bench.prompt_box.prompt.use_vi()
-    await show.press(*keys("fix the"))
-
-
 async def written(show: Show) -> None:
     """A draft of several lines, and a paste that is folded."""
     prompt = show.app.bench.prompt_box.prompt
@@ -53,20 +47,14 @@ async def written(show: Show) -> None:
 
 SCENES = (
     Scene("question", asking),
-    Scene("question-narrow", asking, sizes=NARROW[:1], themes=PAIR),
+    Scene("question-narrow", asking, size=NARROW),
     Scene("queue", streaming, ("alt+q", "up")),
-    Scene("queue-edited", streaming, ("alt+q", "e", "!"), PLAIN),
-    Scene("queue-narrow", streaming, sizes=NARROW, themes=PAIR),
-    Scene("commands", whole, ("slash",), PLAIN),
-    Scene("commands-narrow", whole, ("slash",), NARROW, PAIR),
-    Scene("commands-found", whole, tuple(keys("/th")), LOW, PAIR),
-    Scene("arguments", whole, tuple(keys("/effort ")), PLAIN, PAIR),
-    Scene("files-offered", whole, tuple(keys("see @ca")), PLAIN),
-    Scene("files-not-found", whole, tuple(keys("see @zzz")), LOW, PAIR),
-    Scene("recalled", whole, sizes=PLAIN, begin=recalled),
-    Scene("vi-normal", whole, sizes=PLAIN, themes=PAIR, begin=vi),
-    Scene("vi-insert", whole, sizes=LOW, themes=PAIR, begin=vi_insert),
-    Scene("draft", whole, sizes=PLAIN, begin=written),
-    Scene("draft-narrow", whole, sizes=NARROW, themes=PAIR, begin=written),
-    Scene("shell-command", whole, tuple(keys("!git status")), MIDDLE, PAIR),
+    Scene("queue-edited", streaming, ("alt+q", "e", "!")),
+    Scene("commands", whole, ("slash",)),
+    Scene("arguments", whole, tuple(keys("/effort ")), LOW),
+    Scene("files-offered", whole, tuple(keys("see @ca"))),
+    Scene("recalled", whole, begin=recalled),
+    Scene("vi-normal", whole, begin=vi),
+    Scene("draft", whole, begin=written),
+    Scene("shell-command", whole, tuple(keys("!git status"))),
 )

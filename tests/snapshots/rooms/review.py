@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import turn, whole
-from tests.support.gallery import MIDDLE, NARROW, PAIR, PLAIN, SIZES, WIDE, Scene
+from tests.support.gallery import LOW, NARROW, WIDE, Scene
 from tests.support.review_session import PATCH, ReviewSession
 
 TWICE = "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
@@ -31,14 +31,13 @@ def ambiguous() -> ReviewSession:
 
 SCENES = (
     Scene("turn-under-review", whole, ("alt+j",)),
-    Scene("turn-map", turn, sizes=WIDE),
-    Scene("turn-map-begun", coming, sizes=WIDE, themes=PAIR),
+    Scene("turn-map", turn, size=WIDE),
+    Scene("turn-map-begun", coming, size=WIDE),
     Scene("review", turn, ("f7", "a", "r")),
-    Scene("review-in-one-column", turn, ("f7", "s"), (*MIDDLE, *WIDE), PAIR),
-    Scene("review-end", turn, ("f7", "s", "end"), PLAIN),
-    Scene("review-why", turn, ("f7", "w", *"keep the old name"), PLAIN),
-    Scene("review-of-a-place", ambiguous, ("f7",), PLAIN, PAIR),
-    Scene("review-while-it-lands", coming, ("f7",), PLAIN, PAIR),
+    Scene("review-in-one-column", turn, ("f7", "s")),
+    Scene("review-why", turn, ("f7", "w", *"keep the old name")),
+    Scene("review-of-a-place", ambiguous, ("f7",), LOW),
+    Scene("review-while-it-lands", coming, ("f7",)),
     Scene("review-narrow", turn, ("f7", "a", "r"), NARROW),
-    Scene("diff", turn, ("f7", "d"), SIZES),
+    Scene("diff", turn, ("f7", "d"), WIDE),
 )

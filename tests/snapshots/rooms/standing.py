@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.snapshots.sessions import streaming, whole
-from tests.support.gallery import NARROW, PAIR, PLAIN, SIZES, Scene, Show
+from tests.support.gallery import NARROW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
 from tui.core.wire.limits import PAUSE, Limit
 from tui.core.wire.traffic import SocketView
@@ -119,16 +119,13 @@ async def unreachable(show: Show) -> None:
 
 SCENES = (
     Scene("next-try", retrying),
-    Scene("next-try-narrow", retrying, sizes=NARROW[:1], themes=PAIR),
-    Scene("offline", offline, sizes=PLAIN, begin=unreachable),
-    Scene("limited", limited, themes=PAIR),
-    Scene("limited-narrow", limited, sizes=NARROW[:1], themes=PAIR),
-    Scene("paused", paused, sizes=PLAIN, themes=PAIR),
-    Scene("another-served", other, themes=PAIR),
-    Scene("throttled", throttled, sizes=PLAIN, themes=PAIR),
-    Scene("own-line", whole, sizes=PLAIN, themes=PAIR, begin=of_ones_own),
+    Scene("offline", offline, begin=unreachable),
+    Scene("limited", limited),
+    Scene("paused", paused),
+    Scene("another-served", other),
+    Scene("throttled", throttled),
+    Scene("own-line", whole, begin=of_ones_own),
     Scene("status", connected, (*"/status", "enter")),
-    Scene("status-narrow", connected, (*"/status", "enter"), NARROW[1:], PAIR),
-    Scene("meter", whole, (*"/meter", "enter"), SIZES, PAIR),
-    Scene("meter-narrow", whole, (*"/meter", "enter"), NARROW[1:], PAIR),
+    Scene("status-narrow", connected, (*"/status", "enter"), NARROW),
+    Scene("meter", whole, (*"/meter", "enter")),
 )

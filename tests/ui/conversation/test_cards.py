@@ -1,11 +1,20 @@
-"""Hunk cards: folded file by file, looked into, and gone to and back from lines."""
+"""Cards of the conversation: hunks, calls, failures, and what is copied of them."""
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
+from tests.support.tables import each
 from tui.core.edits.hunk import Stage
+from tui.core.turn import Block
 from tui.ui.app import DuettoApp
+from tui.ui.conversation.copying import fenced_code
+from tui.ui.conversation.notes import Failure, failure
+from tui.ui.conversation.views import duration
 
 
 def shown(app: DuettoApp) -> list[str]:
@@ -31,20 +40,6 @@ async def test_a_file_of_a_card_is_folded_to_its_counts() -> None:
         assert len([row for row in shown(app) if "pending" in row]) == 3
 
 
-async def test_a_hunk_that_waits_is_unfolded_by_the_review() -> None:
-    session = ScriptedSession()
-    session.say("patch", speaker="fast")
-    session.hunk(Stage.LANDED, 0, added=1)
-    async with running(session) as (app, pilot):
-        await pilot.press("shift+tab", "up", "enter")
-        assert not any("pending" in row for row in shown(app))
-        await pilot.press("alt+j")
-        assert any("pending" in row for row in shown(app))
-        hunk = app.bench.transcript.selected_hunk()
-        assert hunk is not None
-        assert hunk.id == 1
-
-
 async def test_space_shows_the_lines_of_a_hunk_in_its_card() -> None:
     session = ScriptedSession()
     session.say("patch", speaker="fast")
@@ -57,6 +52,21 @@ async def test_space_shows_the_lines_of_a_hunk_in_its_card() -> None:
         assert "+new \N{SYMBOL FOR ESCAPE}[2Jline" in rows
         await pilot.press("space")
         assert "old line" not in "\n".join(shown(app))
+
+
+async def test_the_scroll_bar_is_right_whatever_opens_and_closes() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, (80, 24)) as (app, pilot):
+        pane = app.bench.transcript
+        for key in ("shift+tab", "space", "space", "ctrl+f", "z", "escape", "i"):
+            await pilot.press(key)
+            await settled(session, pilot)
+            height, total = pane.size.height, pane.rows.total
+            bar = [pane.render_line(y).text[-1] == "▐" for y in range(height)]
+            assert sum(bar) == height * height // total, key
+            room = height - sum(bar)
+            assert bar.index(True) == round(pane.top * room / (total - height)), key
 
 
 async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
@@ -77,10 +87,135 @@ async def test_from_a_card_to_its_lines_and_back_to_the_card() -> None:
             assert app.bench.panes.in_sight("conversation")
 
 
-async def test_lines_that_no_card_wrote_lead_back_to_where_one_was() -> None:
+async def called(session: ScriptedSession, pilot: Pilot[int], title: str, took_s: float) -> Block:
+    block = session.say("tool", title=title, speaker="fast", state="open")
+    await settled(session, pilot)
+    session.now_s += took_s
+    session.stream(block, "42 lines")
+    session.board.close(block)
+    await settled(session, pilot)
+    return block
+
+
+async def test_three_calls_are_one_row_that_counts_and_unfolds() -> None:
+    session = ScriptedSession()
+    session.say("text", "I look around.", speaker="fast")
+    async with running(session) as (app, pilot):
+        for name in ("read_file a.py", "read_file b.py", "search lock"):
+            await called(session, pilot, name, 0.5)
+        rows = [row for row in shown(app) if row]
+        assert rows[2].startswith("→ 3 calls ▸ 2 read_file · 1 search")
+        assert rows[2].endswith("1.5 s")
+        assert len(rows) == 3
+        running_one = session.say("tool", title="search put", speaker="fast", state="open")
+        await settled(session, pilot)
+        assert any(row.startswith("… 4 calls ▸ search put") for row in shown(app))
+        session.board.close(running_one, "failed")
+        session.say("text", "Found it.", speaker="fast")
+        await settled(session, pilot)
+        assert any("4 calls" in row and "1 failed" in row for row in shown(app))
+        await pilot.press("shift+tab", "enter")
+        rows = [row for row in shown(app) if row]
+        assert [row.split(" · ")[0] for row in rows[3:6]] == [
+            "→ read_file a.py",
+            "→ read_file b.py",
+            "→ search lock",
+        ]
+        assert rows[6].startswith("✗ search put failed")
+        await pilot.press("enter")
+        assert len([row for row in shown(app) if row]) == 4
+
+
+def test_times_are_said_as_people_say_them() -> None:
+    assert [duration(seconds) for seconds in (0.01, 0.42, 12.3, 125)] == [
+        "",
+        "0.4 s",
+        "12 s",
+        "2 min 5 s",
+    ]
+
+
+WORDS = "The model could not answer: 529 overloaded\nsend the prompt again when that is settled"
+
+
+def test_the_parts_of_a_failure() -> None:
+    assert failure(WORDS) == Failure(
+        "The model could not answer", "529 overloaded", "send the prompt again when that is settled"
+    )
+    assert failure("It broke") == Failure("It broke", "", "")
+    assert failure("It broke: a\nb\nnext") == Failure("It broke", "a\nb", "next")
+
+
+@given(st.text())
+def test_nothing_of_a_failure_is_left_out(text: str) -> None:
+    said = "".join("".join(failure(text)).split())
+    assert (
+        said == "".join(text.split())
+        or said == "".join(text.replace(":", "", 1).split())
+        or (sorted(said) == sorted("".join(text.split()).replace(":", "", 1)))
+    )
+
+
+async def test_a_failure_is_a_card_with_its_next_step_and_keys() -> None:
+    session = ScriptedSession()
+    session.say("user", "make it safe")
+    session.say("note", WORDS, state="failed")
+    async with running(session, (120, 30)) as (app, pilot):
+        rows = "\n".join(shown(app))
+        assert "✗ The model could not answer" in rows
+        assert "529 overloaded" in rows
+        assert "→ next: send the prompt again" in rows
+        assert "F2 the other model" in rows
+        await pilot.press("shift+tab", "c")
+        assert app.clipboard == WORDS
+        await pilot.press("enter")
+        assert app.bench.focused is app.bench.prompt_box.prompt
+
+
+CODE = "def f(x):\n    return x\n"
+
+
+@each(
+    "source",
+    [
+        f"```python\n{CODE}```\n",
+        f"~~~\n{CODE}~~~\n",
+        f"```python\n{CODE}",
+        "```python\r\ndef f(x):\r\n    return x\r\n```\r\n",
+        "- ```python\n  def f(x):\n      return x\n  ```\n",
+        "> ```python\n> def f(x):\n>     return x\n> ```\n",
+        "> 1. ```python\n>    def f(x):\n>        return x\n>    ```\n",
+    ],
+)
+def test_code_is_copied_as_it_is_meant(source: str) -> None:
+    assert fenced_code(source, 0) == CODE
+
+
+async def test_c_copies_the_code_that_is_selected() -> None:
+    session = ScriptedSession()
+    text = f"Two.\n\n```python\n{CODE}```\n\nand\n\n1. in a list\n\n   ```sh\n   ls -l\n   ```\n"
+    session.say("text", text, speaker="fast")
+    async with running(session) as (app, pilot):
+        await pilot.press("shift+tab", "c")
+        assert app.clipboard == "ls -l\n"
+        await pilot.press("up", "c")
+        assert app.clipboard == CODE
+        await pilot.press("C")
+        assert app.clipboard == text
+
+
+async def test_hunks_commands_and_patches_are_copied() -> None:
     session = ScriptedSession()
     exercise(session)
-    async with running(session) as (app, pilot):
-        await pilot.press("alt+2", "ctrl+end", "alt+k")
-        assert app.bench.focused is app.bench.transcript
-        assert any("No card wrote" in told.message for told in app._notifications)
+    hunk = session.hunk(Stage.LANDED, 3, added=1)
+    hunk.agent = "    lock = 1\n"
+    async with running(session, (120, 60)) as (app, pilot):
+        await pilot.press("shift+tab")
+        app.bench.transcript.select_pending()
+        app.bench.transcript.select_pending()
+        await pilot.press("n", "n", "c")
+        assert app.clipboard == "    lock = 1\n"
+        await pilot.press("C")
+        assert "@@ ledger/cache.py line 4 @@\n+    lock = 1\n" in app.clipboard
+        await pilot.press("end", "J", "down", "down", "down", "c")
+        assert app.clipboard.startswith("$ python -m pytest -q\n")

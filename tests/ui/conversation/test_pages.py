@@ -1,23 +1,24 @@
-"""A long conversation costs what is in sight: pages are made when they are looked at."""
+"""A long conversation, and the card of a long patch, cost what is in sight."""
 
 from __future__ import annotations
 
+import itertools
 import random
-import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from tests.support.scripted_app import running, settled
+from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.edits.hunk import Decision, Hunk, Stage
+from tui.core.edits.roster import Roster
+from tui.core.text.buffer import Mark
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
-from tui.ui.conversation.layout import Layout
-from tui.ui.conversation.markdown_stream import MarkdownStream
+from tui.ui.conversation import patch_view, text_view
+from tui.ui.conversation.hunk_card import Focus, Part, card_lines, empty_lines
+from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import Page, Scene
 from tui.ui.rows import Row
@@ -40,15 +41,6 @@ def text_of(row: Row) -> str:
     return row.strip.text.rstrip()
 
 
-def whole(text: str, width: int) -> list[str]:
-    """The rows of a text that was never cut into pages."""
-    scene = Scene(width=width)
-    stream = MarkdownStream(width - 3)
-    stream.feed(text)
-    stream.finish()
-    return [text_of(Row(line, scene.width)) for line in stream.rows]
-
-
 def remade(page: Page) -> list[str]:
     page.view.make(page.number)
     assert page.rows is not None
@@ -63,57 +55,6 @@ def made(view: TextView) -> list[str]:
         page.rows = None
         rows += remade(page)
     return rows
-
-
-def read(text: str, sizes: list[int], width: int = 80) -> TextView:
-    """A view of a text that came in pieces of these sizes, one a frame."""
-    block = Block(BlockKind.TEXT, 1)
-    view = TextView(block, 0, Scene(width=width), Block(BlockKind.TEXT, 1))
-    at = number = 0
-    while at < len(text):
-        size = sizes[number % len(sizes)]
-        block.append(text[at : at + size])
-        view.sync()
-        at, number = at + size, number + 1
-    block.state = "done"
-    for _ in range(50):
-        view.sync()
-    return view
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.sampled_from(PIECES), min_size=1, max_size=12),
-    st.integers(1, 60),
-    st.lists(st.integers(1, 4000), min_size=1, max_size=5),
-)
-def test_pages_hold_the_rows_of_the_whole_text(
-    pieces: list[str], times: int, sizes: list[int]
-) -> None:
-    text = "".join(pieces) * times
-    view = read(text, sizes)
-    assert letters(made(view)) == letters(whole(text, 80))
-
-
-def letters(rows: list[str]) -> str:
-    """All that is said: a paragraph of 3,000 characters is broken elsewhere in other pieces."""
-    return "".join("".join(rows).split())
-
-
-def test_a_long_answer_has_pages_and_the_same_rows() -> None:
-    text = "".join(PIECES[:5]) * 200
-    view = read(text, [64])
-    assert len(view.pages) > 3
-    assert made(view)[1:] == whole(text, 80)
-
-
-def test_a_page_may_end_within_a_long_fence() -> None:
-    text = "before\n\n```python\n" + "x = 1\n" * 9000 + "```\n\nafter\n"
-    view = read(text, [700])
-    assert len(view.pages) >= 2
-    rows = made(view)
-    assert rows.count("   x = 1") == 9000
-    assert [row for row in rows if row.strip()][-1] == "  after"
 
 
 def answers(session: ScriptedSession, turns: int) -> None:
@@ -139,119 +80,11 @@ async def test_of_a_long_conversation_only_what_is_in_sight_is_made() -> None:
         assert any("answer 4999" in row for row in last)
 
 
-async def test_a_new_width_wraps_what_is_in_sight_only() -> None:
-    session = ScriptedSession()
-    answers(session, 3000)
-    async with running(session) as (app, pilot):
-        rows = app.bench.transcript.rows
-        for width in (100, 130, 90, 150):
-            await pilot.resize_terminal(width, 36)
-            await frame(app, session, pilot)
-            pages = [page for view in rows.views for page in view.pages]
-            assert 2 < sum(page.fresh for page in pages) < 120
-
-
-async def test_the_row_at_the_top_stays_while_it_is_read() -> None:
-    session = ScriptedSession()
-    answers(session, 300)
-    async with running(session, (120, 30)) as (app, pilot):
-        pane = app.bench.transcript
-        pane.go_to(pane.rows.total // 2)
-        await frame(app, session, pilot)
-        before = [pane.render_line(y).text for y in range(pane.size.height)]
-        for _ in range(40):  # what is above is made, and turns out to be higher or lower
-            pane.rows.settle(pane.size.height, end=False)
-            list(pane.rows.stops(pane.top, back=True))
-        after = [pane.render_line(y).text for y in range(pane.size.height)]
-        assert after == before
-
-
-async def test_scrolling_through_guesses_misses_and_repeats_nothing() -> None:
-    session = ScriptedSession()
-    answers(session, 120)
-    async with running(session, (120, 30)) as (app, pilot):
-        pane = app.bench.transcript
-        await pilot.resize_terminal(90, 30)
-        await frame(app, session, pilot)
-        seen: list[int] = []
-        for _ in range(2000):
-            for y in reversed(range(pane.size.height)):
-                row = pane.render_line(y).text
-                if "prompt " in row:
-                    number = int(row.split("prompt ")[1].split()[0])
-                    if number not in seen:
-                        seen.append(number)
-            if pane.top == 0:
-                break
-            pane.go_to(pane.top - 3)
-        assert seen == list(reversed(range(120)))
-
-
-async def test_rows_that_nobody_looks_at_are_let_go_of() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        for turn in range(30):
-            session.say("user", f"prompt {turn}")
-            block = session.say("text", speaker="fast", state="open")
-            for _ in range(60):
-                session.stream(block, "A paragraph.\n\n" * 20)
-                app._paint()
-            session.board.close(block)
-            await frame(app, session, pilot)
-        rows = app.bench.transcript.rows
-        kept = sum(len(page.rows or ()) for view in rows.views for page in view.pages)
-        assert rows.total > 30_000
-        assert kept < 6_000
-
-
-async def test_a_frame_of_a_long_conversation_costs_what_one_of_a_short_one_does() -> None:
-    costs = {}
-    for turns in (5, 5000):
-        session = ScriptedSession()
-        answers(session, turns)
-        async with running(session) as (app, pilot):
-            block = session.say("text", speaker="fast", state="open")
-            await frame(app, session, pilot)
-            spent = []
-            for _ in range(60):
-                session.stream(block, "some more words and a line\n")
-                start = time.process_time()
-                app._paint()
-                spent.append(time.process_time() - start)
-                await pilot.pause(0)
-            costs[turns] = sorted(spent)[len(spent) // 2]
-    assert costs[5000] < 2.5 * costs[5] + 0.001
-
-
-async def test_stops_are_found_up_and_down_through_pages_that_were_never_made() -> None:
-    session = ScriptedSession()
-    for turn in range(200):
-        session.say("reasoning", f"thought {turn}", speaker="fast")
-        session.say("text", "word\n\n" * 4, speaker="fast")
-    async with running(session) as (app, _):
-        rows: Layout = app.bench.transcript.rows
-        up = [stop.view for stop in rows.stops(rows.total, back=True)]
-        down = [stop.view for stop in rows.stops()]
-        assert down == [2 * turn for turn in range(200)]
-        assert up == down[::-1]
-
-
-async def test_review_finds_the_one_open_hunk_far_above() -> None:
-    session = ScriptedSession()
-    session.say("patch", speaker="fast")
-    session.hunk(Stage.LANDED, 7, added=3, removed=1)
-    answers(session, 400)
-    async with running(session) as (app, pilot):
-        assert app.bench.transcript.select_pending()
-        await frame(app, session, pilot)
-        shown = [app.bench.transcript.render_line(y).text for y in range(30)]
-        assert any("pending" in row for row in shown)
-
-
 def is_behind(app: DuettoApp) -> bool:
     return app.bench.transcript.behind is not None
 
 
+@pytest.mark.slow
 async def test_a_burst_is_taken_up_over_several_frames() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
@@ -259,18 +92,14 @@ async def test_a_burst_is_taken_up_over_several_frames() -> None:
         session.stream(block, "A line of an answer that came all at once.\n\n" * 4000)
         app._paint()
         assert is_behind(app)
-        for _ in range(200):
-            await pilot.pause(0.02)
-            if not is_behind(app):
-                break
-        assert not is_behind(app)
+        await until(pilot, lambda: not is_behind(app))
         session.stream(block, "the very end")
         await frame(app, session, pilot)
         rows = [app.bench.transcript.render_line(y).text for y in range(30)]
         assert any("the very end" in row for row in rows)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
     chance, session = random.Random(seed), ScriptedSession()
     async with running(session) as (app, pilot):
@@ -296,3 +125,122 @@ async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
             assert len(rows.pages) == len(pages)
             assert [view.first for view in rows.views] == sorted(v.first for v in rows.views)
             app.bench.transcript.go_to(chance.randrange(rows.total + 1))
+
+
+LONG = "A line of an answer that came all at once.\n\n" * 4000
+
+
+async def test_an_answer_that_is_over_is_made_again_as_the_clock_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text, looks = LONG[:4_000], itertools.count()
+    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) / 250)
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        session.say("text", text, speaker="fast")
+        app._paint()
+        app.bench.transcript.recolour()
+        view = app.bench.transcript.rows.views[-1]
+        assert isinstance(view, text_view.TextView)
+        assert 0 < view._read < len(text) / 4
+        while app.bench.transcript.behind is not None:
+            await pilot.pause()  # the frames that take up the rest come by themselves
+        assert view._read == len(text)
+
+
+def card(count: int, files: int) -> tuple[PatchView, Roster]:
+    roster = Roster()
+    for number in range(count):
+        path = f"{number * files // count}.py"
+        roster.add(Hunk(number + 1, 1, "call", path, stage=Stage.LANDED, added=1))
+    scene = Scene(hunks=roster.of_call, files=roster.files_of, reviews=lambda: roster.reviews)
+    view = PatchView(Block(BlockKind.PATCH, 1, "apply_patch", call_id="call"), 0, scene, None)
+    return view, roster
+
+
+def text(view: PatchView) -> list[str]:
+    """All rows, each page made."""
+    return [
+        "".join(piece for piece, _ in line.pieces).rstrip()
+        for number in range(len(view.pages))
+        for line in view.lines(number)
+    ]
+
+
+@pytest.mark.parametrize("files", [1, 1_500])
+@pytest.mark.parametrize("state", ["open", "done"])
+def test_a_frame_looks_at_no_more_hunks_than_can_be_in_sight(
+    files: int, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, roster = card(3_000, files)
+    view.block.state = "open" if state == "open" else "done"
+    looked: list[int] = []
+    signature = patch_view._signature
+
+    def counted(hunk: Hunk) -> tuple[object, ...]:
+        looked.append(hunk.id)
+        return signature(hunk)
+
+    monkeypatch.setattr(patch_view, "_signature", counted)
+    view.sync()
+    for page in view.pages:
+        view.make(page.number)
+    looked.clear()
+    roster.hunks[-1].decision = Decision.ACCEPTED
+    assert view.sync() is not None
+    assert len(looked) <= 2 * patch_view._MOST_MADE * patch_view._PAGE_HUNKS
+    assert sum(page.rows is not None for page in view.pages) <= patch_view._MOST_MADE
+
+
+def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/cache.py") -> Hunk:
+    made = Hunk(number, 1, "c", path, stage=stage, added=2, removed=1)
+    if line is not None:
+        made.start = Mark(line)
+    return made
+
+
+def parts(hunks: list[Hunk], skip: int = 0) -> list[Part]:
+    roster = Roster()
+    for one in hunks:
+        roster.add(one)
+    files = roster.files_of("c").items()
+    return [Part(path, file, skip, file.total, earlier=skip > 0) for path, file in files]
+
+
+def shown(hunks: list[Hunk], focus: Focus | None = None, *, cut: bool = False) -> list[str]:
+    lines = card_lines(parts(hunks), 60, focus or Focus()) if hunks else empty_lines(cut)
+    return ["".join(text for text, _ in line.pieces).rstrip() for line in lines]
+
+
+def test_candidates_can_be_chosen() -> None:
+    ambiguous = hunk(1, Stage.CANDIDATES)
+    ambiguous.candidates = (3, 9)
+    reading = shown([ambiguous], Focus(1))
+    assert "? where?   2 candidates, reading context" in reading[1]
+    assert len(reading) == 2
+    assert "choose" not in reading[1]
+    ambiguous.reason = "ambiguous: it fits at lines 4 and 10"
+    rows = shown([ambiguous], Focus(1, 1))
+    assert "← → choose  Enter places" in rows[1]
+    assert rows[2].split() == ["2", "candidates:", "L4", "[L10]"]
+    assert "[" not in shown([ambiguous])[2]
+
+
+def test_the_chosen_one_of_many_candidates_is_in_sight() -> None:
+    ambiguous = hunk(1, Stage.CANDIDATES)
+    ambiguous.candidates, ambiguous.reason = tuple(range(0, 200, 10)), "ambiguous"
+    for number in range(20):
+        row = shown([ambiguous], Focus(1, number))[2]
+        assert f"[L{number * 10 + 1}]" in row
+        assert len(row) < 60
+
+
+def test_the_text_of_a_dropped_hunk_can_be_read() -> None:
+    dropped = hunk(1, Stage.DROPPED)
+    dropped.base, dropped.agent = "old\n", "new\x1b[2J\nmore\n"
+    assert "Enter text  e copy" in shown([dropped], Focus(1))[1]
+    assert not any("more" in row for row in shown([dropped], Focus(1)))
+    rows = shown([dropped], Focus(1, 0, True))
+    assert [row.strip() for row in rows[2:]] == ["−old", "+new␛[2J", "+more"]
+    dropped.agent = "x\n" * 100
+    assert "61 more lines" in shown([dropped], Focus(1, 0, True))[-1]

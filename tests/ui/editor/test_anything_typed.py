@@ -94,13 +94,12 @@ class Monkey:
         strips = [editor.render_line(y) for y in range(height)]
         assert {sum(part.cell_length for part in strip) for strip in strips} <= {width}, self.done
         view = editor.view
-        assert view is not None
         assert view.buffer.clamp(view.cursor.position) == view.cursor.position
         text = "".join(strip.text for strip in strips)
         assert not set(text) & set("\x1b\r\n\t\u202e\ud800"), self.done
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 async def test_anything_goes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     text = "".join(pick.choices(PIECES, k=pick.choice([0, 5, 200, 2_000])))

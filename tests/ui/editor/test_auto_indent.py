@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
-
+from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor import auto_indent
-from tui.ui.editor.changes import Typing, insert
+from tui.ui.editor.changes import Typing
 from tui.ui.editor.cursor import Cursor
 
 FOUR = "    "
@@ -68,7 +65,7 @@ ENTER = [
 ]
 
 
-@pytest.mark.parametrize(("path", "text", "result"), ENTER)
+@each("path, text, result", ENTER)
 def test_enter(path: str, text: str, result: str) -> None:
     if text.count("|") == 2:
         head = text[:-1]
@@ -103,39 +100,7 @@ TYPED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "text", "typed", "result"), TYPED)
+@each("path, text, typed, result", TYPED)
 def test_typing(path: str, text: str, typed: str, result: str) -> None:
     cursor = at_the_bar(text, path)
     assert with_bar(cursor, auto_indent.character(cursor, typed)) == result
-
-
-def test_line_endings_are_the_files() -> None:
-    cursor = Cursor(Buffer("a.py", "if x:\r\n    y\r\n"))
-    cursor.place((0, 5))
-    assert auto_indent.newline(cursor, FOUR).replacements[0].text == "\r\n    "
-
-
-def test_lines_above_and_below() -> None:
-    cursor = at_the_bar("  a {\n  b|", "a.js")
-    assert with_bar(cursor, auto_indent.line_above(cursor, "  ")) == "  a {\n  |\n  b"
-    cursor = at_the_bar("  a| {\n", "a.js")
-    assert with_bar(cursor, auto_indent.line_below(cursor, "  ")) == "  a {\n    |\n"
-
-
-def test_a_paste_keeps_its_indentation() -> None:
-    cursor = at_the_bar("if x:\n    |", "a.py")
-    text = "a:\n  b\n      c\n}"
-    assert with_bar(cursor, insert(cursor, text, "paste")) == "if x:\n    " + text + "|"
-
-
-def test_a_key_is_quick_in_a_long_file_and_in_a_long_line() -> None:
-    cursor = Cursor(Buffer("a.js", "{\n" + "  x();\n" * 50_000 + "  "))
-    cursor.file_end()
-    started = time.process_time()
-    auto_indent.character(cursor, "}")
-    assert time.process_time() - started < 0.02
-    cursor = Cursor(Buffer("a.js", "x('{') + " * 120_000))
-    cursor.file_end()
-    started = time.process_time()
-    auto_indent.newline(cursor, FOUR)
-    assert time.process_time() - started < 0.02

@@ -1,91 +1,15 @@
+"""Cells of a line, its words, and its ending."""
+
 from __future__ import annotations
 
-import unicodedata
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.cells import cell_len
 
-from tui.ui.editor.cells import LineCells, _known, copied, line_cells, line_width, picture
-
-TEXT = st.text(
-    alphabet=st.one_of(
-        st.characters(exclude_characters="\n"),
-        st.sampled_from("ab \t\x1b漢字é\u0301\u200d\ufe0f👩👍🏽→…\u202e☁"),
-    ),
-    max_size=30,
-)
-
-
-@pytest.mark.parametrize(
-    ("line", "width"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("\tx", 5),
-        ("ab\tx", 5),
-        ("漢字", 4),
-        ("e\u0301", 1),
-        ("👩\u200d👩\u200d👧", 2),
-        ("\x1b[31m", 5),
-        ("\u0301", 1),
-    ],
-)
-def test_width_in_cells(line: str, width: int) -> None:
-    assert LineCells(line).width == width
-    assert line_width(line) == width
-
-
-@given(TEXT)
-def test_what_is_shown_is_as_wide_as_it_says_and_inert(line: str) -> None:
-    cells = LineCells(line)
-    shown = "".join(run.text for run in cells.runs)
-    assert all(cell_len(run.text) == run.cells for run in cells.runs)
-    assert all(unicodedata.category(character) not in ("Cc", "Cs") for character in shown)
-    assert not set(shown) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-@given(TEXT)
-def test_runs_cover_the_line_without_gaps(line: str) -> None:
-    cells = LineCells(line)
-    places = [(run.col, run.end) for run in cells.runs]
-    assert [end for _, end in places[:-1]] == [start for start, _ in places[1:]]
-    assert (places[0][0], places[-1][1]) == (0, len(line)) if places else not line
-
-
-@given(TEXT)
-def test_steps_there_and_back_are_the_same_places(line: str) -> None:
-    cells = LineCells(line)
-    forth = [0]
-    while forth[-1] < len(line):
-        forth.append(cells.after(forth[-1]))
-    back = [len(line)]
-    while back[-1] > 0:
-        back.append(cells.before(back[-1]))
-    assert forth == back[::-1]
-    assert all(cells.column(cells.cell(col)) == col for col in forth)
-    assert all(cells.snap(col) == col for col in forth)
-
-
-@given(TEXT, st.integers(0, 40), st.integers(0, 40))
-def test_a_window_fills_its_cells(line: str, first: int, count: int) -> None:
-    cells = LineCells(line)
-    pieces = list(cells.window(first, first + count))
-    wide = sum(cell_len(piece.text) for piece in pieces)
-    assert wide == max(min(first + count, cells.width) - first, 0) * (count > 0)
-
-
-def test_a_wide_character_cut_in_half_leaves_a_blank() -> None:
-    assert "".join(piece.text for piece in LineCells("漢字漢").window(1, 5)) == " 字 "
-
-
-def test_pictures() -> None:
-    assert [picture(character) for character in "\x1b\x00\x7f\u202e"] == ["␛", "␀", "␡", "<202e>"]
-
-
-def test_a_plain_line_is_one_run() -> None:
-    assert len(LineCells("x = 1; " * 200).runs) == 1
+from tests.support.tables import each
+from tui.core.text.buffer import Buffer
+from tui.ui.editor.cells import copied
+from tui.ui.editor.newlines import Newlines
+from tui.ui.editor.words import word_after, word_before
 
 
 def test_what_is_copied_can_be_encoded() -> None:
@@ -93,9 +17,53 @@ def test_what_is_copied_can_be_encoded() -> None:
     assert copied("half \ud800\udfff, byte \udcff") == "half \ufffd\ufffd, byte \udcff"
 
 
-def test_what_is_remembered_has_a_bound_in_runs() -> None:
-    for number in range(300):
-        line_cells(f"{number}" + "e\u0301😀" * 400)
-    remembered = sum(len(cells.runs) for cells in _known._cells.values())
-    assert 0 < remembered <= 40_000
-    assert line_cells("known") is line_cells("known")
+STOPS = [
+    ("foo.bar(baz)", [3, 4, 7, 8, 11, 12]),
+    ("a == b", [1, 4, 6]),
+    ("cafe\u0301s au lait", [6, 9, 14]),
+    ("\u0915\u094d\u200d\u0937\u093e x", [5, 7]),
+    ("漢字 \U0001f469\u200d\U0001f467!", [2, 7]),
+    ("  ", [2]),
+    ("_a1-b", [3, 4, 5]),
+]
+
+
+@each("line, ends", STOPS)
+def test_moving_right_stops_behind_each_word(line: str, ends: list[int]) -> None:
+    buffer, at, seen = Buffer("a", line), (0, 0), []
+    while at[1] < len(line):
+        at = word_after(buffer, at)
+        seen.append(at[1])
+    assert seen == ends
+
+
+def test_moving_left_stops_before_each_word_and_at_line_ends() -> None:
+    buffer = Buffer("a", "one\n  cafe\u0301s x.y  ")
+    at, seen = buffer.end, []
+    while at != (0, 0):
+        at = word_before(buffer, at)
+        seen.append(at)
+    assert seen == [(1, 11), (1, 10), (1, 9), (1, 2), (1, 0), (0, 3), (0, 0)]
+
+
+PIECES = st.sampled_from(["a", "\n", "\r\n", "b\nc\r\n", "", "\r"])
+
+
+EDITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.3), PIECES), max_size=12)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join), EDITS, st.integers(1, 4))
+def test_it_keeps_up_with_any_edits(
+    text: str, edits: list[tuple[float, float, str]], every: int
+) -> None:
+    buffer = Buffer("a", text)
+    newlines = Newlines(buffer)
+    for number, (place, share, new) in enumerate(edits):
+        start = buffer.clamp((int(place * buffer.line_count), int(place * 3)))
+        end = max(start, buffer.clamp((start[0] + int(share * buffer.line_count), 1)))
+        buffer.replace(start, end, new)
+        if number % every == 0:  # several edits are taken up at once, too
+            assert newlines.word == Newlines(buffer).word
+    fresh = Newlines(buffer)
+    lines = range(buffer.line_count)
+    assert [newlines.picture(line) for line in lines] == [fresh.picture(line) for line in lines]

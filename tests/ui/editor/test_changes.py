@@ -1,14 +1,23 @@
+"""Keys that change text, whole lines, and what one undo takes back."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.support.fake_session import FakeWorkspace
+from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor import auto_indent, changes, line_changes
 from tui.ui.editor.cursor import Cursor
+from tui.ui.editor.typist import Typist
+from tui.ui.editor.view import View
 
 Key = Callable[[Cursor], changes.Typing]
+
+
 FOUR = "    "
 
 
@@ -38,8 +47,8 @@ def backspace(cursor: Cursor) -> changes.Typing:
     return changes.backspace(cursor, FOUR)
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "ends", "result"),
+@each(
+    "text, key, ends, result",
     [
         ("  a", enter, [(0, 3)], "  a\n  "),
         ("if x:", enter, [(0, 5)], "if x:\n    "),
@@ -72,20 +81,61 @@ def test_keys(text: str, key: Key, ends: list[Position], result: str) -> None:
     assert press(text, key, *ends) == result
 
 
-def test_a_paste_takes_the_line_endings_of_the_file() -> None:
-    result = press("a\r\nb", lambda cursor: changes.insert(cursor, "x\ny\r\nz"), (1, 0))
-    assert result == "a\r\nx\r\ny\r\nzb"
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "indent"),
-    [
-        ("a:\n  b\n", "a.py", "  "),
-        ("a\n\tb\n", "a.py", "\t"),
-        ("a\n    b\n        c\n", "a.js", "    "),
-        ("", "a.py", "    "),
-        ("", "main.go", "\t"),
-    ],
+@settings(max_examples=75)
+@given(
+    st.lists(st.text("ab", max_size=2), min_size=1, max_size=7),
+    st.lists(st.integers(0, 8), min_size=2, max_size=2),
+    st.lists(st.sampled_from([-1, 1]), max_size=8),
 )
-def test_indentation_is_the_files_own(text: str, path: str, indent: str) -> None:
-    assert changes.indentation(Buffer(path, text)) == indent
+def test_moving_only_reorders(lines: list[str], ends: list[int], steps: list[int]) -> None:
+    workspace = FakeWorkspace({"a": "\n".join(lines)})
+    view, typist = View(workspace.open("a")), Typist()
+    view.cursor.select((min(ends), 0), (max(ends), 1))
+    before = view.cursor.selected_text
+    for step in steps:
+        typing = line_changes.move(view.cursor, step)
+        if typing.replacements:
+            typist.make(workspace, view, typing, 0.0)
+        assert sorted(view.buffer.lines) == sorted(lines)
+        assert view.cursor.selected_text.rstrip("\n") == before.rstrip("\n")
+    while workspace.undo("a") is not None:
+        pass
+    assert view.buffer.lines == lines
+
+
+class Desk:
+    """Typing into one file, with a clock that the test turns."""
+
+    def __init__(self, text: str = "") -> None:
+        self.workspace = FakeWorkspace({"a.py": text})
+        self.view = View(self.workspace.open("a.py"))
+        self.typist = Typist()
+        self.now_s = 0.0
+        self.view.cursor.file_end()
+
+    def make(self, typing: changes.Typing) -> None:
+        self.typist.make(self.workspace, self.view, typing, self.now_s)
+        self.now_s += 0.1
+
+    def types(self, text: str) -> None:
+        for character in text:
+            if character == "\n":
+                self.make(auto_indent.newline(self.view.cursor, "    "))
+            else:
+                self.make(auto_indent.character(self.view.cursor, character))
+
+    def undone(self) -> list[str]:
+        """The texts that undo goes through."""
+        seen = []
+        while (where := self.workspace.undo("a.py")) is not None:
+            self.view.cursor.place(where)
+            seen.append(self.view.buffer.text())
+        return seen
+
+
+def test_indenting_lines_is_one_step_and_each_time_one() -> None:
+    desk = Desk("a\nb")
+    desk.view.cursor.select_all()
+    for _ in range(2):
+        desk.make(changes.indent_lines(desk.view.cursor, "  "))
+    assert desk.undone() == ["  a\n  b", "a\nb"]

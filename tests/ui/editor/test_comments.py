@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from time import process_time
-from typing import ClassVar
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pygments.lexer import RegexLexer, default
-from pygments.lexers import find_lexer_class, get_all_lexers
-from pygments.token import Comment, Text, _TokenType
-
+from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
-from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, by_lexer, marks_of, toggle
+from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, marks_of, toggle
 from tui.ui.editor.cursor import Cursor
 
 
@@ -30,8 +20,8 @@ def toggled(text: str, marks: Marks, *ends: Position) -> str:
     return cursor.buffer.text()
 
 
-@pytest.mark.parametrize(
-    ("text", "marks", "ends", "result"),
+@each(
+    "text, marks, ends, result",
     [
         ("a\nb", HASH, [(0, 0)], "# a\nb"),
         ("  if x:\n\n    y\nz", HASH, [(0, 3), (2, 1)], "  # if x:\n\n  #   y\nz"),
@@ -52,21 +42,8 @@ def test_toggling(text: str, marks: Marks, ends: list[Position], result: str) ->
     assert toggled(text, marks, *ends) == result
 
 
-LINES = st.lists(st.text("ab \t", max_size=6), min_size=1, max_size=6)
-
-
-@settings(max_examples=150, deadline=None)
-@given(LINES, st.sampled_from([HASH, SLASHES, MARKUP, C_BLOCK, Marks('"', '"')]))
-def test_there_and_back(lines: list[str], marks: Marks) -> None:
-    text = "\n".join(line.rstrip() for line in lines)
-    assume_text = any(line.strip() for line in lines)
-    there = toggled(text, marks)
-    if assume_text:
-        assert toggled(there, marks) == text
-
-
-@pytest.mark.parametrize(
-    ("path", "before"),
+@each(
+    "path, before",
     [
         ("a.py", "#"),
         ("a/Makefile", "#"),
@@ -91,12 +68,7 @@ def test_there_and_back(lines: list[str], marks: Marks) -> None:
 )
 def test_signs_by_file_name(path: str, before: str) -> None:
     marks = marks_of(Buffer(path, "x\n"), 0)
-    assert marks is not None
     assert marks.before == before
-
-
-def test_text_has_no_comments() -> None:
-    assert marks_of(Buffer("a.txt", "x"), 0) is None
 
 
 PAGE = """<html>
@@ -112,8 +84,8 @@ let x = 1
 NOTES = "text\n```python\nx = 1\n```\ntext\n~~~ js\nx\n~~~\n```\nplain\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "line", "marks"),
+@each(
+    "path, text, line, marks",
     [
         ("a.html", PAGE, 0, MARKUP),
         ("a.html", PAGE, 2, C_BLOCK),
@@ -128,50 +100,3 @@ NOTES = "text\n```python\nx = 1\n```\ntext\n~~~ js\nx\n~~~\n```\nplain\n"
 )
 def test_embedded_languages_have_their_own(path: str, text: str, line: int, marks: Marks) -> None:
     assert marks_of(Buffer(path, text), line) == marks
-
-
-def test_nearly_every_language_of_pygments_has_signs() -> None:
-    named = [name for name, _, patterns, _ in get_all_lexers() if patterns]
-    without = [name for name in named if by_lexer(find_lexer_class(name)) is None]
-    assert len(without) < len(named) * 0.1
-    assert not {"Python", "Rust", "COBOL", "WebAssembly", "Stata", "Zig"} & set(without)
-
-
-@pytest.mark.parametrize("name", ["a.cl", "x.pl", "x.t", "a.inc", "a.rule"])
-def test_long_lines_are_asked_about_in_part(name: str) -> None:
-    marks_of(Buffer(name, "x\n"), 0)
-    buffer = Buffer(name, "\n".join(["x" * 200_000] * 40))
-    began = process_time()
-    marks_of(buffer, 0)
-    assert process_time() - began < 0.05
-
-
-class Stuck(RegexLexer):
-    """It never comes to an end."""
-
-    aliases = ("stuck",)
-    tokens: ClassVar = {"root": [(r"(\S+\s*)*:$", Comment), (r"(?s).", Text)]}
-
-    def get_tokens_unprocessed(
-        self, text: str, stack: Iterable[str] = ("root",)
-    ) -> Iterator[tuple[int, _TokenType, str]]:
-        yield from super().get_tokens_unprocessed(text * 9, stack)
-
-
-class Broken(RegexLexer):
-    """It raises what nobody expects of it."""
-
-    aliases = ("broken",)
-    tokens: ClassVar = {"root": [default("nowhere")]}
-
-    def get_tokens_unprocessed(
-        self, text: str, stack: Iterable[str] = ("root",)
-    ) -> Iterator[tuple[int, _TokenType, str]]:
-        raise OSError
-
-
-@pytest.mark.parametrize("lexer", [Stuck, Broken])
-def test_a_lexer_that_hangs_or_raises_has_no_signs(lexer: type[RegexLexer]) -> None:
-    began = process_time()
-    assert by_lexer(lexer) is None
-    assert process_time() - began < 1.5

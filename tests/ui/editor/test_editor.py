@@ -2,17 +2,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import ClassVar
 
 import pytest
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region
 from textual.pilot import Pilot
 
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
-from tui.ui import theme
 from tui.ui.editor.editor import Editor
 
 TEXT = "def f(a):\n    return a\n\nx = f(1)\n"
@@ -38,12 +35,10 @@ class Desk:
 
     @property
     def cursor(self) -> tuple[int, int]:
-        assert self.editor.view is not None
         return self.editor.view.cursor.position
 
     @property
     def top(self) -> int:
-        assert self.editor.view is not None
         return self.editor.view.top
 
     def land(self, line: int, text: str) -> None:
@@ -71,16 +66,6 @@ async def test_typing_goes_to_the_workspace_and_to_the_screen_at_once() -> None:
         assert d.session.where == ("a.py", (6, 1), None)
 
 
-async def test_undo_and_redo_are_the_users_own() -> None:
-    async with desk() as d:
-        await d.press(*"ab")
-        d.land(2, "model\n")
-        await d.press("ctrl+z")
-        assert d.text == TEXT.replace("\n\nx", "\nmodel\n\nx")
-        await d.press("ctrl+y")
-        assert d.text.startswith("abdef")
-
-
 async def test_copy_cut_and_paste() -> None:
     async with desk() as d:
         await d.press("shift+end", "ctrl+c")
@@ -89,49 +74,6 @@ async def test_copy_cut_and_paste() -> None:
         assert d.text == TEXT.removeprefix("def f(a):") + "def f(a):"
         await d.press("ctrl+z")
         assert not d.text.endswith("def f(a):")
-
-
-async def test_ctrl_c_without_a_selection_bubbles() -> None:
-    class Outer(EditorApp):
-        BINDINGS: ClassVar[list[BindingType]] = [("ctrl+c", "seen", "")]
-        seen = 0
-
-        def action_seen(self) -> None:
-            self.seen += 1
-
-    app = Outer(FakeSession({"a.py": TEXT}), "a.py")
-    async with app.run_test() as pilot:
-        await pilot.press("ctrl+c")
-        assert app.seen == 1
-        await pilot.press("shift+right", "ctrl+c")
-        assert (app.seen, app.clipboard) == (1, "d")
-
-
-async def test_a_letter_with_alt_is_not_typed() -> None:
-    async with desk() as d:
-        d.editor.post_message(events.Key("alt+g", "g"))
-        await d.pilot.pause()
-        assert d.text == TEXT
-
-
-async def test_a_bracketed_paste_is_one_edit() -> None:
-    async with desk() as d:
-        d.editor.post_message(events.Paste("one\r\ntwo\x1b[0m"))
-        await d.pilot.pause()
-        assert d.text == "one\ntwo\x1b[0m" + TEXT
-        assert d.screen()[1] == "   2   two␛[0mdef f(a):"
-        await d.press("ctrl+z")
-        assert d.text == TEXT
-
-
-async def test_a_landing_moves_neither_the_view_nor_the_users_place() -> None:
-    async with desk(LONG) as d:
-        await d.press("pagedown", "pagedown", "pagedown")
-        before, (line, col), top = d.screen(), d.cursor, d.top
-        d.land(3, "new 1\nnew 2\n")
-        assert d.cursor == (line + 2, col)
-        assert d.top == top + 2
-        assert [row[6:] for row in d.screen()] == [row[6:] for row in before]
 
 
 async def test_only_damaged_rows_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,14 +107,6 @@ async def test_follow_mode_follows_until_the_user_scrolls_and_again_on_a_key() -
         assert d.top < 10 < d.top + 19
 
 
-async def test_typing_ends_following_and_shows_the_cursor() -> None:
-    async with desk(LONG) as d:
-        d.land(150, "here\n")
-        await d.press("x")
-        assert not d.editor.following
-        assert d.top == 0
-
-
 async def test_the_mouse_places_selects_and_scrolls() -> None:
     async with desk() as d:
         await d.pilot.click(d.editor, offset=(7 + 4, 1))
@@ -183,50 +117,3 @@ async def test_the_mouse_places_selects_and_scrolls() -> None:
         await d.pilot.hover(d.editor, offset=(7 + 3, 1))
         await d.pilot.mouse_up(d.editor, offset=(7 + 3, 1))
         assert d.editor.selected_text == "def f(a):\n   "
-
-
-async def test_dragging_beyond_the_edge_scrolls_on() -> None:
-    async with desk(LONG, size=(60, 12)) as d:
-        await d.pilot.mouse_down(d.editor, offset=(9, 2))
-        d.editor.post_message(events.MouseMove(d.editor, 9, 14, 0, 1, 1, False, False, False))
-        for _ in range(100):
-            await d.pilot.pause(0.02)
-            if d.top > 6:
-                break
-        await d.pilot.mouse_up(d.editor, offset=(9, 5))
-        assert d.top > 6
-        assert d.editor.selected_text.startswith("ne 3\nline 4\n")
-        top = d.top
-        await d.pilot.pause(0.1)
-        assert d.top == top
-
-
-async def test_the_cursor_is_dim_without_focus() -> None:
-    async with desk() as d:
-        bright = list(d.editor.render_line(0))
-        d.app.screen.set_focus(None)
-        await d.pilot.pause()
-        assert list(d.editor.render_line(0)) != bright
-        assert d.editor.render_line(0).text.startswith("   1   def f(a):")
-
-
-async def test_indenting_several_lines_and_back() -> None:
-    async with desk() as d:
-        await d.press("shift+down", "shift+down", "tab")
-        assert d.text == "    def f(a):\n        return a\n\nx = f(1)\n"
-        assert d.editor.selected_text == "    def f(a):\n        return a\n"
-        await d.press("shift+tab")
-        assert d.text == TEXT
-        await d.press("ctrl+z")
-        assert d.text == "    def f(a):\n        return a\n\nx = f(1)\n"
-
-
-async def test_another_theme_repaints() -> None:
-    async with desk() as d:
-        before = list(d.editor.render_line(0))
-        palette = theme.activate("paper")
-        d.app.register_theme(palette.textual_theme())
-        d.app.theme = "paper"
-        await d.pilot.pause()
-        assert list(d.editor.render_line(0)) != before
-        theme.activate(theme.DEFAULT_THEME)

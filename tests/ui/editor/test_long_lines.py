@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.ui.editor.cells import LONG, LineCells, line_cells, line_width
-from tui.ui.editor.long_lines import BLOCK, LongCells, long_cells, quick_width
+from tests.support.tables import each
+from tui.ui.editor.cells import LineCells, line_width
+from tui.ui.editor.long_lines import LongCells
 
 FAMILY = "👩\u200d👩\u200d👧"
 PIECES = (
@@ -51,21 +51,7 @@ def some_line(seed: int, pieces: int) -> str:
     return "".join(pick.choice(PIECES) for _ in range(pieces))
 
 
-@given(st.text(st.sampled_from("".join(PIECES) + "abc \t"), max_size=60), st.integers(0, 3))
-def test_the_quick_width_is_the_width(text: str, phase: int) -> None:
-    assert quick_width(text, phase) == LineCells(text, phase).width
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_blocks_are_not_too_long(name: str) -> None:
-    cells, at = LongCells(LINES[name]), 0
-    while at < cells.length:
-        first, end = cells.block(at)
-        assert (first, first < end <= first + 2 * BLOCK) == (at, True)
-        at = end
-
-
-@pytest.mark.parametrize("name", [name for name in LINES if name not in ("piled up", "flags")])
+@each("name", [name for name in LINES if name not in ("piled up", "flags")])
 def test_blocks_answer_as_one_piece_would(name: str) -> None:
     line = LINES[name]
     blocks, whole = LongCells(line), LineCells(line)
@@ -81,7 +67,7 @@ def test_blocks_answer_as_one_piece_would(name: str) -> None:
     assert (blocks.before(0), blocks.after(len(line))) == (0, len(line))
 
 
-@pytest.mark.parametrize("name", LINES)
+@each("name", LINES)
 def test_a_window_of_blocks_fills_its_cells(name: str) -> None:
     cells = LongCells(LINES[name])
     for first in (0, 1, 999, cells.width // 2, max(cells.width - 30, 0)):
@@ -118,31 +104,3 @@ def test_an_edited_line_keeps_what_is_known(
 
 def test_another_line_is_no_edit_of_this_one() -> None:
     assert LongCells("a b " * 2_000).edited("漢字" * 5_000) is None
-
-
-def test_the_same_line_is_known_again_and_a_short_one_is_no_block() -> None:
-    line = "some words " * 1_000
-    known = long_cells(line)
-    assert long_cells("".join(list(line))) is known
-    assert long_cells("x" + line) is not known
-    assert isinstance(line_cells("x" * LONG), LineCells)
-    assert isinstance(line_cells("x" * (LONG + 1)), LongCells)
-
-
-def test_what_is_remembered_has_bounds() -> None:
-    from tui.ui.editor import long_lines
-
-    for number in range(100):
-        long_cells(f"{number:5}" + "漢" * 3_000)
-    assert len(long_lines._kept) <= 64
-    for number in range(5):
-        long_cells(f"{number}" * 4_000_000)
-    assert sum(cells.length for cells in long_lines._kept[1:]) <= 8_000_000
-    long_lines._kept.clear()
-
-
-def test_idle_time_measures_the_rest() -> None:
-    cells = LongCells(LINES["mixed"])
-    while cells.idle(0.001):
-        pass
-    assert cells._cells[-1] == cells.width

@@ -1,16 +1,27 @@
+"""Rows of a view, whole or in slices, as they are painted."""
+
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pygments.token import Keyword
-from rich.cells import cell_len
-from rich.style import Style
+import random
+from itertools import pairwise
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pygments.token import Keyword, Name, String
+from textual.strip import Strip
+
+from tui.core.text.buffer import Buffer
 from tui.ui import theme
-from tui.ui.editor.paint import BARS, Frame, Painter, Row, gutter_width
+from tui.ui.editor.cells import LONG, LineCells
+from tui.ui.editor.paint import Frame, Overlay, Painter, Row, gutter_width
+from tui.ui.editor.slices import Slice, overlays_in, slices, spans_in
+from tui.ui.editor.view import View
+from tui.ui.editor.wrapping import Layout
+from tui.ui.highlight.lines import Spans
 
 PALETTE = theme.read_theme(theme.DEFAULT_THEME)
+
+
 FRAME = Frame(30, 0, 3)
 
 
@@ -18,89 +29,105 @@ def painted(row: Row, frame: Frame = FRAME) -> str:
     return Painter(PALETTE).strip(row, frame).text
 
 
-def style_at(row: Row, cell: int, frame: Frame = FRAME) -> Style:
-    at = 0
-    for segment in Painter(PALETTE).strip(row, frame):
-        at += cell_len(segment.text)
-        if cell < at:
-            assert segment.style is not None
-            return segment.style
-    raise AssertionError(cell)
+FAMILY = "👩\u200d👩\u200d👧"
 
 
-def colour(style: Style, *, back: bool = False) -> str:
-    found = style.bgcolor if back else style.color
-    return "" if found is None else found.name
+PIECES = ("word ", "\t", "漢字", "e\u0301", FAMILY, "\x1b[0m", "x" * 30, "    ")
 
 
-def test_a_row_is_number_bar_and_text() -> None:
-    assert painted(Row("x = 1", 12, "landing")) == f"{'  12 ▌ x = 1':<30}"
+TOKENS = (Keyword, Name, String)
 
 
-def test_below_the_end_is_nothing() -> None:
-    assert painted(Row()) == " " * 30
+WIDTH, DIGITS = 60, 3
 
 
-@pytest.mark.parametrize("kind", sorted(BARS))
-def test_every_decoration_has_its_bar_and_background(kind: str) -> None:
-    row = Row("text", 1, kind)
-    assert painted(row)[5] == BARS[kind]
-    expected = "panel" if kind == "ghost" else f"hunk-{kind}-line"
-    assert colour(style_at(row, 25), back=True) == PALETTE.colours[expected]
+GUTTER = gutter_width(DIGITS)
 
 
-def test_deleted_text_is_struck_through() -> None:
-    assert style_at(Row("gone", 1, "struck"), 7).strike
+def some_line(pick: random.Random, least: int) -> str:
+    parts: list[str] = []
+    while sum(map(len, parts)) <= least:
+        parts.append(pick.choice(PIECES))
+    return "".join(parts)
 
 
-def test_tokens_have_the_colours_of_the_theme() -> None:
-    row = Row("def f", 1, spans=((0, 3, Keyword),))
-    assert colour(style_at(row, 7)) == PALETTE.colours["syntax-keyword"]
-    assert colour(style_at(row, 11)) == PALETTE.colours["syntax-text"]
+def decorated(pick: random.Random, line: str) -> tuple[Spans, list[Overlay]]:
+    cells = LineCells(line)
+    cuts = sorted({cells.snap(pick.randrange(len(line))) for _ in range(len(line) // 9)})
+    spans = tuple((a, b, pick.choice(TOKENS)) for a, b in pairwise(cuts) if pick.random() < 0.7)
+    places = sorted(pick.sample(cuts, 4)) if len(cuts) > 4 else [0, 1, 1, 2]
+    cursor = cells.snap(pick.randrange(len(line)))
+    return spans, [
+        (places[0], places[1], "match"),
+        (places[2], places[3], "selection"),
+        (cursor, cursor + 1, "cursor"),
+    ]
 
 
-def test_what_lies_over_the_text() -> None:
-    row = Row("abcdef", 1, overlays=((0, 4, "selection"), (3, 4, "cursor")))
-    backs = [colour(style_at(row, cell), back=True) for cell in (7, 9, 10, 11)]
-    names = ["selection", "selection", "cursor", "background"]
-    assert backs == [PALETTE.colours[name] for name in names]
+def row_of(line: str, part: Slice, spans: Spans, overlays: list[Overlay]) -> Row:
+    return Row(
+        line[part.start : part.end],
+        1,
+        spans=spans_in(spans, part, len(line)),
+        overlays=tuple(overlays_in(overlays, part)),
+        cell=part.cell,
+        phase=part.phase,
+        last=part.last,
+    )
 
 
-def test_the_cursor_behind_the_last_character() -> None:
-    row = Row("ab", 1, overlays=((2, 3, "cursor"),))
-    assert colour(style_at(row, 9), back=True) == PALETTE.colours["cursor"]
+def styled(strip: Strip) -> list[tuple[str, object]]:
+    """Each character right of the gutter with its style."""
+    return [
+        (character, part.style) for part in strip.crop(GUTTER, WIDTH) for character in part.text
+    ]
 
 
-def test_a_selected_line_end_shows() -> None:
-    row = Row("ab", 1, overlays=((0, 2, "selection"),), newline_selected=True)
-    assert colour(style_at(row, 9), back=True) == PALETTE.colours["selection"]
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.floats(0, 1))
+def test_a_window_of_a_long_line_looks_like_the_line(seed: int, share: float) -> None:
+    pick = random.Random(seed)
+    line = some_line(pick, LONG)
+    spans, overlays = decorated(pick, line)
+    painter = Painter(theme.active())
+    left = int(share * LineCells(line).width)
+    frame = Frame(WIDTH, left, DIGITS)
+    layout = Layout(Buffer("a", line))
+    (part,) = slices(layout, (0, 0), 1, (left, WIDTH - GUTTER))
+    assert part.end - part.start < LONG // 2
+    whole = Row(line, 1, spans=spans, overlays=tuple(overlays))
+    seen = painter.strip(row_of(line, part, spans, overlays), frame)
+    assert styled(seen) == styled(painter.strip(whole, frame))
 
 
-def test_the_pen_stands_where_the_model_writes() -> None:
-    assert painted(Row("ab", 1, "landing", pen=True)).rstrip() == "   1 ▌ ab▍"
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(0, LONG * 2))
+def test_wrapped_rows_one_after_the_other_look_like_the_line(seed: int, least: int) -> None:
+    pick = random.Random(seed)
+    line = some_line(pick, least)
+    spans, overlays = decorated(pick, line)
+    painter, layout = Painter(theme.active()), Layout(Buffer("a", line))
+    layout.wrap(WIDTH - GUTTER)
+    looks: list[tuple[str, object]] = []
+    for part in slices(layout, (0, 0), 10**6, (0, WIDTH - GUTTER)):
+        strip = painter.strip(row_of(line, part, spans, overlays), Frame(WIDTH, 0, DIGITS))
+        wide = LineCells(line[part.start : part.end], part.phase).width
+        text = strip.crop(GUTTER + part.cell, GUTTER + part.cell + wide)
+        looks += [(character, piece.style) for piece in text for character in piece.text]
+    frame = Frame(GUTTER + LineCells(line).width, 0, DIGITS)
+    whole = painter.strip(Row(line, 1, spans=spans, overlays=tuple(overlays)), frame)
+    if len(line) <= LONG:  # tab stops begin anew in each block of a longer one
+        full = whole.crop(GUTTER, frame.width)
+        assert looks == [(character, part.style) for part in full for character in part.text]
+    assert "".join(character for character, _ in looks).replace(" ", "") == (
+        whole.text[GUTTER:].replace(" ", "")
+    )
 
 
-def test_more_text_left_and_right_is_hinted_at() -> None:
-    text = painted(Row("abcdefghij" * 5, 1), Frame(20, 10, 3))
-    assert text == "   1  ‹abcdefghijab›"
-
-
-def test_control_characters_are_pictures() -> None:
-    row = Row("a\x1b[2Jb\x07", 1)
-    assert painted(row).rstrip() == "   1   a␛[2Jb␇"
-    assert colour(style_at(row, 8)) == PALETTE.colours["warning"]
-
-
-@given(st.text(max_size=40), st.integers(0, 30), st.integers(0, 60), st.integers(0, 30))
-def test_a_strip_is_exactly_as_wide_as_its_frame(
-    text: str, cursor: int, width: int, left: int
-) -> None:
-    row = Row(text.replace("\n", ""), 7, "pending", overlays=((cursor, cursor + 1, "cursor"),))
-    frame = Frame(max(width, gutter_width(3)), left, 3)
-    strip = Painter(PALETTE).strip(row, frame)
-    assert sum(cell_len(segment.text) for segment in strip) == frame.width
-
-
-def test_equal_rows_share_a_strip() -> None:
-    painter = Painter(PALETTE)
-    assert painter.strip(Row("a", 1), FRAME) is painter.strip(Row("a", 1), FRAME)
+def test_a_view_that_is_closed_leaves_no_marks() -> None:
+    buffer = Buffer("a", "one\ntwo\nthree\n")
+    view = View(buffer)
+    view.search.limit(((0, 0), (1, 2)))
+    view.pen.put(1)
+    view.release()
+    assert buffer._marks == []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tests.support.tables import each
+from tui.core.edits.hunk import Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
 from tui.ui.editor.paint import SLOW_PEN, Row
 from tui.ui.editor.rail import Spot
-from tui.ui.editor.slow_pen import Mode, Seen, SlowPen
+from tui.ui.editor.slow_pen import Seen, SlowPen
 from tui.ui.editor.view import View
 
 PATH = "a.py"
@@ -65,98 +65,11 @@ def test_its_row_is_marked_and_the_mark_is_explained() -> None:
     assert said(rows) == {14: f" {SLOW_PEN} ghost: a 50 tok/s model would be here "}
 
 
-def test_it_walks_on_after_the_turn_and_says_how_long_it_still_needs() -> None:
-    session = session_with(busy=False)
-    session.now_s = 102.0
-    assert (
-        said(laid(session))[19] == f" {SLOW_PEN} ghost: a 50 tok/s model would be here, 6 s to go "
-    )
-    session.now_s = 108.1
-    assert said(laid(session, top=30)) == {}, "it is there"
-
-
-def test_a_long_way_to_go_is_told_in_few_words_that_change_seldom() -> None:
-    session = session_with(busy=False)
-    hunk = session.workspace.roster.by_id(1)
-    session.meter.start(100.0, "m")
-    session.meter.delta(100.0, 4)
-    session.meter.wrote(hunk, 10)
-    session.meter.delta(101.0, 60_000)
-    session.meter.stop(101.0)
-    seen = []
-    for number in range(70):
-        session.now_s = 101.0 + number
-        seen.append(said(laid(session))[10])
-    assert seen[0] == f" {SLOW_PEN} ghost: a 50 tok/s model would be here, 5 min to go "
-    assert len(set(seen)) == 2
-
-
-def test_it_is_gone_when_all_is_decided_or_was_not_wanted() -> None:
-    session = session_with(busy=False)
-    pen = SlowPen(session)
-    pen.look()
-    assert pen.seen is not None
-    modes: tuple[Mode, ...] = ("turn", "off")
-    for mode in modes:
-        pen.mode = mode
-        pen.look()
-        assert pen.seen is None
-    pen.mode, pen.calm = "linger", True
-    assert not pen.walks, "nothing moves by itself for who is disturbed by it"
-    pen.calm = False
-    session.workspace.roster.by_id(1).decision = Decision.ACCEPTED
-    assert not pen.walks
-
-
-def test_where_a_line_leaves_no_room_the_mark_stands_alone() -> None:
-    session = session_with()
-    session.now_s = 101.0
-    assert said(laid(session, width=40)) == {14: f" {SLOW_PEN} ghost at 50 tok/s "}
-    assert said(laid(session, width=27)) == {14: f" {SLOW_PEN} ghost "}
-    shown = laid(session, width=26)
-    assert shown[14].slow_pen
-    assert said(shown) == {}
-
-
-@pytest.mark.parametrize(("top", "y", "words"), [(30, 0, "↑ line 15"), (0, 19, "↓ line 30")])
+@each("top, y, words", [(30, 0, "↑ line 15"), (0, 19, "↓ line 30")])
 def test_out_of_sight_it_is_told_where_it_is(top: int, y: int, words: str) -> None:
     session = session_with()
     session.now_s = 101.0 if y == 0 else 104.0
     assert said(laid(session, top=top)) == {y: f" {SLOW_PEN} ghost at 50 tok/s {words} "}
-
-
-def test_in_another_file_it_is_told_while_the_model_writes() -> None:
-    session = session_with()
-    session.now_s = 101.0
-    assert said(laid(session, path="b.py")) == {19: f" {SLOW_PEN} ghost in a.py "}
-    session.status.busy = False
-    assert said(laid(session, path="b.py")) == {}
-
-
-def test_before_its_first_edit_it_is_said_that_it_is_not_here_yet() -> None:
-    session = session_with()
-    session.meter.start(99.0, "m")
-    session.meter.delta(100.0, 4000)
-    session.meter.wrote(session.workspace.roster.by_id(1), 10)
-    session.now_s = 101.0
-    assert said(laid(session)) == {19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet "}
-    session.status.busy = False
-    session.meter.stop(101.0)
-    assert said(laid(session)) == {
-        19: f" {SLOW_PEN} ghost of a 50 tok/s model: not here yet, 20 s to go "
-    }
-    assert said(laid(session, path="b.py")) == {}
-
-
-def test_level_with_the_model_there_is_no_second_mark() -> None:
-    session = session_with()
-    view = View(session.workspace.open(PATH))
-    pen = SlowPen(session)
-    session.now_s = 101.0
-    pen.look()
-    assert pen.marks(view) == [(14, 15, "slow")]
-    view.pen.put(14)
-    assert pen.marks(view) == []
 
 
 @given(

@@ -7,7 +7,6 @@ somebody else wrote, a locked file is as it was, and a turn that is taken back l
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 from textual import events
@@ -15,24 +14,21 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.support.notations import NOTATIONS, told
+from tests.support.painted_rows import check
 from tests.support.pair_session import PairSession
-from tests.support.patches import Edit, patch_of
+from tests.support.patches import Edit
 from tests.support.scripted_app import scripted_app
 from tui.core.edits.sections import painter
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
-from tui.ui.editor.paint import gutter_width
 from tui.ui.editor.pane import EditorPane
-from tui.ui.editor.view import View
 from tui.ui.finding.find_bar import FindBar
 
 SIZES = [(100, 30), (120, 36), (60, 16), (80, 24), (200, 50), (44, 13)]
 LOOKS = (*MOVES, *SCROLLS)
 COMMANDS = ("duplicate", "move_lines 1", "move_lines -1", "toggle_comment", "wrap", "step_tab 1")
-BEHIND = re.compile(r" *▍?[␍␊]* *$")
-"""What may stand behind a line: cursor, pen, a picture of its ending."""
 
 
 def file_of(name: str, pick: random.Random) -> str:
@@ -44,82 +40,6 @@ def file_of(name: str, pick: random.Random) -> str:
         lines += [f"{indent}if {name}{number}:"] * (pick.random() < 0.1)
     newline = pick.choice(["\n", "\n", "\n", "\r\n"])
     return newline.join([*lines, *[""] * pick.choice([0, 1, 1])])
-
-
-def texts(editor: Editor) -> list[tuple[str, str] | None]:
-    """Number and text of each row of the file; None where lines on their way lie over it."""
-    assert editor.view is not None
-    gutter = gutter_width(editor.view.digits)
-    rows: list[tuple[str, str] | None] = []
-    for y in range(editor.size.height):
-        text = editor.render_line(y).text
-        assert len(text) == editor.size.width
-        if chips := editor._rows[y].chips:
-            under = editor._rows[y]._replace(chips=())
-            whole = editor._painter.strip(under, editor._frame).text
-            over = "".join(words for words, _ in chips)
-            assert text == whole[: -len(over)] + over
-            text = whole
-        ghost = text[gutter - 2] == "┊"
-        rows.append(None if ghost else (text[: gutter - 2].strip(), text[gutter:]))
-    return rows
-
-
-def check(editor: Editor) -> None:
-    """What is painted is what the buffer holds."""
-    view = editor.view
-    if view is None or not editor.size.height or not editor.size.width:
-        return
-    assert view.buffer.clamp(view.cursor.position) == view.cursor.position
-    (check_wrapped if view.wrapped else check_plain)(view, texts(editor))
-
-
-def check_plain(view: View, rows: list[tuple[str, str] | None]) -> None:
-    """One row a line, from the first one on."""
-    for line, row in enumerate(rows, view.top):
-        if row is None:
-            assert line != view.cursor.position[0]
-            continue
-        number, text = row
-        if line >= view.buffer.line_count:
-            assert (number, text.strip()) == ("", "")
-            continue
-        assert number == str(line + 1)
-        whole = view.buffer.lines[line].expandtabs(4)
-        shown = whole[view.left : view.left + len(text)]
-        if len(whole) > view.left + len(text):
-            assert text == shown[:-1] + "›"
-        else:
-            assert text.startswith(shown)
-            assert BEHIND.match(text[len(shown) :])
-
-
-def check_wrapped(view: View, rows: list[tuple[str, str] | None]) -> None:
-    """The rows of a line together are the line."""
-    found: dict[int, str] = {}
-    line: int | None = view.top
-    for row in rows:
-        if row is None:
-            line = None  # what goes on behind them is a line that is not known
-            continue
-        number, text = row
-        assert number or not text.strip()
-        if number not in ("", "↳"):
-            assert line is None or int(number) - 1 == line + (line in found)
-            line = int(number) - 1
-        if line is not None and (number or text.strip()):
-            found[line] = found.get(line, "") + text
-    whole_picture = None not in rows
-    for at, (line, text) in enumerate(found.items()):
-        shown = "".join(re.sub("[▍␍␊]", "", text).split())
-        whole = "".join(view.buffer.lines[line].split())
-        assert shown in whole
-        if whole_picture:
-            assert at == 0 or whole.startswith(shown)
-            assert at == len(found) - 1 or whole.endswith(shown)
-    if whole_picture and view.top + len(found) < view.buffer.line_count:
-        assert rows[-1] is not None
-        assert rows[-1][0]
 
 
 class Place:
@@ -134,7 +54,6 @@ class Place:
             self.top, self.left = self.named((self.view.top, 0)), self.view.left
 
     def named(self, at: Position) -> tuple[str, int] | None:
-        assert self.view is not None
         text = self.view.buffer.lines[at[0]]
         return (text, at[1]) if len(text) > 3 and self.alone(self.view.buffer, text) else None
 
@@ -304,8 +223,12 @@ class Pair:
         self.frame()
 
 
-@pytest.mark.parametrize("typing", [True, False], ids=["typing", "looking"])
-@pytest.mark.parametrize("seed", range(4))
+MORE = [(1, False), (2, True), (2, False)]
+
+
+@pytest.mark.parametrize(
+    ("seed", "typing"), [(1, True), *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE)]
+)
 async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     files = {f"{name}.py": file_of(name, pick) for name in ("alpha", "beta")}
@@ -335,23 +258,3 @@ async def test_anything_by_both(seed: int, typing: bool, monkeypatch: pytest.Mon
         kept = locked if typing else [path for path in before if path in session.workspace.buffers]
         for path in kept:
             assert session.workspace.buffers[path].text() == before[path]
-
-
-async def test_an_undo_that_waits_for_the_model_says_so() -> None:
-    session = PairSession({"a.py": "one\ntwo\nthree\n"})
-    session.open("a.py")
-    app = scripted_app(session)
-    async with app.run_test(size=(100, 30)) as pilot:
-        app.bench.panes.show("editor")
-        app.bench.editor.focus_editor()
-        await pilot.press("!")
-        session.start(patch_of(["!one", "two", "three"], [Edit(1, 2, ("2", "zwei"))], 1, "a.py"))
-        session.feed(60)
-        app.bench.sync(session.drain())
-        await pilot.press("ctrl+z")
-        assert session.workspace.buffers["a.py"].lines[0] == "!one"
-        said = [note.message for note in app._notifications]
-        assert said == ["The model is writing in these lines: try again when it is done."]
-        session.feed(1_000)
-        await pilot.press("ctrl+z")
-        assert session.workspace.buffers["a.py"].text() == "one\n2\nzwei\nthree\n"

@@ -10,7 +10,7 @@ import pytest
 from tests.support.patches import Edit, patch_of
 from tests.support.stepped_pair import SteppedPair, stepped
 from tui.core.edits.hunk import Decision, Stage
-from tui.engine.intents import OpenFile, SaveFile
+from tui.engine.intents import SaveFile
 
 LINES = [f"line {number} of the file" for number in range(60)]
 TEXT = "\n".join([*LINES, ""])
@@ -46,30 +46,29 @@ async def test_lines_typed_above_shift_the_hunk_and_nobodys_place(wrap: bool) ->
         expected[20:20] = ["one", "two", "three"]
         assert pair.buffer.lines == expected
         assert [hunk.stage for hunk in pair.hunks] == [Stage.LANDED]
-        assert pair.hunks[0].start is not None
         assert pair.hunks[0].start.line == 33
 
 
 @pytest.mark.case("G01")
-@pytest.mark.parametrize("wrap", [False, True], ids=["rows", "wrapped"])
-@pytest.mark.parametrize("line", [0, 5, 29, 33, 40, 59])
-async def test_neither_cursor_nor_scroll_jump_where_others_write(line: int, wrap: bool) -> None:
-    async with stepped({"a.py": TEXT}, "a.py", wrap=wrap) as pair:
-        await pair.go(line, 3)
-        before = pair.sight()
-        await pair.start(patched(0, 2, 30))
-        await pair.crawl(40)
-        if line > 1:
-            assert pair.sight()[:2] == before[:2]
-        if line > 20:
-            assert pair.sight() == before
-        before = pair.sight()
-        await pair.start(patched(30, 32, 9))
-        await pair.crawl(40)
-        assert pair.sight().top == before.top
-        if line < 30:
-            assert pair.sight() == before
-        assert pair.sight()[:2] == before[:2]
+@pytest.mark.parametrize("wrap", [False, pytest.param(True, marks=pytest.mark.slow)])
+async def test_neither_cursor_nor_scroll_jump_where_others_write(wrap: bool) -> None:
+    for line in (0, 29, 33, 59):
+        async with stepped({"a.py": TEXT}, "a.py", wrap=wrap) as pair:
+            await pair.go(line, 3)
+            before = pair.sight()
+            await pair.start(patched(0, 2, 30))
+            await pair.crawl(40)
+            if line > 1:
+                assert pair.sight()[:2] == before[:2], line
+            if line > 20:
+                assert pair.sight() == before, line
+            before = pair.sight()
+            await pair.start(patched(30, 32, 9))
+            await pair.crawl(40)
+            assert pair.sight().top == before.top, line
+            if line < 30:
+                assert pair.sight() == before, line
+            assert pair.sight()[:2] == before[:2], line
 
 
 @pytest.mark.case("G01")
@@ -101,25 +100,6 @@ async def test_a_selection_stays_over_its_text() -> None:
         after = pair.sight()
         assert (*after[:2], after.top) == (*before[:2], before.top)
         assert "new 1\n" in pair.sight().selected
-
-
-async def test_the_other_side_keeps_its_place_too() -> None:
-    async with stepped({"a.py": TEXT}, "a.py", size=(220, 30)) as pair:
-        await pair.pane.divide()
-        await pair.pilot.pause()
-        left, right = (side.editor for side in pair.pane.sides)
-        for editor, line in ((left, 50), (right, 8)):
-            editor.let_go()
-            editor.go((line, 2))
-        before = pair.sight(left), pair.sight(right)
-        await pair.start(patched(3, 5, 20))
-        await pair.crawl(30)
-        assert pair.sight(left) == before[0]
-        assert pair.sight(right)[:2] == before[1][:2]
-        await pair.start(patched(30, 32, 20))
-        before = pair.sight(left), pair.sight(right)
-        await pair.crawl(30)
-        assert (pair.sight(left), pair.sight(right)) == before
 
 
 @pytest.mark.case("G03")
@@ -170,7 +150,7 @@ async def test_a_line_put_at_the_end_of_the_open_hunk_is_outside_too(where: str)
         expected[34:34] = ["mine", "too"]
         assert pair.buffer.lines == expected
         hunk = pair.hunks[0]
-        assert (hunk.stage, hunk.flags) == (Stage.LANDED, [])
+        assert (hunk.stage, hunk.flags) == (Stage.LANDED, ())
         assert hunk.agent == "new 0\nnew 1\nnew 2\nnew 3\n"
         await pair.press("alt+r")
         await pair.frame()
@@ -236,7 +216,7 @@ async def test_a_changed_old_line_is_merged_where_both_fit() -> None:
         hunk = pair.hunks[0]
         assert (hunk.stage, hunk.flags) == (
             Stage.LANDED,
-            ["merged with what was changed meanwhile"],
+            ("merged with what was changed meanwhile",),
         )
 
 
@@ -357,25 +337,24 @@ async def test_a_save_leaves_the_open_hunk_out_and_says_so() -> None:
         assert "new 4" in pair.buffer.lines
 
 
-async def test_a_tab_that_is_left_or_closed_goes_on_by_itself() -> None:
-    files = {"a.py": TEXT, "b.py": "other\n"}
-    async with stepped(files, "b.py", "a.py") as pair:
-        await pair.start(patched(), "+new 1\n")
-        await pair.press("ctrl+pageup")
-        assert pair.pane.active == "b.py"
-        await pair.stream("+new 2\n")
-        assert pair.pane.active == "b.py"  # whoever goes elsewhere is not brought back
-        assert "✎ a.py" in pair.pane.tabs.render_line(0).text
-        assert pair.session.workspace.buffers["a.py"].lines.count("new 2") == 1
-        await pair.press("ctrl+pageup", "ctrl+w")
-        await pair.frame()
-        assert pair.session.status.open_paths == ["b.py"]
-        await pair.crawl()
-        assert pair.pane.active == "b.py"
-        assert pair.session.status.open_paths == ["b.py"]
-        assert pair.session.workspace.buffers["a.py"].lines == result()
-        pair.session.submit(OpenFile("a.py"))
-        await pair.frame()
-        assert pair.buffer.lines == result()
-        await pair.go(30)
-        assert pair.bars() == dict.fromkeys(range(31, 35), "┃")
+@pytest.mark.case("G01")
+@pytest.mark.parametrize("context", [0, 2])
+async def test_a_line_put_right_above_the_hunk_shifts_it_while_it_is_painted(context: int) -> None:
+    async with stepped({"a.py": TEXT}, "a.py") as pair:
+        await pair.start(patched(context=context), "+new 0\n")
+        await pair.go(30 - context)
+        await pair.press("enter", "up", *"mine")
+        before = pair.sight()
+        for number in (1, 2, 3):
+            await pair.stream(f"+new {number}\n" if number < 3 else "")
+            at = stands(pair, "mine")
+            assert at == 30 - context
+            assert pair.buffer.lines[at + 1 : at + 1 + context] == LINES[30 - context : 30]
+            first = stands(pair, "new 0")
+            if number < 3:
+                painted = [f"new {n}" for n in range(number + 1)]
+                assert pair.buffer.lines[first : first + number + 1] == painted
+                assert {bar for n, bar in pair.bars().items() if n > first} == {"▌"}
+            assert pair.sight() == before
+        assert pair.buffer.lines == [*result()[: 30 - context], "mine", *result()[30 - context :]]
+        assert [hunk.stage for hunk in pair.hunks] == [Stage.LANDED]

@@ -42,27 +42,6 @@ def test_what_is_ignored_is_shown_on_demand_and_dimmed() -> None:
     assert [row.ignored for row in made.rows if row.name == "out.o"] == [True]
 
 
-def test_a_hidden_file_that_git_knows_as_changed_is_shown() -> None:
-    made = tree()
-    made.take(summed({".env": "M", "build": "?"}))
-    assert shown(made) == ["pkg", ".env", "a.py"]
-
-
-def test_folders_open_and_close() -> None:
-    made = tree()
-    made.open("pkg")
-    assert made.wanted() == ["pkg"]
-    assert shown(made) == ["pkg", "a.py"]
-    made.loaded({"pkg": [FolderEntry("sub", "folder"), FolderEntry("b.py")]})
-    made.open("pkg/sub")
-    made.loaded({"pkg/sub": []})
-    assert shown(made) == ["pkg", "  sub", "    empty", "  b.py", "a.py"]
-    made.close("pkg")
-    assert shown(made) == ["pkg", "a.py"]
-    made.open("pkg")
-    assert shown(made) == ["pkg", "  sub", "    empty", "  b.py", "a.py"]
-
-
 def test_a_folder_that_cannot_be_listed_says_why() -> None:
     made = tree()
     made.open("pkg")
@@ -75,11 +54,6 @@ def test_a_folder_that_cannot_be_listed_says_why() -> None:
     assert shown(made) == ["pkg", "  b.py", "a.py"]
 
 
-def test_only_hidden_files_are_no_empty_folder() -> None:
-    made = tree([FolderEntry(".x", ignored=True)])
-    assert shown(made) == ["only hidden files"]
-
-
 def test_files_that_the_disk_misses_have_a_row() -> None:
     made = tree()
     made.take(summed({"gone.py": "D", "pkg/also.py": "D", "lost/x.py": "D"}))
@@ -89,38 +63,6 @@ def test_files_that_the_disk_misses_have_a_row() -> None:
     assert shown(made) == ["pkg", "  also.py", "a.py", "gone.py"]
     made.take(summed({}))
     assert shown(made) == ["pkg", "  empty", "a.py"]
-
-
-def test_what_changes_while_a_folder_is_listed_is_listed_once_more() -> None:
-    made = tree()
-    made.forget([""])
-    assert made.wanted() == [""]
-    made.asking([""])
-    made.forget([""])
-    made.loaded({"": ROOT[:2]})
-    assert made.wanted() == [""]
-    assert shown(made) == ["pkg"]
-
-
-def test_shown_rows_stay_until_a_folder_is_listed_anew() -> None:
-    made = tree()
-    made.open("pkg")
-    made.loaded({"pkg": [FolderEntry("b.py")]})
-    made.forget(["", "pkg", "never seen"])
-    made.rebuild()
-    assert shown(made) == ["pkg", "  b.py", "a.py"]
-    assert made.wanted() == ["", "pkg"]
-
-
-def test_a_closed_folder_is_not_listed_until_it_is_opened() -> None:
-    made = tree()
-    made.open("pkg")
-    made.loaded({"pkg": [FolderEntry("sub", "folder")]})
-    made.open("pkg/sub")
-    made.loaded({"pkg/sub": []})
-    made.close("pkg")
-    made.forget()
-    assert made.wanted() == [""]
 
 
 def test_a_crowded_folder_shows_a_part_and_says_so() -> None:

@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from textual import events
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import FILES, ScriptedSession
 from tui.core.folder_entry import summed
-from tui.engine.intents import OpenFile
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
 from tui.ui.files.tree import FileTree
@@ -91,15 +89,6 @@ async def test_it_shows_folders_first_and_opens_them() -> None:
         assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
 
 
-async def test_a_file_is_opened_and_the_cursor_is_in_it() -> None:
-    async with seat() as s:
-        await s.press("f4", "right", "down", "enter")
-        assert OpenFile("ledger/cache.py") in s.session.intents
-        assert s.is_at(s.app.bench.editor.editor)
-        assert s.app.bench.editor.active == "ledger/cache.py"
-        assert s.seen
-
-
 async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
     async with seat() as s:
         await s.open("README.md")
@@ -122,48 +111,6 @@ async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
         assert s.seen
 
 
-async def test_what_was_typed_is_gone_when_a_file_is_opened() -> None:
-    async with seat() as s:
-        await s.press("f4", *"test_c", "enter")
-        assert s.app.bench.editor.active == "tests/test_cache.py"
-        assert s.lit == "tests/test_cache.py"
-        assert s.rows == [" ▸ ledger", " ▾ tests", "     test_cache.py", "   README.md"]
-
-
-async def test_two_editors_need_the_room_that_it_has() -> None:
-    async with seat() as s:
-        await s.open("README.md")
-        await s.press("f4", "tab")
-        pane = s.app.bench.editor
-        await s.press("ctrl+backslash")
-        assert pane.beside
-        assert not s.seen
-        await s.press("f4")
-        assert pane.tree_over
-        await s.press("escape", "ctrl+backslash", "f4")
-        assert not pane.tree_over
-
-
-async def test_a_folder_that_was_found_is_opened_in_the_tree() -> None:
-    async with seat() as s:
-        await s.press("f4", *"cache", "up", "enter")
-        assert s.tree.words == ""
-        assert s.lit == "ledger"
-
-
-async def test_the_same_key_shows_enters_and_hides_it() -> None:
-    async with seat() as s:
-        await s.open("README.md")
-        await s.press("f4", "tab")
-        assert s.is_at(s.app.bench.editor.editor)
-        await s.press("alt+t")
-        assert s.is_at(s.tree)
-        await s.press("f4")
-        assert not s.seen
-        assert s.is_at(s.app.bench.editor.editor)
-        assert s.session.folders.seen == [True, True, False]
-
-
 @pytest.mark.parametrize(("size", "over"), [(WIDE, False), (ROOMY, True), (NARROW, True)])
 async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
     size: tuple[int, int], over: bool
@@ -178,40 +125,6 @@ async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
         assert s.tree.region.bottom == pane.editor.region.bottom
         await s.press("end", "enter")
         assert s.seen is not over
-
-
-@pytest.mark.parametrize("key", ["escape", "tab", "alt+1"])
-async def test_over_the_editor_it_goes_when_it_is_left(key: str) -> None:
-    async with seat(NARROW) as s:
-        await s.open("README.md")
-        await s.press("f4", key)
-        assert not s.seen
-
-
-async def test_the_mouse_opens_and_scrolls() -> None:
-    files = {f"f{number:03}.py": "x\n" for number in range(200)} | {"a/b.py": ""}
-    async with seat(files=files) as s:
-        await s.press("f4")
-        await s.pilot.click(s.tree, offset=(4, 1))
-        await settled(s.session, s.pilot)
-        assert s.rows[:2] == [" ▾ a", "     b.py"]
-        await s.pilot._post_mouse_events([events.MouseScrollDown], s.tree)
-        assert s.rows[0] == "   f001.py"
-        await s.pilot.click(s.tree, offset=(4, 1))
-        await settled(s.session, s.pilot)
-        assert s.app.bench.editor.active == "f001.py"
-
-
-async def test_a_long_list_scrolls_with_the_lit_row() -> None:
-    files = {f"f{number:03}.py": "" for number in range(200)}
-    async with seat(files=files) as s:
-        await s.press("f4", "end")
-        assert s.rows[-1] == "   f199.py"
-        height = s.tree.size.height
-        assert s.tree.render_line(height - 1).text.endswith("┃")
-        await s.press("pageup", "up", "home", "down")
-        assert s.lit == "f001.py"
-        assert s.rows[0] == "   f000.py"
 
 
 async def test_git_says_what_changed() -> None:
@@ -246,40 +159,6 @@ async def test_files_that_come_and_go_are_shown_without_asking() -> None:
         assert s.session.folders.asked[asked:] == ["ledger"]
 
 
-async def test_unsaved_files_and_the_active_one_are_marked() -> None:
-    async with seat() as s:
-        await s.open("ledger/cache.py")
-        await s.press("f4")
-        assert s.lit == "ledger/cache.py"
-        await s.press("tab", "x")
-        assert "     cache.py" in s.rows[1]
-        assert "●" in s.rows[1]
-        await s.open("tests/test_cache.py")
-        await settled(s.session, s.pilot)
-        await settled(s.session, s.pilot)
-        assert s.lit == "tests/test_cache.py"
-
-
-async def test_what_is_ignored_is_shown_on_demand() -> None:
-    async with seat() as s:
-        s.session.folders.ignored = {"tests", "README.md"}
-        await s.press("f4")
-        assert s.rows == [" ▸ ledger"]
-        await s.press("alt+i")
-        assert s.rows == [" ▸ ledger", " ▸ tests", "   README.md"]
-        assert s.header.startswith(" All files")
-        await s.press("alt+i")
-        assert s.rows == [" ▸ ledger"]
-
-
-async def test_a_folder_that_cannot_be_read_says_so() -> None:
-    async with seat() as s:
-        s.session.folders.refused = {"ledger": "permission denied"}
-        await s.press("f4", "right", "down", "enter")
-        assert s.rows[:2] == [" ▾ ledger", "     permission denied"]
-        assert s.is_at(s.tree)
-
-
 async def test_names_come_to_the_screen_inert() -> None:
     async with seat(files={"a\x1b[31m.py": "", "[red]b.py": "", "ü\u202e.py": ""}) as s:
         await s.press("f4")
@@ -296,37 +175,6 @@ async def test_a_slow_disk_does_not_hold_the_keys_up() -> None:
         await s.press("escape")
         assert s.lit == "README.md"
         assert len(s.rows) == 3
-
-
-async def test_out_of_sight_it_costs_nothing() -> None:
-    async with seat() as s:
-        await s.press("f4", "f4")
-        asked = len(s.session.folders.asked)
-        s.session.board.folders_changed({""})
-        await settled(s.session, s.pilot)
-        assert len(s.session.folders.asked) == asked
-        s.session.files = dict(FILES) | {"new.py": ""}
-        s.session.folders.paths = s.session.files
-        await s.press("f4")
-        assert "   new.py" in s.rows
-
-
-async def test_alt_enter_opens_in_the_other_editor() -> None:
-    async with seat() as s:
-        await s.open("ledger/cache.py")
-        await s.press("f4", "end", "alt+enter")
-        pane = s.app.bench.editor
-        assert [side.path for side in pane.sides] == ["ledger/cache.py", "README.md"]
-        assert s.app.focused is pane.sides[1].editor
-
-
-async def test_keys_right_behind_the_one_for_the_tree_are_the_trees() -> None:
-    async with seat() as s:
-        for key in ("f4", "r", "e", "a"):
-            s.app.simulate_key(key)
-        await settled(s.session, s.pilot)
-        assert s.tree.words == "rea"
-        assert s.app.bench.prompt_box.prompt.text == ""
 
 
 async def test_a_change_on_the_disk_leaves_the_found_file_lit() -> None:

@@ -1,4 +1,4 @@
-"""The find bar at work in the editor."""
+"""The find bar and the outline at work in the editor."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.support import scripted_app
 from tests.support.fake_session import FakeSession
+from tests.support.tables import each
 from tests.ui.editor.test_pane import FILES, count_of, cursor_of, pane, session_of
+from tui.core.text.buffer import Buffer
 from tui.ui.editor.pane import EditorPane
+from tui.ui.editor.view import View
+from tui.ui.finding.find_bar import parse_place
+from tui.ui.finding.outline import symbols
+from tui.ui.finding.outline_screen import OutlineScreen
 
 LINES = "one two\nTwo twofold\n\nthree two\n"
+
+
 FILES["find.py"] = LINES
+
+
 FILES["big.py"] = "value = 1\n" * 20_000 + "needle\n"
+
+
 FAR = 30_000
+
+
 FILES["far.py"] = "value = 1\n" * FAR + "needle\n"
 
 
@@ -29,11 +44,7 @@ def label_of(p: EditorPane) -> str:
 
 async def until(pilot: Pilot[None], what: str, p: EditorPane) -> None:
     """Wait for a count."""
-    for _ in range(200):
-        if count_of(p) == what:
-            return
-        await pilot.pause(0.02)
-    assert count_of(p) == what
+    await scripted_app.until(pilot, lambda: count_of(p) == what)
 
 
 async def test_switches() -> None:
@@ -70,24 +81,6 @@ async def test_replace_one_by_one_and_all() -> None:
         assert p.close_open()
 
 
-async def test_a_pattern_with_groups() -> None:
-    async with pane("find.py") as (p, pilot):
-        await pilot.press("ctrl+r", "alt+x", *r"(\w+) (two)$", "tab", *"$2-$1", "alt+enter")
-        assert text_of(p) == "two-one\nTwo twofold\n\ntwo-three\n"
-        await pilot.press("ctrl+z", "end", *"$3", "alt+enter")
-        assert count_of(p) == "the pattern has no group 3"
-        assert text_of(p) == LINES
-
-
-async def test_a_read_only_file_is_searched_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with pane("find.py") as (p, pilot):
-        monkeypatch.setattr(session_of(p).workspace, "read_only", lambda path: "It is locked.")
-        await pilot.press("ctrl+r", *"two", "tab", "x", "enter")
-        assert count_of(p) == "It is locked."
-        await pilot.press("alt+enter")
-        assert (count_of(p), text_of(p)) == ("It is locked.", LINES)
-
-
 async def test_in_the_selection() -> None:
     async with pane("find.py") as (p, pilot):
         await pilot.press("down", "shift+down", "shift+down", "ctrl+r", *"two")
@@ -102,12 +95,7 @@ async def test_in_the_selection() -> None:
         assert (label_of(p), count_of(p)) == ("Find", "select some lines first")
 
 
-async def test_empty_matches_are_replaced_once_each() -> None:
-    async with pane("find.py") as (p, pilot):
-        await pilot.press("ctrl+r", "alt+x", "$", "tab", ";", "enter", "enter", "enter")
-        assert text_of(p) == "one two;\nTwo twofold;\n;\nthree two\n"
-
-
+@pytest.mark.slow
 async def test_a_long_file_is_searched_while_keys_work() -> None:
     async with pane("big.py") as (p, pilot):
         await pilot.press("ctrl+f", *"needle")
@@ -122,6 +110,7 @@ async def test_a_long_file_is_searched_while_keys_work() -> None:
         assert text_of(p) == FILES["big.py"]
 
 
+@pytest.mark.slow
 async def test_all_are_replaced_while_a_model_writes() -> None:
     async with pane("big.py") as (p, pilot):
         await pilot.press("ctrl+r", *"value")
@@ -133,94 +122,92 @@ async def test_all_are_replaced_while_a_model_writes() -> None:
         assert text_of(p) == "v = 1\n" * 5 + "v = 2\n" + "v = 1\n" * 19_995 + "needle\n"
 
 
-async def test_who_goes_to_another_file_is_left_where_they_are() -> None:
-    async with pane("find.py", "m.py", "a.py") as (p, pilot):
-        await pilot.press("ctrl+f", *"pass")
-        p.editor.focus()
-        await pilot.pause()
-        p.choose("m.py")
-        await pilot.pause()
-        assert (cursor_of(p), count_of(p)) == ((0, 0), "120 found")
-        assert p.editor.view is not None
-        assert p.editor.view.search.on_line(1) == [(4, 8, "match")]
+@each(
+    "text, place",
+    [
+        ("12", (11, 0)),
+        (" 3:5 ", (2, 4)),
+        (":7", (6, 0)),
+        ("0", (0, 0)),
+        ("", None),
+        ("a", None),
+        ("3:x", None),
+    ],
+)
+def test_places_are_counted_from_one(text: str, place: tuple[int, int] | None) -> None:
+    assert parse_place(text) == place
 
 
-async def test_counting_goes_on_while_a_model_writes() -> None:
-    async with pane("find.py") as (p, pilot):
-        await pilot.press("ctrl+f", *"two")
-        p.sync(session_of(p).land("find.py", 3, "two two\n"))
-        await until(pilot, "1 of 6", p)
+def names(path: str, text: str) -> list[tuple[str, int]]:
+    view = View(Buffer(path, text))
+    while view.colours.pending and view.colours.wait_s == 0:
+        view.colours.idle(0.05)
+    return [(one.name, one.line) for one in symbols(view.buffer, view.colours.spans) if one]
 
 
-async def test_lines_from_here_and_the_number_of_lines() -> None:
-    async with pane("a.py") as (p, pilot):
-        await pilot.press("alt+g")
-        assert count_of(p) == "of 101"
-        await pilot.press(*"+10", "enter", "alt+g", *"-3", "enter")
-        assert cursor_of(p) == (7, 0)
-        await pilot.press("alt+g", *("9" * 30), "enter")
-        assert cursor_of(p) == (100, 0)
+@each(
+    "path, text, found",
+    [
+        (
+            "a.py",
+            'class A:\n    """def no(): pass\n    def no2\n    """\n    async def run(self):\n'
+            "        pass\n\ndef f(): ...\nx = 'class B:'\n",
+            [("A", 0), ("run", 4), ("f", 7)],
+        ),
+        (
+            "a.ts",
+            "export default class A {\n  private async go(x: number): Promise<void> {\n"
+            "    if (x) {\n    }\n  }\n}\nexport const f = async (a) => {\n}\nfunction g() {}\n"
+            "interface I {}\nfoo(1)\n",
+            [("A", 0), ("go", 1), ("f", 6), ("g", 8), ("I", 9)],
+        ),
+        ("a.go", "func (s *S) Run() {\n}\ntype S struct {\n}\n", [("Run", 0), ("S", 2)]),
+        (
+            "a.rs",
+            "pub struct S;\nimpl S {\n    pub(crate) async fn go() {}\n}\nenum E {}\n",
+            [("S", 0), ("S", 1), ("go", 2), ("E", 4)],
+        ),
+        ("a.md", "# One\n```\n# no\n```\n## Two ##\ntext\n", [("One", 0), ("Two", 4)]),
+        ("a.c", "int foo(int a) {\n  bar(a);\n}\nstruct S { int x; };\n", [("foo", 0), ("S", 3)]),
+        ("A.java", "class A {\n  void go() {\n    bar();\n  }\n}\n", [("A", 0), ("go", 1)]),
+        ("a.rb", "class A\n  def go\n  end\nend\n", [("A", 0), ("go", 1)]),
+        ("Makefile", "all: x\n\tcc x\n", [("all", 0)]),
+        (
+            "a.css",
+            ".a, .b {\n  color: red;\n}\n@media print {\n}\n",
+            [(".a, .b", 0), ("@media print", 3)],
+        ),
+        ("a.yaml", "on: x\njobs:\n  test:\n    runs: 1\n", [("on", 0), ("jobs", 1), ("test", 2)]),
+        ("a.toml", "[tool.x]\na = 1\n[[y]]\n", [("tool.x", 0), ("y", 2)]),
+        ("a.rst", "Title\n=====\n\ntext\n", [("Title", 0)]),
+        ("a.hs", "f :: Int -> Int\nf x = x\ng x = x\n", [("f", 0), ("g", 2)]),
+        ("a.html", "<body>\n<h1 id=a>Hello</h1>\n", [("Hello", 1)]),
+        ("a.sql", "CREATE TABLE IF NOT EXISTS t (\n", [("t", 0)]),
+        ("a.unknown", "nothing\n", []),
+    ],
+)
+def test_symbols(path: str, text: str, found: list[tuple[str, int]]) -> None:
+    assert names(path, text) == found
 
 
-async def test_keys_of_lines_and_comments() -> None:
-    async with pane("find.py") as (p, pilot):
-        await pilot.press("ctrl+underscore", "ctrl+d", "alt+down", "alt+down")
-        assert text_of(p) == "# one two\nTwo twofold\n\n# one two\nthree two\n"
-        await pilot.press("ctrl+slash", "alt+up", "alt+up", "alt+up")
-        assert text_of(p) == "one two\n# one two\nTwo twofold\n\nthree two\n"
-        await pilot.press("ctrl+x", "ctrl+end", "ctrl+v")
-        assert text_of(p) == "# one two\nTwo twofold\n\nthree two\none two\n"
-        await pilot.press(*["ctrl+z"] * 10)
-        assert text_of(p) == LINES
-
-
-async def test_a_language_without_comments_says_so() -> None:
-    FILES["notes.txt"] = "x\n"
-    async with pane("notes.txt") as (p, pilot):
-        await pilot.press("ctrl+underscore")
-        assert text_of(p) == "x\n"
-
-
-@pytest.mark.parametrize("size", [(20, 5), (40, 10), (300, 80)])
-async def test_every_size(size: tuple[int, int]) -> None:
-    async with pane("find.py") as (p, pilot):
-        await pilot.resize_terminal(*size)
-        await pilot.press("ctrl+r", *"two", "tab", "x", "enter", "escape")
-        p.close_open()
-        await pilot.press("alt+g", "2", "enter", "ctrl+t", "down", "escape")
-        assert text_of(p) == LINES.replace("two", "x", 1)
-        assert cursor_of(p) == (1, 0)
-
-
-async def test_a_late_match_takes_the_cursor_of_nobody_who_went_on_in_the_text() -> None:
-    async with pane("far.py") as (p, pilot):
-        await pilot.press("ctrl+f", "alt+x")
-        p.find_bar.query_one("#find-needle", Input).value = "n..dle"
-        p._sought(p.find_bar.Sought(p.find_bar.query_wanted))
-        assert count_of(p).endswith("…")
-        p.editor.focus()
-        p.editor.go((3, 0))
-        await pilot.press("x")
-        await until(pilot, "1 found", p)
-        await pilot.press("x")
-        lines = session_of(p).workspace.buffers["far.py"].lines
-        assert (lines[3], lines[-2], cursor_of(p)) == ("xxvalue = 1", "needle", (3, 2))
-
-
-async def test_a_late_match_is_gone_to_by_who_waits_in_the_bar() -> None:
-    async with pane("far.py") as (p, pilot):
-        await pilot.press("ctrl+f", "alt+x", *"n..dle")
-        await until(pilot, "1 of 1", p)
-        assert cursor_of(p) == (FAR, 6)
-
-
-async def test_a_key_that_comes_while_all_are_replaced_has_the_last_word() -> None:
-    async with pane("far.py") as (p, pilot):
-        await pilot.press("ctrl+r", *"value", "tab")
-        bar = p.find_bar
-        for text in ("OLD", "NEW"):
-            p._replace_wanted(bar.ReplaceWanted(text, everything=True))
-            assert count_of(p) == "replacing…"
-        await until(pilot, f"{FAR} replaced in {FAR} lines · Ctrl+Z takes it back", p)
-        lines = session_of(p).workspace.buffers["far.py"].lines
-        assert {lines[0], lines[FAR - 1]} == {"NEW = 1"}
+async def test_the_editor_moves_along_and_esc_goes_back() -> None:
+    async with pane("m.py") as (p, pilot):
+        editor = p.editor
+        await pilot.press("ctrl+t")
+        assert isinstance(p.app.screen, OutlineScreen)
+        await pilot.press("down")
+        assert editor.view.cursor.position == (41, 4)
+        await pilot.press("escape")
+        assert editor.view.cursor.position == (0, 0)
+        assert editor.view.top == 0
+        await pilot.press("ctrl+t", *"thi", "enter")
+        assert editor.view.cursor.position == (82, 4)
+        assert editor.has_focus
+        await pilot.press("ctrl+t")
+        screen = p.app.screen
+        assert isinstance(screen, OutlineScreen)
+        chosen = screen._list.chosen
+        assert chosen.name == "third"
+        rows = [screen._list.render_line(y).text for y in range(screen._list.size.height)]
+        assert any("def third" in row and row.rstrip().endswith("83") for row in rows)
+        await pilot.press("escape")

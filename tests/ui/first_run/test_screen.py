@@ -8,18 +8,25 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
+from tui.ui.first_run.chooser import Chooser, Item
 from tui.ui.first_run.port import Choice, Found, Listed, Source
 from tui.ui.first_run.screen import FirstRunScreen
 from tui.ui.first_run.sheet import Sheet
 
 OLLAMA = Source("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
+
+
 GROQ = Source("groq", "Groq", "GROQ_API_KEY is set", asks="asks api.groq.com, with GROQ_API_KEY")
-SIZES = [(40, 12), (40, 20), (80, 24), (120, 36), (200, 50)]
+
+
+SIZES = [(40, 12), (120, 36)]
 
 
 class Outside:
@@ -98,16 +105,6 @@ async def seated(port: Outside, size: tuple[int, int] = (80, 24)) -> AsyncIterat
         yield seat
 
 
-async def test_it_tells_what_was_found_and_uses_nothing_of_it() -> None:
-    port = Outside(OLLAMA, GROQ)
-    async with seated(port) as seat:
-        text = seat.screen.text
-        assert "2 models on 127.0.0.1:11434" in text
-        assert "GROQ_API_KEY is set" in text
-        assert "Nothing of it is used before you say so." in text
-        assert (port.asked, port.written, port.chosen) == ([], [], [])
-
-
 @pytest.mark.parametrize("size", SIZES)
 async def test_three_ways_in_every_window(size: tuple[int, int]) -> None:
     async with seated(Outside(OLLAMA, GROQ), size) as seat:
@@ -158,16 +155,6 @@ async def test_a_provider_is_asked_only_when_it_was_chosen() -> None:
         assert port.asked == ["groq"]
 
 
-async def test_a_key_that_is_wrong_is_said_and_another_way_is_open() -> None:
-    port = Outside(GROQ, OLLAMA)
-    port.answer = Listed((), "api.groq.com refused the key: check GROQ_API_KEY.")
-    async with seated(port) as seat:
-        shown = await seat.press("2", "1")
-        assert "refused the key" in shown
-        assert "Ollama" in shown
-        assert "the fast model" in await seat.press("2")
-
-
 async def test_a_provider_that_hangs_can_be_left() -> None:
     port = Outside(GROQ, OLLAMA)
     port.answers.clear()
@@ -177,75 +164,6 @@ async def test_a_provider_that_hangs_can_be_left() -> None:
         port.answers.set()
         await seat.pilot.pause()
         assert "1  Practice" in seat.screen.text, "its late answer changes nothing"
-
-
-async def test_the_practice_does_not_wait_for_the_search() -> None:
-    port = Outside(OLLAMA)
-    port.found_all.clear()
-    async with seated(port) as seat:
-        assert "looking…" in seat.screen.text
-        await seat.press("enter")
-        assert port.chosen == ["practice"]
-
-
-async def test_who_connects_before_all_is_found_waits_a_moment() -> None:
-    port = Outside(OLLAMA)
-    port.found_all.clear()
-    async with seated(port) as seat:
-        assert "Asking this machine" in await seat.press("2")
-        port.found_all.set()
-        await seat.pilot.pause(0.05)
-        assert "the fast model" in seat.screen.text
-
-
-async def test_a_row_can_be_clicked() -> None:
-    port = Outside(OLLAMA)
-    async with seated(port) as seat:
-        rows = seat.screen.text.splitlines()
-        at = next(number for number, row in enumerate(rows) if "2  Connect" in row)
-        await seat.pilot.click("#first-run", offset=(20, at))
-        await seat.pilot.pause()
-        assert "the fast model" in seat.screen.text
-
-
-async def test_other_colours_come_at_once() -> None:
-    async with seated(Outside(OLLAMA)) as seat:
-        sheet = seat.screen.query_one(Sheet)
-        rows = [sheet.render_line(y) for y in range(12)]
-        seat.app.theme = "paper"
-        await seat.pilot.pause(0.05)
-        assert all(before != sheet.render_line(y) for y, before in enumerate(rows))
-
-
-async def test_what_is_found_under_the_help_is_there_afterwards() -> None:
-    port = Outside(OLLAMA)
-    port.found_all.clear()
-    async with seated(port) as seat:
-        seat.app.action_help()
-        await seat.pilot.pause()
-        port.found_all.set()
-        await seat.pilot.pause(0.05)
-        await seat.press("escape")
-        await seat.pilot.pause()
-        assert "2 models on 127.0.0.1:11434" in seat.screen.text
-        assert seat.app.screen is seat.screen
-
-
-async def test_where_nothing_was_found_it_says_how() -> None:
-    async with seated(Outside()) as seat:
-        assert "duetto --endpoint NAME|URL" in await seat.press("2")
-        assert "1  Practice" in await seat.press("escape")
-
-
-async def test_back_is_one_page_at_a_time_and_the_filter_first() -> None:
-    async with seated(Outside(OLLAMA, GROQ)) as seat:
-        await seat.press("2", "1", "enter")
-        assert "32b" in await seat.press("3", "2")
-        assert "type to filter" in await seat.press("escape")
-        assert "the fast model" in await seat.press("escape")
-        assert "who shall answer" in await seat.press("escape")
-        assert "1  Practice" in await seat.press("escape")
-        assert not seat.is_gone
 
 
 async def test_settings_that_cannot_be_written_are_on_the_clipboard() -> None:
@@ -267,21 +185,36 @@ async def test_foreign_names_do_not_act_on_the_screen() -> None:
         assert "[red]bad" in shown
 
 
-async def test_many_findings_leave_room_for_the_ways() -> None:
-    keys = [
-        Source(f"p{n}", f"Provider {n}", f"P{n}_API_KEY is set", asks="asks") for n in range(30)
-    ]
-    async with seated(Outside(*keys)) as seat:
-        assert "and more" in seat.screen.text
-        assert "3  Just look around" in seat.screen.text
-        assert "Esc" in seat.screen.text
+THREE = [Item("a", "Ollama"), Item("b", "Groq"), Item("c", "Mistral large")]
 
 
-async def test_a_window_that_changes_is_written_anew() -> None:
-    async with seated(Outside(OLLAMA, GROQ), (120, 36)) as seat:
-        await seat.pilot.resize_terminal(40, 12)
-        await seat.pilot.pause(0.05)
-        assert max(map(len, seat.screen.text.splitlines())) <= 40
-        await seat.pilot.resize_terminal(120, 36)
-        await seat.pilot.pause(0.05)
-        assert "On this machine" in seat.screen.text
+def test_a_digit_chooses_its_row_and_no_other() -> None:
+    chooser = Chooser(THREE)
+    assert chooser.type("2")
+    assert chooser.chosen == THREE[1]
+    assert not chooser.type("4")
+    assert not chooser.type("0")
+    assert not chooser.type("x")
+    assert not chooser.type("²"), "a digit for Unicode, no number"
+    assert chooser.chosen == THREE[1]
+
+
+def test_letters_cut_a_long_list_down_and_come_back() -> None:
+    chooser = Chooser(THREE, filtered=True)
+    for character in "lar mis":
+        assert not chooser.type(character)
+    assert chooser.shown == [THREE[2]]
+    chooser.type("z")
+    assert chooser.chosen is None
+    while chooser.erase():
+        pass
+    assert chooser.shown == THREE
+
+
+@given(st.integers(1, 60), st.integers(-5, 100), st.integers(-3, 30))
+def test_the_lit_row_is_always_seen(count: int, step: int, rows: int) -> None:
+    chooser = Chooser([Item(str(number), str(number)) for number in range(count)])
+    chooser.step(step)
+    window = chooser.window(rows)
+    assert chooser.at in window
+    assert len(window) <= max(rows, 1)

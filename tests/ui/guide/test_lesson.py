@@ -1,12 +1,23 @@
-"""The lesson sees what was done, in whatever order, and forgives."""
+"""The guide: what it has seen, what it says, and its panel."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from textual.pilot import Pilot
 
-from tui.ui.guide.lesson import STEPS, Lesson, Sight
+from tests.support.scripted_app import running, settled
+from tests.support.scripted_session import ScriptedSession
+from tui.core.edits.hunk import Stage
+from tui.engine.intents import Interrupt, Throttle
+from tui.ui import keymap
+from tui.ui.app import DuettoApp
+from tui.ui.guide.guide import Ending, Guide
+from tui.ui.guide.lesson import STEPS, Figures, Lesson, Sight
+from tui.ui.guide.words import Place, said
 
 
 class Pupil:
@@ -52,26 +63,6 @@ def test_the_steps_in_their_order() -> None:
     assert pupil.sees(role="deep") is None
 
 
-def test_the_figures_are_what_was_measured() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    pupil.stops()
-    pupil.sees(tokens_s=70.0)  # the server's count of what was stopped has more than came
-    pupil.asks()
-    pupil.gets_it_all()
-    pupil.sees(accepted=True)
-    pupil.sees(role="deep")
-    figures = pupil.lesson.figures
-    assert (figures.slow_tokens_s, figures.own_tokens_s) == (50.0, 1000.0)
-    assert figures.first_output_s == 0.07
-    assert figures.first_edit_s == 1.0
-    assert figures.stopped == "stopped after 9 tokens, 0.4 ms"
-    assert figures.accepted_s == 2.0
-    assert figures.ended_s is not None
-    assert figures.ended_s - figures.began_s == 9.0
-
-
 def test_an_answer_that_is_handed_to_the_other_model_was_not_stopped() -> None:
     pupil = Pupil()
     pupil.asks()
@@ -83,67 +74,6 @@ def test_an_answer_that_is_handed_to_the_other_model_was_not_stopped() -> None:
     assert pupil.asks() == "stop"
     assert pupil.stops() == "redirect"
     assert pupil.lesson.figures.stopped == "stopped after 9 tokens, 0.4 ms"
-
-
-def test_an_answer_that_was_slow_for_a_part_of_it_says_nothing_of_speed() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.stops()
-    pupil.asks()
-    pupil.lands()  # from here on nothing is slowed down
-    pupil.gets_it_all(222.0)
-    assert pupil.lesson.figures.own_tokens_s is None
-    assert pupil.lesson.figures.slow_tokens_s is None
-
-
-def test_nothing_is_done_because_time_goes_by() -> None:
-    pupil = Pupil()
-    for _ in range(600):
-        assert pupil.sees() == "prompt"
-
-
-def test_typing_over_an_answer_is_stopping_and_redirecting() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    assert pupil.sees(stops=1, prompts=2) == "accept"
-    assert pupil.lesson.typed_over
-
-
-def test_the_same_when_the_stop_is_seen_a_frame_before() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    assert pupil.sees(stops=1, stopped="stopped after 9 tokens, 0.4 ms") == "redirect"
-    assert pupil.sees(prompts=2, stopped="") == "accept"
-    assert pupil.lesson.typed_over
-
-
-def test_a_stop_by_the_key_is_no_typing_over() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.stops()
-    pupil.asks()
-    assert not pupil.lesson.typed_over
-
-
-def test_who_stops_before_anything_lands_still_sees_an_edit_land() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    assert pupil.stops() == "watch"
-    assert pupil.asks() == "watch"
-    assert pupil.lands() == "accept"
-
-
-def test_who_is_too_slow_gets_another_answer_to_stop() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    assert pupil.gets_it_all(50.0) == "stop"
-    assert pupil.lesson.missed == 1
-    assert pupil.lesson.slow
-    assert pupil.asks() == "stop"
-    assert pupil.stops() == "redirect"
 
 
 def test_who_never_stops_goes_on_without() -> None:
@@ -158,57 +88,127 @@ def test_who_never_stops_goes_on_without() -> None:
     assert pupil.sees(role="deep") is None
 
 
-def test_a_step_that_was_given_up_may_still_be_done() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    pupil.gets_it_all(50.0)
-    pupil.asks()
-    pupil.gets_it_all(50.0)
-    pupil.asks()
-    pupil.stops()
-    assert "stop" in pupil.lesson.done
-    assert pupil.lesson.skipped == set()
+NOTHING_YET, EMPTY = Sight(), Place()
 
 
-def test_steps_done_early_are_not_asked_for_again() -> None:
-    pupil = Pupil()
-    assert pupil.sees(role="deep") == "prompt"
-    pupil.asks()
-    pupil.lands()
-    pupil.stops()
-    assert pupil.sees(accepted=True) == "redirect"
-    assert pupil.asks() is None
+def words_of(lesson: Lesson, place: Place = EMPTY) -> str:
+    page = said(lesson, place)
+    to_do = "".join(text for text, _ in page.to_do)
+    return "\n".join((page.title, page.happened, to_do, page.why))
 
 
-def test_a_rejection_is_a_decision_too() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    pupil.stops()
-    pupil.asks()
-    pupil.gets_it_all()
-    assert pupil.sees(rejected=True, pending=False) == "switch"
+def at(step: str, sight: Sight = NOTHING_YET) -> Lesson:
+    """A lesson that has come to this step."""
+    before = STEPS[: STEPS.index(step)]
+    return Lesson(done=set(before), sight=sight)
 
 
-def test_switching_and_back_again_was_switching() -> None:
-    pupil = Pupil()
-    pupil.sees(role="deep")
-    pupil.sees(role="fast")
-    assert "switch" in pupil.lesson.done
+def test_the_gap_is_said_as_it_was_measured() -> None:
+    lesson = at("accept", Sight(prompts=2, outcome="completed", pending=True))
+    lesson.figures = Figures(slow_tokens_s=50.0, own_tokens_s=1000.0)
+    assert "1,000 tokens/s, 20 times as fast" in words_of(lesson)
 
 
-def test_an_answer_that_failed_is_not_one_that_was_missed() -> None:
-    pupil = Pupil()
-    pupil.asks()
-    pupil.lands()
-    assert pupil.sees(busy=False, outcome="failed") == "stop"
-    assert pupil.lesson.missed == 0
+@pytest.fixture
+def remapped() -> Iterator[None]:
+    """F9 accepts, and the key for the other model was taken away."""
+    assert keymap.use({"global": {"accept": "f9", "switch": ""}}) == []
+    yield
+    keymap.use({})
 
 
-@pytest.mark.parametrize("first", STEPS)
-def test_any_one_step_first_leaves_the_others(first: str) -> None:
-    pupil = Pupil()
-    pupil.lesson.done = {first}
-    left = [step for step in STEPS if step != first]
-    assert pupil.lesson.step == left[0]
+@pytest.mark.usefixtures("remapped")
+def test_remapped_keys_are_said_as_they_are() -> None:
+    pending = Sight(prompts=2, outcome="completed", pending=True)
+    assert "F9 or Ctrl+N a accepts all hunks" in words_of(at("accept", pending))
+
+
+PROMPT = "make the cache safe for threads"
+
+
+class Stand:
+    """A guide over a scripted session."""
+
+    def __init__(self, session: ScriptedSession, app: DuettoApp, pilot: Pilot[int]) -> None:
+        self.session, self.app, self.pilot = session, app, pilot
+        self.endings: list[Ending] = []
+        self.guide = Guide(app.bench, self.endings.append)
+
+    async def settle(self) -> None:
+        self.session.now_s += 5.0
+        await settled(self.session, self.pilot)
+
+    async def asked(self) -> None:
+        """The prompt went out, and streams."""
+        self.session.say("user", PROMPT)
+        self.session.status.busy, self.session.status.outcome = True, ""
+        self.session.status.stopped = ""
+        await self.settle()
+
+    async def landed(self) -> None:
+        self.session.say("patch", speaker="fast")
+        self.session.hunk(Stage.LANDED, 7, added=1)
+        await self.settle()
+
+    async def stopped(self) -> None:
+        self.session.submit(Interrupt())
+        self.session.say("note", "stopped after 512 tokens, 3 ms", state="cut")
+        self.session.status.outcome = "interrupted"
+        await self.settle()
+
+    @property
+    def throttles(self) -> list[float | None]:
+        return [one.tokens_s for one in self.session.intents if isinstance(one, Throttle)]
+
+
+@asynccontextmanager
+async def guided(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Stand]:
+    session = ScriptedSession()
+    session.status.prompts = [PROMPT, "use a plain Lock"]
+    session.status.suggestion = PROMPT
+    async with running(session, size) as (app, pilot):
+        stand = Stand(session, app, pilot)
+        stand.guide.begin()
+        await stand.settle()
+        yield stand
+
+
+async def test_it_follows_from_the_prompt_to_the_other_model() -> None:
+    async with guided() as stand:
+        assert "1 of 6 · ask for a change" in stand.guide.text
+        assert "Tab takes the suggestion" in stand.guide.text
+        await stand.pilot.press("tab")
+        await stand.settle()
+        assert "Enter sends it." in stand.guide.text
+        await stand.asked()
+        assert "2 of 6 · watch it land" in stand.guide.text
+        await stand.landed()
+        assert "Esc stops it" in stand.guide.text
+        await stand.stopped()
+        assert "Stopped after 512 tokens, 3 ms." in stand.guide.text
+        await stand.asked()
+        stand.session.status.busy, stand.session.status.outcome = False, "completed"
+        await stand.settle()
+        assert "accepts all hunks" in stand.guide.text
+        await stand.pilot.press("alt+a")
+        await stand.settle()
+        assert "Accepted: the file is written." in stand.guide.text
+        await stand.pilot.press("f2")
+        await stand.settle()
+        assert "That was the guide" in stand.guide.text
+        assert stand.endings == ["done"]
+        await stand.pilot.press("escape")
+        await stand.settle()
+        assert stand.app.bench.guide is None
+        assert stand.endings == ["done"]
+
+
+async def test_the_key_that_leaves_has_to_be_pressed_twice() -> None:
+    async with guided() as stand:
+        await stand.pilot.press("escape")
+        assert "Esc again leaves the guide" in stand.guide.text
+        assert stand.app.bench.guide is stand.guide
+        await stand.pilot.press("escape")
+        assert stand.app.bench.guide is None
+        assert stand.endings == ["left"]
+        stand.session.status.throttle = 50

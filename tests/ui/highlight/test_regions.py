@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from statistics import median
-from time import process_time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pygments.lexers import MarkdownLexer
-from pygments.token import Comment, Keyword, Name, String
+from pygments.token import Name, String
 
 from tests.support.colour_samples import settle, spans_of, stock_spans, whole, without_pauses
+from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.ui.highlight.colours import BufferColours
 from tui.ui.highlight.languages import language
 
-LONG = 4_000
 CODE = "def f(a):\n    # note\n    return {'a': 1}\n\n"
 SCRIPT = "function f(a) {\n  // note\n  return `a\n  b`;\n}\n"
 DOCUMENTS = {
@@ -41,26 +38,8 @@ def document(path: str, times: int) -> tuple[Buffer, BufferColours]:
     return buffer, colours
 
 
-@pytest.mark.parametrize("path", DOCUMENTS)
-def test_an_edit_inside_costs_the_same_in_a_long_region(path: str) -> None:
-    typical = {}
-    for times in (20, LONG):
-        buffer, colours = document(path, times)
-        taken = []
-        for number in range(15):
-            row = buffer.line_count // 2 + number
-            began = process_time()
-            buffer.replace((row, 0), (row, 0), DOCUMENTS[path][3] + "\n")
-            colours.advance(row + 40, 1.0, row - 10)
-            taken.append(process_time() - began)
-        typical[times] = median(taken)
-        settle(colours, buffer)
-        assert spans_of(colours, buffer) == whole(buffer, "x")
-    assert typical[LONG] < 0.008
-
-
-@pytest.mark.parametrize("path", DOCUMENTS)
-@pytest.mark.parametrize("times", [1, 12])
+@each("path", DOCUMENTS)
+@each("times", [1, 12])
 def test_regions_come_and_go_with_their_ends(path: str, times: int) -> None:
     buffer, colours = document(path, times)
     before, _, after, _ = DOCUMENTS[path]
@@ -85,15 +64,6 @@ def test_regions_come_and_go_with_their_ends(path: str, times: int) -> None:
     assert spans_of(colours, buffer) == whole(buffer, "x")
 
 
-def test_what_is_inside_keeps_its_colours_while_text_comes_above() -> None:
-    buffer, colours = document("a.md", 300)
-    assert colours.spans(3)[0] == (0, 3, Keyword)
-    buffer.replace((0, 0), (0, 0), "# New\n" * 7)
-    colours.advance(10, 0.0, 0)
-    assert colours.spans(10)[0] == (0, 3, Keyword)
-    assert colours.spans(1_000)[0][2] in (Keyword, Comment.Single)
-
-
 def test_a_paint_does_not_load_the_languages_of_fences() -> None:
     buffer = Buffer("a.md", "# Title\n\n```zephir\nclass A {}\n```\n")
     colours = BufferColours(buffer)
@@ -108,14 +78,6 @@ def test_a_paint_does_not_load_the_languages_of_fences() -> None:
     while colours.pending:
         colours.idle(0.002)
     assert colours.spans(3) != ()
-
-
-def test_a_region_on_one_line_shares_it_with_the_document() -> None:
-    buffer = Buffer("a.html", "<b>x</b><script>let a = 1;</script><style>a{}</style><i>\n")
-    colours = BufferColours(buffer)
-    settle(colours, buffer)
-    assert colours.spans(0) == whole(buffer, "x")[0]
-    assert any(kind is Keyword.Declaration for _, _, kind in colours.spans(0))
 
 
 def test_a_docstring_is_one_span_a_line() -> None:
@@ -161,16 +123,3 @@ def test_fences_are_found_where_pygments_finds_them(text: str) -> None:
     settle(colours, buffer)
     stock = stock_spans(MarkdownLexer(), "\n".join(buffer.lines) + "\n")
     assert spans_of(colours, buffer) == stock[: buffer.line_count]
-
-
-def test_a_docstring_of_megabytes_takes_no_memory_for_each_character() -> None:
-    made = language("Python")
-    while not made.step(float("inf")):
-        pass
-    buffer = Buffer("a.py", '"""\n' + "words and words\n" * 100_000 + '"""\n')
-    colours = BufferColours(buffer)
-    began = process_time()
-    settle(colours, buffer)
-    assert process_time() - began < 1.0
-    assert not colours.failed
-    assert colours.spans(50_000) == ((0, 15, String.Doc),)

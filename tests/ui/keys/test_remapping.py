@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each
 from tui.ui import keymap
-from tui.ui.keymap import KEYMAP, SHIPPED, actions, hints, key_name, rows, shown, ways
+from tui.ui.keymap import KEYMAP, SHIPPED, actions, hints, key_name, rows, shown
 from tui.ui.keys.key import SCOPES, Key, Scope
 from tui.ui.keys.remapping import MOST_WAYS, remapped
 
@@ -54,16 +55,6 @@ def test_an_action_without_a_key_is_shown_with_the_way_that_is_left() -> None:
     assert shown("verify") == "F9 v"
 
 
-def test_sentences_that_name_a_key_follow_too() -> None:
-    keymap.use({"global": {"accept_edited": "Ctrl+B"}})
-    assert any("then Ctrl+B accepts it" in key.help for key in rows("review"))
-
-
-def test_what_stands_in_keys_itself_is_meant_everywhere() -> None:
-    assert refused({"verify": "Ctrl+B", "leader": "F9"}) == {}
-    assert keys_of("verify") == ("ctrl+b",)
-
-
 def test_two_actions_swap_their_keys() -> None:
     assert refused({"prompt": {"newline": "Enter", "send": "Ctrl+J"}}) == {}
     assert actions("prompt")["enter"] == "newline"
@@ -96,8 +87,8 @@ def test_places_that_are_never_meant_at_once_may_share_a_key() -> None:
     assert refused({"prompt": {"steer": "Ctrl+T"}, "editor": {"outline": "Ctrl+T"}}) == {}
 
 
-@pytest.mark.parametrize(
-    ("scope", "action", "key"),
+@each(
+    "scope, action, key",
     [
         ("prompt", "steer", "Ctrl+P"),
         ("conversation", "activate", "a"),
@@ -110,7 +101,7 @@ def test_places_that_are_meant_at_once_may_not(scope: str, action: str, key: str
     assert list(refused({scope: {action: key}})) == [f"{scope}.{action}"]
 
 
-@pytest.mark.parametrize("key", ["Esc", "Ctrl+C", "Ctrl+B Esc", "^C"])
+@each("key", ["Esc", "Ctrl+C", "Ctrl+B Esc", "^C"])
 def test_stopping_keeps_its_keys(key: str) -> None:
     said = refused({"global": {"verify": key}})
     assert "stops the answer, always" in said["global.verify"]
@@ -123,8 +114,8 @@ def test_stopping_may_have_more_keys_and_none_less() -> None:
     assert "must keep Esc" in refused({"diff": {"close": "q"}})["diff.close"]
 
 
-@pytest.mark.parametrize(
-    ("scope", "action", "key"),
+@each(
+    "scope, action, key",
     [
         ("global", "verify", "v"),
         ("global", "verify", "Ä"),
@@ -138,11 +129,6 @@ def test_stopping_may_have_more_keys_and_none_less() -> None:
 )
 def test_nothing_takes_the_keys_that_type(scope: str, action: str, key: str) -> None:
     assert "is needed for typing" in refused({scope: {action: key}})[f"{scope}.{action}"]
-
-
-def test_where_nothing_is_typed_a_letter_is_a_key() -> None:
-    assert refused({"review": {"accept_hunk": "Ä", "reject_hunk": "€"}}) == {}
-    assert actions("review")["euro_sign"] == "reject_hunk"
 
 
 def test_keys_one_after_the_other() -> None:
@@ -172,24 +158,6 @@ def test_behind_the_leader_the_users_key_comes_first() -> None:
     assert found[("t",)].name == "verify"
     assert found[("T",)].name == "tree", "what had the letter is still there"
     assert shown("verify") == "Ctrl+N t"
-
-
-def test_the_leader_key_by_its_own_name_is_the_leader() -> None:
-    assert refused({"leader": "Ctrl+B", "verify": "Ctrl+B x"}) == {}
-    assert keymap.behind(("leader",), ("global",))[("x",)].name == "verify"
-
-
-def test_without_a_leader_nothing_begins_with_it() -> None:
-    said = refused({"leader": "", "verify": "leader x"})
-    assert said == {"verify": "begins with the leader key, which you have switched off"}
-    assert ways(next(key for key in rows("global") if key.name == "verify")) == ["F5", "Alt+V"]
-
-
-def test_keys_that_others_take_over_follow() -> None:
-    keymap.use({"global": {"review_turn": "Ctrl+B", "help": "F9", "accept": "Ctrl+K a"}})
-    assert keys_of("close", "diff") == ("escape", "q", "ctrl+b")
-    assert keys_of("help", "diff") == ("f9",)
-    assert keys_of("accept_all", "turn") == ("A", "ctrl+k a")
 
 
 def test_sentences_name_the_keys_of_today() -> None:
@@ -223,7 +191,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wishes", "words"), WRONG, ids=lambda item: str(item)[:30])
+@each("wishes, words", WRONG)
 def test_what_is_wrong_is_said_and_nothing_changes(wishes: dict[str, Any], words: str) -> None:
     (said,) = keymap.use({**wishes, "effort": "Ctrl+B"})
     assert words in said.words
@@ -233,11 +201,6 @@ def test_what_is_wrong_is_said_and_nothing_changes(wishes: dict[str, Any], words
         for key in rows(scope):
             if key.name != "effort":
                 assert key in KEYMAP, key.name
-
-
-def test_said_twice() -> None:
-    said = refused({"verify": "F9", "global": {"verify": "F8"}})
-    assert said == {"global.verify": "was said before; remove one of the two"}
 
 
 NAMES = sorted({(key.scope, key.name) for key in SHIPPED})
@@ -250,7 +213,7 @@ SOME_KEYS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75)
 @given(st.dictionaries(st.sampled_from(NAMES), st.lists(SOME_KEYS, max_size=3), max_size=6))
 def test_whatever_is_wished_no_key_means_two_things(wishes: dict[Any, list[str]]) -> None:
     tables: dict[str, dict[str, list[str]]] = {}

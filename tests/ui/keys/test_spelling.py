@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from textual import events
 
-from tests.support.keyboard import sent_for
-from tui.ui.key_words import KeyWords
-from tui.ui.keymap import KEYMAP
-from tui.ui.keys.spelling import NoSuchKey, key_name, needs_kitty, quoted, spelled, twins
-from tui.ui.terminal.input_stream import InputStream
+from tests.support.tables import each
+from tui.ui.keys.spelling import NoSuchKey, key_name, needs_kitty, spelled
 
 WRITTEN = {
     "Ctrl+X": "ctrl+x",
@@ -82,33 +78,16 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("written", "key"), WRITTEN.items())
+@each("written, key", WRITTEN.items())
 def test_what_people_write(written: str, key: str) -> None:
     assert spelled(written) == key
 
 
-@pytest.mark.parametrize(("written", "words"), WRONG.items(), ids=lambda text: text[:20])
+@each("written, words", WRONG.items())
 def test_what_is_no_key_is_refused_with_a_sentence(written: str, words: str) -> None:
     with pytest.raises(NoSuchKey) as refused:
         spelled(written)
     assert words in str(refused.value)
-
-
-@pytest.mark.parametrize("key", sorted({key for row in KEYMAP for key in row.keys}))
-def test_what_is_shown_can_be_written(key: str) -> None:
-    assert spelled(key_name(key)) == key
-    assert spelled(key) == key
-
-
-@pytest.mark.parametrize("key", ["Ctrl+Space", "Ctrl+B", "Alt+.", "Ä", "€", "Alt+ä", "?", "Alt+-"])
-def test_terminals_send_what_was_spelled(key: str) -> None:
-    name = spelled(key)
-    bytes_sent = {"ctrl+@": "\0", "alt+full_stop": "\x1b.", "alt+minus": "\x1b-", "alt+ä": "\x1bä"}
-    bytes_sent |= {"euro_sign": "€", "question_mark": "?"}
-    stream = InputStream()
-    tokens = stream.feed(bytes_sent.get(name) or sent_for(name), 0.0)
-    found = KeyWords().messages([*tokens, *stream.expire(1.0)])
-    assert [item.key for item in found if isinstance(item, events.Key)] == [name]
 
 
 @given(st.text(max_size=40))
@@ -123,25 +102,7 @@ def test_anything_is_a_key_or_refused_and_a_key_is_shown_as_it_is_read(written: 
     assert spelled(key) == key
 
 
-def test_one_key_that_two_kinds_of_terminals_send_differently() -> None:
-    assert twins("ctrl+slash") == ("ctrl+slash", "ctrl+underscore")
-    assert twins("ctrl+@") == ("ctrl+@", "ctrl+space")
-    assert twins("a") == ("a",)
-
-
-@pytest.mark.parametrize("key", ["ctrl+shift+t", "super+k", "ctrl+1", "ctrl+enter", "shift+enter"])
+@each("key", ["ctrl+shift+t", "super+k", "ctrl+1", "ctrl+enter", "shift+enter"])
 def test_some_come_only_with_the_kitty_protocol(key: str) -> None:
     assert needs_kitty(key)
     assert needs_kitty(f"ctrl+k {key}")
-
-
-@pytest.mark.parametrize(
-    "key", ["ctrl+t", "alt+enter", "shift+tab", "f5", "ctrl+pagedown", "ctrl+@"]
-)
-def test_others_come_from_every_terminal(key: str) -> None:
-    assert not needs_kitty(key)
-
-
-def test_what_was_written_is_inert_where_it_is_quoted() -> None:
-    assert quoted("\x1b[31mred").isprintable()
-    assert len(quoted("x" * 5_000)) < 100

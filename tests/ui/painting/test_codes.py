@@ -1,21 +1,37 @@
-"""Rows are shown with few codes, and exactly as with all of them."""
+"""Few codes, steady columns and poorer signs: the terminal shows the same."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import pyte
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.strip import Strip
 
+from tests.support.scripted_app import exercise, running
+from tests.support.scripted_session import ScriptedSession
+from tui.ui.app import DuettoApp
 from tui.ui.painting.codes import row_bytes
-from tui.ui.painting.ink import Ink
+from tui.ui.painting.glyphs import Glyphs
+from tui.ui.painting.ink import Ink, ink
+from tui.ui.painting.steady import steady_bytes
+from tui.ui.painting.update import Parts, Whole, update_bytes
+from tui.ui.signs import SIGNS
 
 COLOURS = st.sampled_from(
     [None, "red", "bright_blue", "default", "#102030", "#a0b0c0", "color(99)"]
 )
+
+
 STYLES = st.builds(
     Style,
     color=COLOURS,
@@ -24,6 +40,8 @@ STYLES = st.builds(
     italic=st.sampled_from([None, True]),
     reverse=st.sampled_from([None, True]),
 )
+
+
 ROWS = st.lists(st.tuples(st.sampled_from(["a", "bc", " ", ""]), st.none() | STYLES), max_size=12)
 
 
@@ -34,28 +52,111 @@ def shown(text: str) -> list[object]:
 
 
 @given(ROWS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75)
 def test_a_row_looks_as_rich_writes_it(row) -> None:
     segments = [Segment(text, style and style.copy()) for text, style in row]
     plain = Strip([*segments]).render(Console(color_system="truecolor", force_terminal=True))
     assert shown(row_bytes(segments, Ink())) == shown(plain)
 
 
-def test_the_same_is_not_said_twice() -> None:
-    blue, red = Style(color="#0000ff", bgcolor="#101010"), Style(color="#ff0000", bgcolor="#101010")
-    row = [Segment("a", blue), Segment("b", blue), Segment("c", red)]
-    said = row_bytes(row, Ink())
-    assert said == "\x1b[38;2;0;0;255;48;2;16;16;16mab\x1b[38;2;255;0;0mc\x1b[0m"
+def columns(*texts: str, at: int = 10) -> list[int]:
+    """The columns, from 1, that are gone to after a piece of a row."""
+    said = steady_bytes(Strip([Segment(text) for text in texts]), at)
+    assert re.sub(r"\x1b\[\d+G", "", said) == "".join(texts)
+    return [int(found) for found in re.findall(r"\x1b\[(\d+)G", said)]
 
 
-def test_what_ends_takes_a_reset_and_no_row_colours_the_next_one() -> None:
-    bold, plain = Style(bold=True, color="#0000ff"), Style(color="#0000ff")
-    said = row_bytes([Segment("a", bold), Segment("b", plain)], Ink())
-    assert said == "\x1b[1;38;2;0;0;255ma\x1b[0;38;2;0;0;255mb\x1b[0m"
-    assert row_bytes([Segment("a"), Segment("")], Ink()) == "a"
+@pytest.fixture
+def wide() -> Iterator[None]:
+    """A terminal whose signs of open width take two cells."""
+    ink().set_signs("unicode", wide_ambiguous=True)
+    yield
+    ink().set_signs("unicode")
 
 
-def test_a_link_stays_a_link() -> None:
-    said = row_bytes([Segment("here", Style(link="file:///a"))], Ink())
-    assert said.startswith("\x1b]8;id=")
-    assert said.endswith(";file:///a\x1b\\here\x1b]8;;\x1b\\")
+@pytest.mark.usefixtures("wide")
+def test_where_signs_are_wide_ours_are_written_in_ascii_and_letters_keep_their_place() -> None:
+    assert steady_bytes(Strip([Segment("─●→"), Segment("b")]), 0) == "-*>b"
+    assert steady_bytes(Strip([Segment("Жук"), Segment("b")]), 0) == "Жук\x1b[4Gb"
+    assert steady_bytes(Strip([Segment("漢字"), Segment("b")]), 0) == "漢字b"
+
+
+SIZE = (100, 30)
+
+
+def screen_of(*frames: str) -> list[list[object]]:
+    """What a terminal shows after these bytes."""
+    screen = pyte.Screen(*SIZE)
+    stream = pyte.Stream(screen)
+    for frame in frames:
+        stream.feed(frame)
+    return [[screen.buffer[y][x] for x in range(SIZE[0])] for y in range(SIZE[1])]
+
+
+def update(app: DuettoApp, *regions: Region) -> object:
+    """What Textual would have written: these regions, or all."""
+    compositor = app.screen._compositor
+    compositor._dirty_regions.clear()
+    compositor._dirty_regions.update(regions)
+    return compositor.render_update(full=not regions, screen_stack=app._background_screens)
+
+
+async def test_whole_and_in_parts() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session, SIZE) as (app, pilot):
+        await pilot.press("f1")
+        await pilot.pause()
+        whole = update(app)
+        assert isinstance(whole, Whole)
+        ours = update_bytes(whole)
+        app.console._color_system = ColorSystem.TRUECOLOR
+        told = "".join(
+            f"\x1b[{y + 1};1H{''.join(Strip([*strip]).render(app.console) for strip in row)}"
+            for y, row in enumerate(whole.strips)
+        )
+        assert screen_of(ours) == screen_of(told)
+        parts = update(app, Region(3, 4, 40, 5), Region(60, 20, 11, 2))
+        assert isinstance(parts, Parts)
+        said = update_bytes(parts)
+        assert screen_of(ours, said) == screen_of(ours)
+        shown = screen_of(said)
+        wanted = screen_of(ours)
+        for x, y in ((3, 4), (42, 8), (60, 20), (70, 21)):
+            assert shown[y][x] == wanted[y][x]
+        assert shown[0][0] == screen_of("")[0][0], "nothing else is written"
+        assert shown[4][2] == screen_of("")[0][0]
+
+
+TEXTS = st.text(
+    st.sampled_from("ab é漢字─│▁█✓✗…→👍🏽👩\u200d👧🇩🇪e\u0301☁\ufe0f\u00a0ßЖאش")
+    | st.characters(blacklist_categories=("Cc", "Cf", "Cs")),
+    max_size=20,
+)
+
+
+@pytest.mark.parametrize("kind", ["ascii", "console"])
+@given(TEXTS)
+@settings(max_examples=100)
+def test_no_row_changes_its_width(kind: str, text: str) -> None:
+    written = Glyphs(kind).text(text)
+    if kind == "ascii":
+        assert written.isascii()
+        assert written.isprintable()
+    assert cell_len(written) == sum(cell_len(piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> list[str]:
+    """As they are laid out: what is drawn as one is measured as one."""
+    run = "[\u200d\ufe00-\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\u231a-\u23ff]{2,}|."
+    return re.findall(run, text, re.DOTALL)
+
+
+def test_what_tells_states_apart_still_does() -> None:
+    """The signs of one place, as the help explains them, are as many as before."""
+    table = Glyphs("ascii")
+    for place in ("left of a line", "behind a name", "before a name"):
+        signs = [said.split()[0] for said, _ in SIGNS if said.endswith(place)]
+        assert len({table.text(sign) for sign in signs}) == len(signs), place
+    for signs in ("●◐○◌", "✓✗●"):
+        assert len(set(table.text(signs))) == len(signs)

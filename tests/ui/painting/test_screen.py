@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 
 import pyte
 import pytest
 from rich.color import Color
 from rich.segment import Segment
-from textual import events
 from textual.app import App
-from textual.geometry import Offset, Size
+from textual.geometry import Offset
 from textual.pilot import Pilot
-from textual.screen import Screen
 from textual.strip import Strip
 
-from tests.support.scripted_app import exercise, running, settled
+from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
-from tui.core.turn import Block
-from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
-from tui.ui.painting import codes, picture, steady, terminal
+from tui.ui.painting import codes, picture, steady
 from tui.ui.painting import screen as painting
 from tui.ui.painting.ink import Ink
 
@@ -89,7 +84,6 @@ def held(app: DuettoApp) -> list[list[Cell]]:
     for strip in app.screen._compositor.render_strips():
         cells: list[Cell] = []
         for text, style, _ in strip:
-            assert style is not None
             colours = (_name(style.color), _name(style.bgcolor))
             for character in text:
                 cells.append((character, *colours, bool(style.bold)))
@@ -114,122 +108,7 @@ def assert_alike(app: DuettoApp, glass: Glass) -> None:
 async def still(app: DuettoApp, session: ScriptedSession, pilot: Pilot[int]) -> None:
     """All is painted: nothing is damaged or to be laid out."""
     await settled(session, pilot)
-    for _ in range(200):
-        if app.bench._due is None and not app.bench._damaged:
-            return
-        await pilot.pause(0.005)
-    raise AssertionError("it never comes to rest")
-
-
-async def test_the_first_paint_is_whole(glass: Glass) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await still(app, session, pilot)
-        assert_alike(app, glass)
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_after_anything_the_terminal_shows_what_the_widgets_hold(
-    glass: Glass, seed: int
-) -> None:
-    chance, session = random.Random(seed), ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        steps = _steps(app, session, pilot, chance, glass)
-        for _ in range(16):
-            step = chance.choice(steps)
-            await step(block)
-            if chance.random() < 0.5:
-                session.stream(block, chance.choice(_PIECES))
-            await still(app, session, pilot)
-            assert_alike(app, glass)
-
-
-_PIECES = ("a word ", "new paragraph\n\n", "```python\ndef f(): ...\n```\n", "日本語 ", "- item\n")
-
-
-def _steps(
-    app: DuettoApp,
-    session: ScriptedSession,
-    pilot: Pilot[int],
-    chance: random.Random,
-    glass: Glass,
-) -> list[Callable[[Block], Awaitable[None]]]:
-    async def stream(block: Block) -> None:
-        for _ in range(chance.randrange(30)):
-            session.stream(block, chance.choice(_PIECES))
-
-    async def key(block: Block) -> None:
-        await pilot.press(chance.choice(("f6", "pageup", "end", "a", "left", "shift+tab", "x")))
-
-    async def resize(block: Block) -> None:
-        size = chance.choice(((120, 36), (80, 24), (60, 15), (41, 13), (200, 50)))
-        glass.screen.resize(size[1], size[0])
-        await pilot.resize_terminal(*size)
-
-    async def say(block: Block) -> None:
-        app.notify("Something happened.", timeout=chance.choice((0.01, 60)))
-
-    async def unsay(block: Block) -> None:
-        app.clear_notifications()
-
-    async def theme(block: Block) -> None:
-        await pilot.pause(0.2)
-        app.theme = chance.choice(("dusk", "paper"))
-        await pilot.pause(0.05)
-
-    async def other_screen(block: Block) -> None:
-        app.action_help()
-        await pilot.pause()
-        session.stream(block, "while it is covered ")
-        await settled(session, pilot)
-        await pilot.press("escape")
-        await pilot.pause(0.05)
-
-    return [stream, stream, key, key, resize, say, unsay, theme, other_screen]
-
-
-async def test_a_frame_writes_what_differs_only(glass: Glass) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        session.stream(block, "hello")
-        await still(app, session, pilot)
-        glass.frames.clear()
-        session.stream(block, " world")
-        await still(app, session, pilot)
-        assert sum(map(len, glass.frames)) < 400
-        assert "world" in "".join(glass.frames)
-        glass.frames.clear()
-        await pilot.press("z")
-        await still(app, session, pilot)
-        assert sum(map(len, glass.frames)) < 900
-
-
-async def test_while_nothing_happens_nothing_is_written(glass: Glass) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await pilot.press("z")
-        await still(app, session, pilot)
-        glass.frames.clear()
-        await pilot.pause(1.2)  # a cursor that blinks would have blinked twice
-        assert glass.frames == []
-        assert app.bench._due is None
-
-
-async def test_a_frame_is_painted_in_the_turn_that_took_it_up(glass: Glass) -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        await still(app, session, pilot)
-        glass.frames.clear()
-        session.stream(block, "at once")
-        app._paint()
-        assert "at once" in "".join(glass.frames)
+    await until(pilot, lambda: app.bench._due is None and not app.bench._damaged)
 
 
 async def test_a_terminal_that_is_behind_gets_one_frame_when_it_is_not(
@@ -261,66 +140,6 @@ async def test_a_terminal_that_is_behind_gets_one_frame_when_it_is_not(
         assert "w19" in "".join(glass.frames)
         assert len(glass.frames) <= 2
         assert_alike(app, glass)
-
-
-async def test_a_hundred_sizes_while_it_streams_end_in_the_right_picture(glass: Glass) -> None:
-    session, chance = ScriptedSession(), random.Random(1)
-    exercise(session)
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        for number in range(100):
-            columns, rows = chance.randrange(20, 240), chance.randrange(5, 80)
-            size = Size(columns, rows)
-            session.stream(block, f"word {number} and some more of it\n\n")
-            if number % 3 == 0:
-                app.post_message(events.Resize(size, size))
-            app._paint()
-            await pilot.pause(0)
-        glass.screen.resize(30, 100)
-        await pilot.resize_terminal(100, 30)
-        await still(app, session, pilot)
-        assert_alike(app, glass)
-        assert any("word 99" in row for row in glass.screen.display)
-
-
-async def test_what_breaks_while_painting_is_seen_by_the_app(
-    glass: Glass, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(y: int) -> None:
-        raise RuntimeError("no such colour")
-
-    async def breaks() -> None:
-        async with running(ScriptedSession()) as (app, pilot):
-            monkeypatch.setattr(app.bench.transcript, "render_line", broken)
-            app.bench.transcript.refresh()
-            for _ in range(100):
-                await pilot.pause(0.01)
-
-    with pytest.raises(RuntimeError, match="no such colour"):
-        await breaks()
-
-
-async def test_the_session_is_drained_but_not_painted_under_another_screen(glass: Glass) -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        block = session.say("text", speaker="fast", state="open")
-        app.push_screen(Screen())
-        await pilot.pause(0.05)
-        glass.frames.clear()
-        session.stream(block, "unseen")
-        await settled(session, pilot)
-        assert glass.frames == []
-        app.pop_screen()
-        await still(app, session, pilot)
-        assert "unseen" in "".join(glass.frames)
-        assert_alike(app, glass)
-
-
-def test_textuals_names_are_where_they_were() -> None:
-    for name in ("_on_timer_update", "_compositor_refresh", "_refresh_layout", "_on_idle"):
-        assert callable(getattr(Screen, name)), name
-    assert callable(terminal.write_frame)
-    assert Notices().transcript_from is None
 
 
 async def test_what_the_terminal_lost_is_written_again(glass: Glass) -> None:

@@ -1,68 +1,33 @@
+"""What stands over and under the prompt: lists, questions, hints, the keys of vi."""
+
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.support.prompt_rows import hint, keys, shown
 from tests.support.prompt_rows import hint as words_under
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.engine.notices import Ask
-from tui.ui.prompt.hint import tips
+from tui.engine.intents import (
+    Answer,
+    Intent,
+    OpenFile,
+    Prompt,
+    SetEffort,
+    SetTier,
+    Switch,
+    Throttle,
+)
+from tui.engine.notices import Ask, Notices
+from tui.ui.app import DuettoApp
+from tui.ui.prompt.ask import AskBox
+from tui.ui.prompt.box import PromptBox
 from tui.ui.terminal.facts import TerminalFacts
 from tui.ui.widgets.bar import Bar
-
-NARROWEST_OF_TWO = (100, 30)
-"""The conversation has 46 columns beside the editor."""
-
-
-async def test_the_suggestion_is_offered_in_full() -> None:
-    session = ScriptedSession()
-    session.status.prompts = [f"do {number}" for number in range(8)]
-    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
-        hint = app.bench.query_one("#hint", Bar)
-        assert "Tab takes the suggestion · ↓ 1 of 8" in hint.render_line(0).text
-        await pilot.press("down")
-        assert "↓ 2 of 8" in hint.render_line(0).text
-
-
-async def test_no_tip_is_cut() -> None:
-    session = ScriptedSession()
-    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
-        hint = app.bench.query_one("#hint", Bar)
-        for number, tip in enumerate(tips()):
-            assert tip in hint.render_line(0).text
-            await pilot.press(*str(number), "enter")
-
-
-async def test_how_to_answer_is_said_in_full() -> None:
-    session = ScriptedSession()
-    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
-        session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
-        await settled(session, pilot)
-        assert "Esc refuses · Tab: prompt" in app.bench.query_one("#hint", Bar).render_line(0).text
-
-
-async def test_how_to_get_to_the_question_is_said_where_a_digit_is_text() -> None:
-    session = ScriptedSession()
-    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
-        session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
-        await settled(session, pilot)
-        hint = app.bench.query_one("#hint", Bar)
-        await pilot.press("tab")
-        assert "Shift+Tab answer  the question above" in hint.render_line(0).text
-        await pilot.press("shift+tab")
-        assert "Esc refuses · Tab: prompt" in hint.render_line(0).text
-
-
-async def test_a_failed_run_and_a_running_one_say_what_to_press() -> None:
-    session = ScriptedSession()
-    async with running(session, NARROWEST_OF_TWO) as (app, pilot):
-        hint, keys = app.bench.query_one("#hint", Bar), app.bench.query_one("#keys", Bar)
-        session.status.running = "pytest -q"
-        await settled(session, pilot)
-        assert "Esc stops the command" in hint.render_line(0).text
-        assert keys.render_line(0).text.startswith(" Esc stop")
-        session.status.running, session.status.can_send_failure = "", True
-        await settled(session, pilot)
-        assert "Alt+S sends the failure" in hint.render_line(0).text
-        assert keys.render_line(0).text.startswith(" Alt+S send failure")
 
 
 async def test_messages_that_wait_come_before_a_suggestion() -> None:
@@ -72,16 +37,6 @@ async def test_messages_that_wait_come_before_a_suggestion() -> None:
     session.status.queued = ["and then that"]
     async with running(session, (120, 36)) as (app, _):
         assert "goes to the queue" in app.bench.query_one("#hint", Bar).render_line(0).text
-
-
-async def test_at_a_long_paste_it_says_how_to_see_it() -> None:
-    async with running(ScriptedSession(), NARROWEST_OF_TWO) as (app, pilot):
-        hint = app.bench.query_one("#hint", Bar)
-        app.bench.prompt_box.prompt.restore("line\n" * 200)
-        await pilot.pause()
-        assert "Alt+X shows what was pasted" in hint.render_line(0).text
-        await pilot.press("space")
-        assert "Alt+X" not in hint.render_line(0).text
 
 
 async def test_enter_is_named_where_its_sign_cannot_be_drawn() -> None:
@@ -95,3 +50,218 @@ async def test_enter_is_named_where_its_sign_cannot_be_drawn() -> None:
         assert words_under(app).startswith("  Enter redirect  Alt+Enter steer  Tab queue")
     async with running(session, (80, 24)) as (app, _):
         assert words_under(app).startswith("  ⏎ redirect  Alt+⏎ steer  Tab queue")
+
+
+ANSWERS = ("run it this time", "run it always", "do not run it")
+
+
+@pytest.mark.parametrize(
+    ("size", "words", "queued"),
+    [
+        ((40, 12), 12, ["then a test", "and the docs"]),
+        ((40, 12), 1, []),
+        ((40, 20), 12, []),
+        ((80, 24), 12, ["then a test"]),
+    ],
+)
+async def test_every_answer_is_in_sight(
+    size: tuple[int, int], words: int, queued: list[str]
+) -> None:
+    session = ScriptedSession()
+    session.status.queued = queued
+    detail = "a long command line of the workspace " * words
+    session.status.asks = [Ask(1, "Run the command of this workspace?", detail, ANSWERS)]
+    async with running(session, size) as (app, pilot):
+        await pilot.pause()
+        box = app.bench.query_one(AskBox)
+        rows = [box.render_line(y).text.strip() for y in range(box.rows)]
+        assert rows[0].startswith("? Run the command")
+        assert rows[-3:] == [f"{at} {answer}" for at, answer in enumerate(ANSWERS, 1)]
+        assert words == 1 or any("more rows" in row for row in rows) or size[0] == 80
+        assert box.region.height == box.rows
+        prompt = app.bench.prompt_box.prompt.region
+        assert box.region.bottom <= prompt.y < prompt.bottom <= size[1] - 3, "and its hint"
+        assert "answer" in hint(app)
+        assert app.bench.transcript.region.height >= 1
+
+
+@asynccontextmanager
+async def vi(session: ScriptedSession) -> AsyncIterator[tuple[DuettoApp, Pilot[int]]]:
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.use_vi()
+        yield app, pilot
+
+
+async def test_the_mode_is_said_and_a_line_is_edited() -> None:
+    session = ScriptedSession()
+    async with vi(session) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        await pilot.press(*keys("fix the old cache"))
+        assert hint(app).startswith("  insert")
+        await pilot.press("escape")
+        assert hint(app).startswith("  normal")
+        await pilot.press("2", "d")
+        assert hint(app).startswith("  normal 2d")
+        await pilot.press("b")
+        assert prompt.text == "fix the e"
+        await pilot.press("u")
+        assert prompt.text == "fix the old cache"
+        await pilot.press("0", "w", "c", "w", *"my")
+        assert prompt.text == "fix my old cache"
+        assert hint(app).startswith("  insert")
+        await pilot.press("escape", "enter", *"i")
+        assert session.intents == [Prompt("fix my old cache")]
+        assert prompt.text == "i", "the next one begins in insert mode"
+
+
+async def test_the_list_is_for_insert_mode_and_esc_closes_it_first() -> None:
+    async with vi(ScriptedSession()) as (app, pilot):
+        await pilot.press(*keys("@ca"), "escape")
+        assert shown(app) == []
+        assert hint(app).startswith("  insert")
+        await pilot.press("escape", "x")
+        assert hint(app).startswith("  normal")
+        assert shown(app) == []
+
+
+async def test_files_that_are_listed_later_are_offered_for_what_is_typed_already() -> None:
+    session = ScriptedSession({})
+    async with running(session) as (app, pilot):
+        await pilot.press(*keys("see @ab"))
+        assert "no file has these letters" in hint(app)
+        session.files |= {"a b.py": "", "lab.py": ""}
+        session.board.folders_changed(listing=True)
+        await settled(session, pilot)
+        assert shown(app)[1:] == [" ▸ a b.py", "   lab.py"]
+        await pilot.press("down")
+        session.files["ab"] = ""
+        session.board.folders_changed(listing=True)
+        await settled(session, pilot)
+        assert shown(app)[1:] == ["   a b.py", " ▸ lab.py"], "the user has chosen"
+        await pilot.press(*["backspace"] * 10, "ctrl+o", *"ab.t")
+        session.files["ab.txt"] = ""
+        session.board.folders_changed(listing=True)
+        await settled(session, pilot)
+        await pilot.press("enter")
+        assert session.intents == [OpenFile("ab.txt")]
+
+
+async def test_files_may_be_listed_before_the_finder_is_put_together() -> None:
+    session = ScriptedSession({})
+    async with running(session) as (app, pilot):
+        app.bench.editor.action_open_file()
+        session.files["new.py"] = ""
+        app.bench.editor.sync(Notices(listing=True))
+        await settled(session, pilot)
+        await pilot.press("enter")
+        assert session.intents == [OpenFile("new.py")]
+
+
+async def test_files_are_listed_over_the_prompt_and_chosen_with_the_arrows() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        await pilot.press(*keys("see @ca"))
+        assert shown(app)[0].split() == ["files", "1", "of", "2"]
+        assert shown(app)[1:] == [" ▸ ledger/cache.py", "   tests/test_cache.py"]
+        assert "take" in hint(app)
+        await pilot.press("down", "enter")
+        assert prompt.text == "see @tests/test_cache.py "
+        assert shown(app) == []
+        assert session.intents == []
+        await pilot.press("enter")
+        assert session.intents == [Prompt("see @tests/test_cache.py")]
+
+
+async def test_esc_closes_it_and_the_next_word_opens_it_again() -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        await pilot.press(*keys("@ca"), "escape")
+        assert shown(app) == []
+        await pilot.press("c")
+        assert shown(app) == []
+        await pilot.press(*keys(" @re"))
+        assert shown(app)[1] == " ▸ README.md"
+        assert app.bench.prompt_box.prompt.text == "@cac @re"
+
+
+async def test_a_command_is_run_by_enter_as_it_is_lit() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await pilot.press(*keys("/de"))
+        assert shown(app)[1].startswith(" ▸ /deep")
+        assert "run" in hint(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert session.intents == [Switch("deep")]
+        assert app.bench.prompt_box.prompt.text == ""
+
+
+async def test_enter_runs_what_was_typed_or_the_only_thing_that_it_can_mean() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        await pilot.press(*keys("/clr"), "enter")
+        await pilot.pause()
+        assert app.bench.prompt_box.prompt.text == "/clear ", "completed, and not run"
+        app.bench.prompt_box.prompt.clear()
+        for typed, ran in (
+            ("/throttle 15", [Throttle(15.0)]),
+            ("/throttle 5", [Throttle(5.0)]),
+            ("/throttle 10", [Throttle(10.0)]),
+            ("/tier x", [SetTier("x")]),
+            ("/effort h", [SetEffort("high")]),
+            ("/fast", [Switch("fast")]),
+        ):
+            session.intents.clear()
+            await pilot.press(*keys(typed), "enter")
+            await pilot.pause()
+            assert session.intents == ran, typed
+
+
+async def test_odd_names_are_quoted() -> None:
+    cases = (
+        ("my notes.md", "@no", '@"my notes.md" '),
+        ("my notes.md", '@"my no', '@"my notes.md" '),
+        ('a"b.md', "@ab", '@"a\\"b.md" '),
+        ("größe📦.md", "@gröss", "@gröss"),
+        ("grün.md", "@grü", "@grün.md "),
+        ("my notes.md", "!cat @no", "!cat 'my notes.md' "),
+        ("it's.md", "!cat @its", "!cat 'it'\"'\"'s.md' "),
+    )
+    session = ScriptedSession({path: "x" for path, _, _ in cases})
+    async with running(session) as (app, pilot):
+        for path, typed, taken in cases:
+            app.bench.prompt_box.prompt.clear()
+            await pilot.press(*keys(typed), "tab")
+            assert app.bench.prompt_box.prompt.text == taken, path
+
+
+class OneMore(ScriptedSession):
+    """Asks a second question as soon as the first is answered, and the screen shows it at once."""
+
+    box: PromptBox
+
+    def submit(self, intent: Intent) -> None:
+        super().submit(intent)
+        if isinstance(intent, Answer):
+            more = [Ask(2, "And the next one?", "", ANSWERS)] if intent.ask_id == 1 else []
+            self.status.asks = more
+            self.box.sync(Notices(status=True))
+
+
+@pytest.mark.parametrize("draft", ["", "a draft"])
+async def test_the_next_question_has_the_keys_if_nothing_is_typed(draft: str) -> None:
+    session = OneMore()
+    async with running(session) as (app, pilot):
+        session.box = app.bench.prompt_box
+        session.box.prompt.text = draft
+        session.status.asks = [Ask(1, "Run it?", "", ANSWERS)]
+        session.changed()
+        await pilot.pause()
+        session.box.focus_ask()
+        await pilot.press("1")
+        await pilot.pause()
+        await pilot.press("2")
+        await pilot.pause()
+        answers = [one.ask_id for one in session.intents if isinstance(one, Answer)]
+        assert (answers, session.box.prompt.text) == (([1], "2a draft") if draft else ([1, 2], ""))
+        assert app.focused is session.box.prompt

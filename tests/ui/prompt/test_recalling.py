@@ -1,10 +1,20 @@
-"""Ctrl+R: earlier prompts by their words."""
+"""Earlier prompts, a draft that outlives a crash, and the draft in the user's own editor."""
 
 from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
 
 from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
+from tui.core.edited import Edited
+from tui.core.prompt_past import PastPrompt
+from tui.ui.prompt.history import History, NothingKept
+from tui.ui.prompt.outside import joined
 
 
 async def test_earlier_prompts_are_found_by_their_words() -> None:
@@ -40,16 +50,6 @@ async def test_again_it_goes_on_and_esc_brings_the_draft_back() -> None:
         assert box.prompt.text == "a draft\nof two lines", "as in a shell"
 
 
-async def test_a_prompt_that_comes_back_ends_the_search() -> None:
-    async with running(ScriptedSession()) as (app, pilot):
-        prompt = app.bench.prompt_box.prompt
-        prompt.past.add("one")
-        await pilot.press(*keys("dr"), "ctrl+r", "x")
-        app.bench.prompt_box.restore("not sent")
-        assert prompt.text == "not sent\ndr"
-        assert shown(app) == []
-
-
 async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> None:
     session = ScriptedSession()
     session.status.queued = ["later"]
@@ -66,3 +66,134 @@ async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> No
             assert any("a draft of mine" in text for text in kept), key
             assert session.intents == []
             await pilot.press("escape", "escape")
+
+
+def test_walking_keeps_the_draft() -> None:
+    past = History()
+    past.add("one")
+    past.add("two")
+    assert past.older("draft") == "two"
+    assert past.older("two") == "one"
+    assert past.older("one") is None
+    assert past.newer() == "two"
+    assert past.newer() == "draft"
+    assert past.newer() is None
+
+
+async def test_what_stands_in_the_prompt_is_told_and_can_be_had() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        before = session.keeping.changes
+        await pilot.press("a", "b")
+        await pilot.pause()
+        assert session.keeping.changes > before
+        assert session.keeping.draft() == "ab"
+        app.bench.prompt_box.prompt.clear()
+        await pilot.pause()
+        assert session.keeping.draft() == ""
+
+
+class Editor:
+    """Gives back what a test says."""
+
+    def __init__(self, edited: Edited, why_not: str = "") -> None:
+        self.edited, self.why_not = edited, why_not
+        self.given: list[str] = []
+
+    def refusal(self) -> str:
+        return self.why_not
+
+    async def edit(self, text: str) -> Edited:
+        self.given.append(text)
+        return self.edited
+
+    def written(self) -> str | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("editor", "text", "said"),
+    [
+        (Editor(Edited("other\nwords")), "other\nwords", ""),
+        (Editor(Edited(None, "vim ended with exit code 1.")), "draft", "exit code 1"),
+        (Editor(Edited("x"), "There is no editor."), "draft", "no editor"),
+        (Editor(Edited("a\x1b[2Jb")), "a\u241b[2Jb", ""),
+    ],
+)
+async def test_what_comes_back_is_the_draft(
+    editor: Editor, text: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        app.bench.prompt_box.outside = editor
+        await pilot.press(*"draft", "ctrl+g")
+        await pilot.pause()
+        assert app.bench.prompt_box.prompt.text == text
+        told: list[Any] = list(app._notifications)
+        assert all(said in note.message for note in told)
+        assert bool(told) == bool(said)
+
+
+class OpenEditor(Editor):
+    """Has saved, and is open still."""
+
+    async def edit(self, text: str) -> Edited:
+        await super().edit(text)
+        await asyncio.Event().wait()
+        return self.edited
+
+    def written(self) -> str | None:
+        return "saved in the editor"
+
+
+async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        app.bench.prompt_box.outside = OpenEditor(Edited(None))
+        await pilot.press(*"draft", "ctrl+g")
+        await pilot.pause()
+        assert app.bench.prompt_box.draft == "saved in the editor"
+
+
+async def test_an_emptied_draft_is_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        app.bench.prompt_box.outside = Editor(Edited(""))
+        await pilot.press(*"draft", "ctrl+g")
+        await pilot.pause()
+        assert app.bench.prompt_box.prompt.text == ""
+        await pilot.press("up")
+        assert app.bench.prompt_box.prompt.text == "draft"
+
+
+def test_what_came_into_the_prompt_meanwhile_is_not_lost() -> None:
+    assert joined("edited", "draft", "draft") == "edited"
+    assert joined("edited", "draft", "not sent\ndraft") == "not sent\nedited"
+    assert joined("edited", "", "not sent") == "not sent\nedited"
+
+
+class Kept(NothingKept):
+    """Earlier runs."""
+
+    def __init__(self, *entries: PastPrompt) -> None:
+        self.entries, self.now = list(entries), list[str]()
+
+    def load(self) -> list[PastPrompt]:
+        return self.entries
+
+    def keep(self, text: str) -> None:
+        self.now.append(text)
+
+
+async def test_up_goes_on_with_what_was_asked_in_earlier_runs() -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        prompt = app.bench.prompt_box.prompt
+        kept = prompt.past.kept = Kept(PastPrompt("elsewhere", here=False), PastPrompt("before"))
+        await pilot.press(*"now", "enter", *"dr", "up")
+        assert (prompt.text, kept.now) == ("now", ["now"])
+        await pilot.press("up")
+        assert prompt.text == "before"
+        await pilot.press("up", "down", "down")
+        assert prompt.text == "dr"

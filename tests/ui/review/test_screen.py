@@ -1,72 +1,26 @@
-"""The review screen in the app: keys, decisions, layouts, while it streams and after."""
+"""The review in the app, its diffs, odd hunks, and the turn's map."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
+from textual.pilot import Pilot
 
 from tests.support.review_screen import reviewing, seen, whole
-from tests.support.review_session import FILES
-from tests.support.scripted_app import settled
-from tui.engine.intents import Accept, RedoDecision, Reject, UndoDecision
-from tui.engine.notices import Trouble
+from tests.support.review_session import CACHE, FILES, ReviewSession
+from tests.support.scripted_app import scripted_app, settled, until
+from tests.support.scripted_session import ScriptedSession
+from tests.support.tables import each
+from tui.core.edits.hunk import Stage
+from tui.engine.intents import Accept, RedoDecision, Reject, StopDeciding, UndoDecision
+from tui.ui.app import DuettoApp
+from tui.ui.prompt.hint import Hint
+from tui.ui.review.bars import FileList
 from tui.ui.review.screen import ReviewScreen
+from tui.ui.review.turn_map import TurnMap, fitted
 from tui.ui.screens.workbench import Workbench
-
-LAST = ["pending", "pending", "pending", "pending", "refused", "pending", "pending", "pending"]
-
-
-async def test_it_shows_all_files_their_hunks_and_what_stood_there() -> None:
-    async with reviewing() as (session, screen, _):
-        said = whole(screen)
-        assert "last turn · 8 hunks · 7 pending" in said
-        for path in FILES:
-            assert path in said
-        assert "ledger/lock.py  new file" in said
-        assert "ledger/old.py  deleted" in said
-        assert "│" in seen(screen)[4], "120 columns are enough for two"
-        assert screen.view.hunk is session.workspace.hunk(1)
-        assert any("5 + import threading" in row for row in seen(screen))
-
-
-async def test_at_80_columns_there_is_one_column_with_both_numbers() -> None:
-    async with reviewing((80, 24)) as (_, screen, pilot):
-        screen.view.choose_hunk(3)
-        rows = seen(screen)
-        assert any("with self._lock:" in row and " + " in row for row in rows)
-        assert not screen.split
-        await pilot.press("s")
-        assert screen.split
-        assert any("with self._lock:" in row and "│" in row for row in seen(screen))
-
-
-async def test_accepting_goes_to_the_next_that_waits() -> None:
-    async with reviewing() as (session, screen, pilot):
-        await pilot.press("a")
-        await settled(session, pilot)
-        assert session.states()[:2] == ["accepted", "landed"]
-        assert screen.view.hunk is session.workspace.hunk(2)
-        await pilot.press("r", "n", "a")
-        await settled(session, pilot)
-        assert session.states()[:4] == ["accepted", "rejected", "landed", "accepted"]
-        assert "import threading" in session.files["ledger/cache.py"]
-        assert "_lock = " not in session.files["ledger/cache.py"]
-
-
-async def test_a_decision_moves_nothing_on_the_screen_but_its_state() -> None:
-    """The words of each row stay; numbers, marks and states are others."""
-
-    def words(rows: list[str]) -> list[str]:
-        lines = [row.partition("│")[2].strip(" 0123456789+▌┃┊") for row in rows]
-        return [line for line in lines if line]
-
-    async with reviewing((120, 80)) as (session, screen, pilot):
-        before = words(seen(screen))
-        await pilot.press("r")
-        screen.view.choose_hunk(3)
-        await pilot.press("r")
-        await settled(session, pilot)
-        assert session.states()[:3] == ["rejected", "landed", "rejected"]
-        assert words(seen(screen)) == before
 
 
 async def test_a_file_and_all_that_is_shown() -> None:
@@ -74,7 +28,6 @@ async def test_a_file_and_all_that_is_shown() -> None:
         await pilot.press("f")
         await settled(session, pilot)
         assert session.asked[-1] == Accept((1, 2, 3, 4))
-        assert screen.view.file is not None
         assert screen.view.file.path == "ledger/lock.py"
         await pilot.press("F")
         await settled(session, pilot)
@@ -99,29 +52,6 @@ async def test_a_rejection_with_words() -> None:
         assert session.workspace.hunk(2).decidable
 
 
-async def test_words_from_the_hunks_card() -> None:
-    async with reviewing() as (session, _, pilot):
-        await pilot.press("q")
-        session.say("patch").call_id = "call_1"
-        await settled(session, pilot)
-        await pilot.press("alt+j", "w", *"no", "enter")
-        await settled(session, pilot)
-        assert session.asked[-1] == Reject((1,), "no")
-
-
-async def test_decisions_are_undone_on_the_hunks_card_too() -> None:
-    async with reviewing() as (session, _, pilot):
-        await pilot.press("q")
-        session.say("patch").call_id = "call_1"
-        await settled(session, pilot)
-        await pilot.press("alt+j", "a", "u")
-        await settled(session, pilot)
-        assert session.workspace.hunk(1).decidable
-        await pilot.press("U")
-        await settled(session, pilot)
-        assert session.states()[0] == "accepted"
-
-
 async def test_decisions_are_undone_and_done_again() -> None:
     async with reviewing() as (session, _, pilot):
         text = session.files["ledger/cache.py"]
@@ -136,22 +66,6 @@ async def test_decisions_are_undone_and_done_again() -> None:
         assert session.states()[0] == "accepted"
 
 
-async def test_an_undone_decision_is_led_to_and_said_in_the_title() -> None:
-    async with reviewing((80, 24)) as (session, screen, pilot):
-        await pilot.press("a", "a", "n")
-        await settled(session, pilot)
-        assert screen.view.hunk is not session.workspace.hunk(2)
-        await pilot.press("u")
-        session.board.trouble(Trouble("Taken back: accepting hunk 2", severity="information"))
-        await settled(session, pilot)
-        assert screen.view.hunk is session.workspace.hunk(2)
-        assert "Taken back: accepting hunk 2" in whole(screen)
-        assert not pilot.app.screen.query("Toast"), "it would cover what is looked at"
-        await pilot.press("U")
-        await settled(session, pilot)
-        assert screen.view.hunk is session.workspace.hunk(2)
-
-
 async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
     async with reviewing() as (session, _, pilot):
         await pilot.press("n", "e")
@@ -164,8 +78,7 @@ async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
         assert session.asked[-1] == Accept((2,))
         again = pilot.app.screen
         assert isinstance(again, ReviewScreen), "back to where e was pressed"
-        await pilot.pause(0.1)
-        assert again.view.hunk is session.workspace.hunk(3)
+        await until(pilot, lambda: again.view.hunk is session.workspace.hunk(3))
 
 
 async def test_it_is_live_while_the_turn_streams() -> None:
@@ -179,71 +92,10 @@ async def test_it_is_live_while_the_turn_streams() -> None:
             said.append(whole(screen))
         assert any("landing…" in one for one in said)
         assert any("▸ landing" in one for one in said)
-        await pilot.pause(0.2)
-        await settled(session, pilot)
-        assert "8 hunks · 7 pending" in whole(screen)
+        await until(pilot, lambda: "8 hunks · 7 pending" in whole(screen))
 
 
-async def test_a_landed_hunk_is_accepted_while_others_land() -> None:
-    async with reviewing(begin=False) as (session, screen, pilot):
-        session.begin()
-        while len(session.workspace.hunks) < 3:
-            session.feed(20)
-        await settled(session, pilot)
-        await pilot.pause(0.1)
-        assert screen.view.hunk is session.workspace.hunk(1)
-        await pilot.press("a")
-        while session.streams:
-            session.feed(200)
-        await settled(session, pilot)
-        assert session.states()[0] == "accepted"
-        assert "import threading" in session.files["ledger/cache.py"]
-
-
-async def test_what_is_chosen_stays_where_it_is_while_more_lands_above() -> None:
-    async with reviewing(begin=False) as (session, screen, pilot):
-        session.begin()
-        while "Cache(size=2)" not in session.workspace.open("tests/test_cache.py").text():
-            session.feed(30)
-        await settled(session, pilot)
-        await pilot.pause(0.1)
-        await pilot.press("G")
-        hunk = screen.view.hunk
-        session.workspace.edit("ledger/cache.py", (0, 0), (0, 0), "# one\n# two\n# three\n")
-        session.board.touched("ledger/cache.py")
-        while session.streams:
-            session.feed(300)
-        await settled(session, pilot)
-        await pilot.pause(0.1)
-        assert screen.view.hunk is hunk
-
-
-async def test_all_pending_hunks_of_all_turns() -> None:
-    async with reviewing() as (session, screen, pilot):
-        session.turn_of("*** Begin Patch\n*** Add File: b.py\n+b = 1\n*** End Patch\n")
-        await settled(session, pilot)
-        await pilot.pause(0.2)
-        assert "last turn · 1 hunk · 1 pending · 7 from before, t shows them" in whole(screen)
-        await pilot.press("t")
-        await settled(session, pilot)
-        assert "all pending · 8 hunks" in whole(screen)
-        await pilot.press("A")
-        await settled(session, pilot)
-        assert session.files["b.py"] == "b = 1\n"
-        await pilot.pause(0.2)
-        assert "No hunk waits for a decision" in " ".join(seen(screen))
-
-
-async def test_the_whole_file_and_back() -> None:
-    async with reviewing((120, 60)) as (_, screen, pilot):
-        assert any("⋯" in row for row in seen(screen))
-        await pilot.press("c")
-        assert not any("⋯" in row for row in seen(screen))
-        await pilot.press("c")
-        assert any("⋯" in row for row in seen(screen))
-
-
-@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
 async def test_no_row_is_wider_or_narrower_than_the_screen(size: tuple[int, int]) -> None:
     async with reviewing(size) as (_, screen, pilot):
         for key in ("s", "c", "G", "right", "s"):
@@ -255,30 +107,25 @@ async def test_no_row_is_wider_or_narrower_than_the_screen(size: tuple[int, int]
                     assert widget.render_line(y).cell_length == width, (key, name, y)
 
 
-async def test_scrolling_takes_the_choice_along() -> None:
-    async with reviewing((80, 24)) as (session, screen, pilot):
-        await pilot.press("pagedown", "pagedown")
-        hunk = screen.view.hunk
-        assert hunk is not None
-        assert hunk.id > 1
-        await pilot.press("tab")
-        assert screen.view.file is not None
-        assert screen.view.file.path == "ledger/lock.py"
-        await pilot.press("shift+tab")
-        assert screen.view.hunk is session.workspace.hunk(1)
-
-
-async def test_esc_stops_the_answer_first_then_closes() -> None:
-    async with reviewing(begin=False) as (session, screen, pilot):
-        session.begin()
-        session.feed(200)
+async def test_esc_stops_a_decision_on_very_many_hunks_before_it_closes_anything() -> None:
+    async with reviewing() as (session, screen, pilot):
+        session.status.deciding = "accepting 3 of 8 hunks"
+        screen.update_bars()
         await settled(session, pilot)
-        assert "Esc stop" in whole(screen)
+        assert "accepting 3 of 8 hunks, Esc stops" in whole(screen)
         await pilot.press("escape")
-        assert pilot.app.screen is screen
-        assert not session.status.busy
+        assert (session.asked[-1], pilot.app.screen) == (StopDeciding(), screen)
+        session.status.deciding = ""
         await pilot.press("escape")
-        assert pilot.app.screen is not screen
+        await settled(session, pilot)
+        bench = pilot.app.screen
+        assert isinstance(bench, Workbench)
+        session.status.deciding = "rejecting 4 of 8 hunks"
+        hint = " ".join(text for text, _ in bench.query_one(Hint).pieces(100))
+        assert "rejecting 4 of 8 hunks · Esc stops" in hint
+        session.asked.clear()
+        await pilot.press("escape")
+        assert session.asked == [StopDeciding()]
 
 
 async def test_hostile_text_does_not_reach_the_screen() -> None:
@@ -286,40 +133,112 @@ async def test_hostile_text_does_not_reach_the_screen() -> None:
         session.turn_of(
             "*** Begin Patch\n*** Add File: a.py\n+\x1b]0;owned\x07[bold]x\u202e\n*** End Patch\n"
         )
-        await settled(session, pilot)
-        await pilot.pause(0.1)
+        await until(pilot, lambda: "[bold]x" in whole(screen))
         text = whole(screen)
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
-        assert "[bold]x" in text
 
 
-async def test_colours_come_from_the_language() -> None:
-    async with reviewing((120, 60)) as (_, screen, pilot):
-        await pilot.pause(0.4)
-        view = screen.view
-        row = next(y for y, text in enumerate(seen(screen)) if "+ import threading" in text)
-        styles = {segment.text: segment.style for segment in view.render_line(row)}
-        assert styles["import"] != styles["threading"]
-
-
-async def test_the_title_says_that_hunks_are_accepted_by_themselves() -> None:
-    async with reviewing(size=(80, 24)) as (session, screen, pilot):
-        session.status.auto_accept = True
-        session.board.restated()
+async def test_an_ambiguous_hunk_is_placed() -> None:
+    async with reviewing(begin=False) as (session, screen, pilot):
+        session.files["twice.py"] = "x = 1\ny = 0\nx = 1\n"
+        session.turn_of(
+            "*** Begin Patch\n*** Update File: twice.py\n@@\n-x = 1\n+x = 2\n*** End Patch\n"
+        )
+        await until(pilot, lambda: any("L1 (1/2)" in row for row in seen(screen)))
+        assert "a place" in whole(screen)
+        await pilot.press("right", "enter")
         await settled(session, pilot)
-        assert "last turn · auto-accept · 8 hunks" in whole(screen)
+        assert session.workspace.open("twice.py").text() == "x = 1\ny = 0\nx = 2\n"
+        assert pilot.app.screen is screen, "what was placed is now to be decided on"
+        assert session.workspace.hunk(1).decidable
 
 
-async def test_the_mouse_chooses_opens_folds_and_goes_to_files() -> None:
-    def row(words: str) -> int:
-        return next(y for y, text in enumerate(seen(screen)) if words in text)
+async def test_a_conflict_is_shown_where_it_is_with_what_can_be_done() -> None:
+    """The user's line, below it what the model wanted of the old one."""
+    async with reviewing((100, 30), begin=False) as (session, screen, pilot):
+        session.files["two.py"] = (
+            "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\n" + "z = 0\n" * 9
+        )
+        session.open("two.py")
+        session.begin(
+            "*** Begin Patch\n*** Update File: two.py\n@@\n def one():\n-    return 1\n"
+            "+    return 111\n \n \n def two():\n-    return 2\n+    return 222\n*** End Patch\n"
+        )
+        while "return 111" not in session.workspace.open("two.py").text():
+            session.feed(4)
+        lines = session.workspace.open("two.py").lines
+        row = lines.index("    return 1")
+        session.workspace.edit("two.py", (row, 12), (row, 12), "7")
+        while session.streams:
+            session.feed(200)
+        await until(pilot, lambda: "2 hunks · 2 in conflict" in whole(screen))
+        assert session.states() == ["conflict", "conflict"]
+        said = whole(screen)
+        rows = seen(screen)
+        at = next(y for y, text in enumerate(rows) if "return 17" in text)
+        wanted = next(y for y, text in enumerate(rows) if "+     return 111" in text)
+        assert abs(wanted - at) <= 4
+        assert "r reject" in said
 
-    async with reviewing((80, 60)) as (session, screen, pilot):
-        await pilot.click("#review-diff", offset=(20, row(" 2 ● pending")))
-        assert screen.view.hunk is session.workspace.hunk(2)
-        fold = row("⋯")
-        await pilot.click("#review-diff", offset=(10, fold))
-        assert "⋯" not in seen(screen)[fold]
-        await pilot.click("#review-files", offset=(6, 1))
-        assert screen.view.file is not None
-        assert screen.view.file.path == "ledger/lock.py"
+
+def rows(widget: TurnMap | FileList) -> list[str]:
+    return [widget.render_line(y).text.strip("▏ ") for y in range(widget.size.height)]
+
+
+@each("height", [1, 2, 5, 12, 400])
+def test_what_does_not_fit_is_counted_and_what_waits_comes_first(height: int) -> None:
+    session = ScriptedSession()
+    done = [session.hunk(Stage.DROPPED, n, path="a.py") for n in range(1, 30)]
+    waiting = [session.hunk(Stage.LANDED, n, path="b.py") for n in range(1, 30)]
+    found = fitted({"a.py": done, "b.py": waiting}, height)
+    assert len(found) <= max(height, 3)
+    if height == 400:
+        assert [row.text for row in found if row.kind == "file"] == ["a.py", "b.py"]
+    elif height == 12:
+        assert [row.text for row in found if row.kind == "file"] == ["b.py"]
+        shown = sum(row.kind == "hunk" for row in found)
+        assert found[-1].text == f"… {58 - shown} more hunks"
+
+
+@asynccontextmanager
+async def working() -> AsyncIterator[tuple[ReviewSession, DuettoApp, Pilot[int]]]:
+    """The app with a file in which the user typed and a model's turn is pending."""
+    session = ReviewSession()
+    session.open("ledger/cache.py")
+    session.workspace.edit("ledger/cache.py", (0, 3), (0, 4), "One")
+    session.turn_of()
+    session.head["ledger/cache.py"] = CACHE.replace("newest", "latest")
+    app = scripted_app(session)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await settled(session, pilot)
+        yield session, app, pilot
+
+
+async def shown(app: DuettoApp, pilot: Pilot[int]) -> ReviewScreen:
+    """The screen, when its diff is there."""
+    screen = app.screen
+    assert isinstance(screen, ReviewScreen)
+    await until(pilot, lambda: screen.query("#review-title") and screen.view.words)
+    await until(pilot, lambda: screen.view.files or "moment" not in screen.view.words)
+    return screen
+
+
+async def test_slash_diff_shows_the_buffer_against_the_disk() -> None:
+    async with working() as (session, app, pilot):
+        assert app.bench.run_slash("/diff disk ledger/cache.py")
+        screen = await shown(app, pilot)
+        assert "against the disk · 1 file" in whole(screen)
+        rows = seen(screen)
+        assert any('− """A small cache."""' in row for row in rows)
+        assert any('+ """One small cache."""' in row for row in rows)
+        await pilot.press("a")
+        assert all(state != "accepted" for state in session.states())
+
+
+async def test_a_file_that_is_not_there_is_not_the_same_as_anything() -> None:
+    async with working() as (_, app, pilot):
+        for against in ("disk", "head", "turn"):
+            app.bench.run_slash(f"/diff {against} nonsense.py")
+            rows = " ".join(seen(await shown(app, pilot)))
+            assert "There is no file 'nonsense.py'." in rows
+            await pilot.press("escape")

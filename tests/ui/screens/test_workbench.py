@@ -1,11 +1,15 @@
+"""The workbench: its keys and commands, prompts that come back, decisions, the way out."""
+
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from textual import events
+from textual.widgets import Static
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.edits.hunk import Decision, Stage
 from tui.engine.intents import (
     Accept,
     Answer,
@@ -13,8 +17,6 @@ from tui.engine.intents import (
     Interrupt,
     NewConversation,
     OpenFile,
-    Prompt,
-    Queue,
     Reject,
     RunCommand,
     SaveFile,
@@ -24,45 +26,11 @@ from tui.engine.intents import (
     Switch,
     Throttle,
     UndoTurn,
-    Unqueue,
     Verify,
 )
-from tui.engine.notices import Ask
-
-
-async def test_the_prompt_has_the_focus_and_the_session_starts_after_the_first_paint() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        assert app.focused is app.bench.prompt_box.prompt
-        await pilot.pause(0.1)
-        assert session.started
-
-
-async def test_enter_sends_and_the_next_line_is_a_redirect() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        await pilot.press("h", "i", "ctrl+j", "x", "enter")
-        assert session.intents == [Prompt("hi\nx")]
-        session.status.busy = True
-        await settled(session, pilot)
-        assert "redirect" in row(app, "hint")
-        await pilot.press("n", "o", "enter")
-        assert session.intents[-1] == Prompt("no")
-
-
-async def test_tab_queues_while_busy_and_the_queue_can_be_taken_back() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        session.status.busy = True
-        await settled(session, pilot)
-        await pilot.press("l", "a", "t", "e", "r", "tab")
-        assert session.intents == [Queue("later")]
-        session.status.queued = ["later"]
-        await settled(session, pilot)
-        assert app.bench.query_one("#queue").display
-        await pilot.press("alt+up")
-        assert session.intents[-1] == Unqueue(0)
-        assert app.bench.prompt_box.prompt.text == "later"
+from tui.engine.notices import Ask, Trouble
+from tui.ui.app import DuettoApp
+from tui.ui.widgets.bar import Bar
 
 
 async def test_escape_stops_first_and_at_once() -> None:
@@ -93,108 +61,60 @@ async def test_ctrl_c_stops_then_clears_then_leaves() -> None:
         assert session.closed.is_set()
 
 
-async def test_ctrl_c_copies_a_selection() -> None:
+async def test_keys_work_from_everywhere() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        await pilot.press("a", "b", "shift+left", "ctrl+c")
-        assert app.clipboard == "b"
-        assert app.bench.prompt_box.prompt.text == "ab"
+        for key, intent in (
+            ("f2", Switch("deep")),
+            ("alt+m", Switch("deep")),
+            ("f3", SetEffort("medium")),
+            ("f5", Verify()),
+            ("alt+v", Verify()),
+            ("alt+a", Accept()),
+            ("alt+r", Reject()),
+            ("alt+u", UndoTurn()),
+            ("alt+s", SendFailure()),
+        ):
+            for place in (app.bench.prompt_box.prompt, app.bench.transcript):
+                session.intents.clear()
+                session.status.role = "fast"
+                place.focus()
+                await pilot.press(key)
+                assert session.intents == [intent], key
 
 
-@pytest.mark.parametrize(
-    ("key", "intent"),
-    [
-        ("f2", Switch("deep")),
-        ("alt+m", Switch("deep")),
-        ("f3", SetEffort("medium")),
-        ("f5", Verify()),
-        ("alt+v", Verify()),
-        ("alt+a", Accept()),
-        ("alt+r", Reject()),
-        ("alt+u", UndoTurn()),
-        ("alt+s", SendFailure()),
-    ],
-)
-async def test_keys_work_from_everywhere(key: str, intent: object) -> None:
+async def test_commands() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        await pilot.press(key)
-        app.bench.transcript.focus()
-        await pilot.press(key)
-        assert session.intents[0] == intent
-        assert len(session.intents) == 2
+        for typed, intent in (
+            ("/deep", Switch("deep")),
+            ("/model fast", Switch("fast")),
+            ("/effort high", SetEffort("high")),
+            ("/tier priority", SetTier("priority")),
+            ("/tier off", SetTier("")),
+            ("/throttle 50", Throttle(50.0)),
+            ("/throttle off", Throttle(None)),
+            ("/verify", Verify()),
+            ("/undo", UndoTurn()),
+            ("/clear", NewConversation()),
+            ("!ls -la", RunCommand("ls -la")),
+        ):
+            session.intents.clear()
+            app.bench.prompt_box.prompt.restore(typed)
+            await pilot.press("enter")
+            await pilot.pause()
+            assert session.intents == [intent], typed
 
 
-@pytest.mark.parametrize(
-    ("typed", "intent"),
-    [
-        ("/deep", Switch("deep")),
-        ("/model fast", Switch("fast")),
-        ("/effort high", SetEffort("high")),
-        ("/tier priority", SetTier("priority")),
-        ("/tier off", SetTier("")),
-        ("/throttle 50", Throttle(50.0)),
-        ("/throttle off", Throttle(None)),
-        ("/verify", Verify()),
-        ("/undo", UndoTurn()),
-        ("/clear", NewConversation()),
-        ("!ls -la", RunCommand("ls -la")),
-    ],
-)
-async def test_commands(typed: str, intent: object) -> None:
+async def test_a_wrong_command_comes_back_with_a_sentence() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        app.bench.prompt_box.prompt.restore(typed)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert session.intents == [intent]
-
-
-@pytest.mark.parametrize(
-    "typed", ["/verfy", "/effort huge", "/tier so fast", "/throttle 0", "/theme noon"]
-)
-async def test_a_wrong_command_comes_back_with_a_sentence(typed: str) -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        app.bench.prompt_box.prompt.restore(typed)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert session.intents == []
-        assert app.bench.prompt_box.prompt.text == typed
-
-
-async def test_an_offered_prompt_is_taken_with_tab() -> None:
-    session = ScriptedSession()
-    session.status.prompts = ["fix the cache", "add a limit"]
-    session.status.suggestion = "fix the cache"
-    async with running(session) as (app, pilot):
-        prompt = app.bench.prompt_box.prompt
-        assert prompt.suggestion_shown == "fix the cache"
-        await pilot.press("down")
-        assert prompt.suggestion_shown == "add a limit"
-        await pilot.press("tab")
-        assert prompt.text == "add a limit"
-        await pilot.press("enter")
-        assert session.intents == [Prompt("add a limit")]
-
-
-async def test_files_are_completed_behind_an_at() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        await pilot.press("s", "e", "e", "space", "at", "c", "a", "tab")
-        assert app.bench.prompt_box.prompt.text == "see @ledger/cache.py "
-
-
-async def test_a_question_is_answered_by_its_number() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        session.status.asks = [Ask(7, "Send .env?", "It may hold keys.", ("send it", "do not"))]
-        await settled(session, pilot)
-        await pilot.press("1")
-        assert session.intents == [Answer(7, "send it")]
-        session.status.asks = []
-        await settled(session, pilot)
-        assert app.focused is app.bench.prompt_box.prompt
+        for typed in ("/verfy", "/effort huge", "/tier so fast", "/throttle 0", "/theme noon"):
+            app.bench.prompt_box.prompt.clear()
+            app.bench.prompt_box.prompt.restore(typed)
+            await pilot.press("enter")
+            await pilot.pause()
+            assert (session.intents, app.bench.prompt_box.prompt.text) == ([], typed)
 
 
 async def test_a_question_does_not_take_the_focus_from_a_draft() -> None:
@@ -217,81 +137,6 @@ async def test_escape_refuses_a_question() -> None:
         await settled(session, pilot)
         await pilot.press("escape")
         assert session.intents == [Answer(7, "do not")]
-
-
-async def test_hunks_are_reviewed_in_the_conversation() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await pilot.press("alt+j")
-        assert app.focused is app.bench.transcript
-        await pilot.press("a")
-        assert session.intents == [Accept((2,))]
-        await pilot.press("p", "enter")
-        assert session.intents[-1] == OpenFile("ledger/cache.py", 7)
-        await pilot.press("alt+j", "r")
-        assert session.intents[-1] == Reject((3,))
-
-
-async def test_a_traceback_opens_the_editor() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        app.bench.transcript.focus()
-        await pilot.press("end", "alt+j", *["down"] * 4, "enter")
-        await pilot.pause(0.1)
-        opened = [intent for intent in session.intents if isinstance(intent, OpenFile)]
-        assert opened
-        assert opened[-1].path in ("ledger/cache.py", "tests/test_cache.py")
-        assert app.bench.in_editor(app.focused)
-
-
-async def test_typing_in_the_conversation_goes_to_the_prompt() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        app.bench.transcript.focus()
-        await pilot.press("t", "h", "y")
-        assert app.bench.prompt_box.prompt.text == "thy"
-        assert app.focused is app.bench.prompt_box.prompt
-
-
-async def test_a_tiny_terminal_gets_one_sentence() -> None:
-    session = ScriptedSession()
-    async with running(session, (39, 11)) as (app, pilot):
-        assert not app.bench.query_one("#whole").region
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause()
-        assert app.bench.query_one("#whole").region
-
-
-@pytest.mark.parametrize("key", ["", "alt+2"])
-async def test_a_terminal_that_grows_again_has_the_focus_where_it_was(key: str) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session, (120, 36)) as (app, pilot):
-        if key:
-            await pilot.press(key)
-        before = app.focused
-        assert before is not None
-        await pilot.resize_terminal(38, 10)
-        await pilot.pause()
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause(0.05)
-        assert app.focused is before
-
-
-async def test_leaving_asks_when_hunks_are_pending() -> None:
-    session = ScriptedSession()
-    session.hunk(Stage.LANDED, 3)
-    async with running(session) as (app, pilot):
-        await pilot.press("ctrl+q")
-        assert app.screen is not app.bench
-        await pilot.press("n")
-        assert app.screen is app.bench
-        await pilot.press("ctrl+q", "y")
-        await pilot.pause()
-        assert session.closed.is_set()
 
 
 @pytest.mark.parametrize("saves", [True, False])
@@ -321,54 +166,180 @@ async def test_an_unsaved_tab_closes_the_second_time() -> None:
         assert session.intents == [CloseFile("ledger/cache.py")]
 
 
-async def test_themes_switch_live() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        before = app.bench.transcript.render_line(3)
-        app.bench.prompt_box.prompt.restore("/theme paper")
-        await pilot.press("enter")
-        await pilot.pause()
-        after = app.bench.transcript.render_line(3)
-        assert before.text == after.text
-        assert list(before) != list(after)
-
-
-async def test_help_opens_and_closes() -> None:
+async def test_a_prompt_that_was_not_sent_comes_back_each_time() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        await pilot.press("f1")
-        assert app.screen is not app.bench
-        await pilot.press("escape")
-        assert app.screen is app.bench
+        prompt = app.bench.prompt_box.prompt
+        for _ in range(2):
+            await pilot.press("h", "i", "enter")
+            session.status.unsent = "hi"
+            await settled(session, pilot)
+            assert prompt.text == "hi"
+            await settled(session, pilot)
+            assert prompt.clear_draft()
+            await settled(session, pilot)
+            assert prompt.text == ""
 
 
-def row(app: object, name: str) -> str:
-    """The text of a bar."""
-    from tui.ui.app import DuettoApp
-    from tui.ui.widgets.bar import Bar
-
-    assert isinstance(app, DuettoApp)
-    return app.bench.query_one(f"#{name}", Bar).render_line(0).text
-
-
-async def test_keys_that_come_before_the_focus_has_moved_are_text_too() -> None:
+async def test_what_the_conversation_says_does_not_cover_it() -> None:
     session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        app.bench.transcript.focus()
-        await pilot.pause()
-        transcript = app.bench.transcript
-        for key in ("x", "e", "a", "r", "enter"):
-            transcript.post_message(events.Key(key, None if key == "enter" else key))
-        await pilot.pause(0.1)
-        assert session.intents == [Prompt("xear")]
-
-
-async def test_the_last_decision_leads_back_to_the_prompt() -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session) as (app, pilot):
-        await pilot.press("alt+j", "alt+a")
+    noted = Trouble("The connection was lost", "gone", "send it again", noted=True)
+    async with running(session, (80, 24)) as (app, pilot):
+        session.board.trouble(noted)
         await settled(session, pilot)
-        assert app.focused is app.bench.prompt_box.prompt
+        assert list(app._notifications) == []
+        await pilot.press("f6")
+        session.board.trouble(noted)
+        await settled(session, pilot)
+        assert [(told.title, told.message) for told in app._notifications] == [
+            ("The connection was lost", "gone\n→ send it again")
+        ]
+
+
+def footer(app: DuettoApp) -> str:
+    return app.bench.query_one("#keys", Bar).render_line(0).text
+
+
+async def test_it_is_edited_in_the_editor_and_accepted_with_one_key() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("alt+j")
+        assert "accept hunk" not in footer(app)
+        await pilot.press("e")
+        await settled(session, pilot)
+        assert session.intents == [OpenFile("ledger/cache.py", 7)]
+        assert app.bench.in_editor(app.focused)
+        assert "Alt+Y accept hunk" in footer(app)
+        await pilot.press("x", "alt+y")
+        await settled(session, pilot)
+        assert session.intents[-1] == Accept((2,))
+        assert app.focused is app.bench.transcript
+        selected = app.bench.transcript.selected_hunk()
+        assert selected.id == 3
+        assert "accept hunk" not in footer(app)
+
+
+async def test_a_hunk_that_was_decided_on_meanwhile_is_not_accepted() -> None:
+    session = ScriptedSession()
+    exercise(session)
+    async with running(session) as (app, pilot):
+        await pilot.press("alt+j", "e")
+        session.workspace.hunks[1].decision = Decision.REJECTED
+        await settled(session, pilot)
+        assert "accept hunk" not in footer(app)
+        await pilot.press("alt+y")
+        assert not any(isinstance(intent, Accept) for intent in session.intents)
+
+
+LONG = "".join(f"line {number}\n" for number in range(200))
+
+
+def patched() -> ScriptedSession:
+    """Two hunks wait in one file, one in another; a third file is on the screen."""
+    session = ScriptedSession({"a.py": LONG, "b.py": LONG, "c.py": LONG})
+    session.say("patch", speaker="fast")
+    session.hunk(Stage.LANDED, 120, path="a.py", added=1)
+    session.hunk(Stage.LANDED, 30, path="a.py", added=1)
+    session.hunk(Stage.LANDED, 77, path="b.py", added=1)
+    session.open("c.py")
+    return session
+
+
+def shown(app: DuettoApp) -> tuple[str, int]:
+    """The file in the editor and its cursor's line, which is in the view."""
+    editor = app.bench.editor.editor
+    view = editor.view
+    assert view.path == app.bench.editor.active
+    line, _ = view.cursor.position
+    assert view.top <= line < view.top + editor.size.height
+    return view.path, line
+
+
+async def test_the_review_keys_show_each_hunk_and_keep_the_focus() -> None:
+    session = patched()
+    async with running(session) as (app, pilot):
+        for key, place in (
+            ("alt+j", ("a.py", 120)),
+            ("n", ("a.py", 30)),
+            ("n", ("b.py", 77)),
+            ("p", ("a.py", 30)),
+            ("a", ("b.py", 77)),
+        ):
+            await pilot.press(key)
+            await settled(session, pilot)
+            assert shown(app) == place
+            assert app.focused is app.bench.transcript
+        assert session.status.active_path == "b.py"
+        assert app.bench.editor.editor.following
+        await pilot.press("p", "p", "r")
+        await settled(session, pilot)
+        assert shown(app) == ("b.py", 77)
+
+
+async def asked(session: ScriptedSession, draft: str = "") -> str:
+    """What is said before leaving; empty if nothing is asked."""
+    async with running(session) as (app, pilot):
+        if draft:
+            app.bench.prompt_box.prompt.restore(draft)
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        return words(app)
+
+
+def words(app: DuettoApp) -> str:
+    if app.screen is app.bench:
+        return ""
+    return str(app.screen.query_one("#leave-reasons", Static).content)
+
+
+def queue(session: ScriptedSession) -> None:
+    session.status.queued = ["and then the tests", "and then the docs"]
+
+
+def run(session: ScriptedSession) -> None:
+    session.status.running = "sleep [b]5[/b]\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("set_up", "draft", "said"),
+    [
+        (lambda session: None, "half a thought", "A draft in the prompt is not sent."),
+        (queue, "", "2 queued prompts are not sent."),
+        (run, "", "A command still runs: sleep [b]5[/b]\\x1b[2J."),
+    ],
+)
+async def test_what_would_be_lost_is_asked_about(
+    set_up: Callable[[ScriptedSession], None], draft: str, said: str
+) -> None:
+    session = ScriptedSession()
+    set_up(session)
+    assert await asked(session, draft) == said
+    assert not session.closed.is_set()
+
+
+async def test_nothing_to_lose_is_no_question() -> None:
+    session = ScriptedSession()
+    assert await asked(session, "  \n") == ""
+    assert session.closed.is_set()
+
+
+async def test_file_names_are_shown_inert() -> None:
+    path = "a\x9b31mred\u202egpj.py"
+    session = ScriptedSession({path: "x\n"})
+    session.open(path)
+    session.scripted.dirty.add(path)
+    said = await asked(session)
+    assert "Not saved: a" in said
+    assert "\x9b" not in said
+    assert "\u202e" not in said
+
+
+async def test_troubles_are_shown_inert() -> None:
+    session = ScriptedSession()
+    async with running(session) as (app, pilot):
+        session.board.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
+        await settled(session, pilot)
+        notification = next(iter(app._notifications))
+        assert notification.message == "No [b]way[/b]␛[2J"
+        assert not notification.markup

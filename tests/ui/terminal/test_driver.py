@@ -16,11 +16,8 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 from textual import events
-from textual.driver import Driver
 from textual.message import Message
 
-from tests.support.scripted_app import scripted_app
-from tests.support.scripted_session import ScriptedSession
 from tests.support.terminal import MODE
 from tui.core.stamping import Name
 from tui.ui.key_order import TypedKey
@@ -28,6 +25,8 @@ from tui.ui.terminal import driver as driver_module
 from tui.ui.terminal.driver import TerminalDriver
 from tui.ui.terminal.input_stream import ESC_S
 from tui.ui.terminal.output_pipe import MOST_BYTES, OutputPipe
+
+pytestmark = pytest.mark.slow
 
 
 class Host:
@@ -100,11 +99,6 @@ async def until(true: Callable[[], object], seconds: float = 3.0) -> None:
         await asyncio.sleep(0.001)
 
 
-def busy(seconds: float) -> None:
-    """Hold the loop up."""
-    time.sleep(seconds)
-
-
 def written(master: int) -> bytes:
     """What has come out so far."""
     found = b""
@@ -138,28 +132,6 @@ async def test_a_lone_esc_is_a_key_within_30_ms(monkeypatch: pytest.MonkeyPatch)
         assert ("key", "escape") in host.stamps
 
 
-async def test_esc_of_the_kitty_protocol_is_a_key_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with driving(monkeypatch) as (host, driver, master):
-        waits = []
-        for _ in range(9):
-            host.heard.clear()
-            start = time.monotonic()
-            os.write(master, b"\x1b[27u")
-            await until(lambda: host.keys)
-            waits.append(host.heard[0][1] - start)
-        assert host.keys == ["escape"]
-        assert sorted(waits)[4] < ESC_S / 2
-        # a terminal that says so never means Esc by the byte
-        os.write(master, b"\x1b[?5u")
-        await until(lambda: driver._stream.sure)
-        host.heard.clear()
-        os.write(master, b"\x1b")
-        await asyncio.sleep(0.1)
-        os.write(master, b"[A")
-        await until(lambda: host.keys)
-        assert host.keys == ["up"]
-
-
 async def test_what_is_typed_arrives_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     async with driving(monkeypatch) as (host, _, master):
         for piece in ("é".encode()[:1], "é".encode()[1:] + b"a\x1bqd\x1b[A\r\x1b\x1b"):
@@ -168,35 +140,6 @@ async def test_what_is_typed_arrives_in_order(monkeypatch: pytest.MonkeyPatch) -
         await until(lambda: len(host.keys) == 8)
         assert host.keys == ["é", "a", "alt+q", "d", "up", "enter", "escape", "escape"]
         assert host.stamps.count(("key", "character")) == 3
-
-
-async def test_a_sequence_that_came_meanwhile_is_no_esc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loop was busy for longer than an ESC byte is waited for."""
-    async with driving(monkeypatch) as (host, _, master):
-        os.write(master, b"\x1b")
-        await asyncio.sleep(0.005)
-        os.write(master, b"[A")
-        busy(0.05)
-        await until(lambda: host.keys)
-        await asyncio.sleep(0.05)
-        assert host.keys == ["up"]
-
-
-async def test_a_megabyte_is_one_paste(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"return 1\r" * 120_000
-    data = b"\x1b[200~" + text + b"\x1b[201~x"
-    async with driving(monkeypatch) as (host, _, master):
-        start = time.process_time()
-        while data:
-            try:
-                data = data[os.write(master, data[:4096]) :]
-            except BlockingIOError:
-                await asyncio.sleep(0)
-        await until(lambda: host.keys)
-        assert time.process_time() - start < 1.0
-        pastes = [m.text for m, _ in host.heard if isinstance(m, events.Paste)]
-        assert pastes == [text.decode().replace("\r", "\n")]
-        assert host.keys == ["x"]
 
 
 async def test_the_terminal_is_taken_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,18 +221,6 @@ async def test_a_frame_is_painted_when_its_last_byte_is_out(
         assert written(master).endswith(b"no flush")
 
 
-async def test_the_way_out_does_not_wait_for_a_stuck_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(driver_module, "LAST_S", 0.1)
-    async with driving(monkeypatch) as (_, driver, _):
-        driver.write("x" * 500_000)
-        driver.flush()
-        start = time.monotonic()
-        driver.stop_application_mode()
-        assert time.monotonic() - start < 1.0
-
-
 @pytest.mark.parametrize("waiting", [30_000, MOST_BYTES + 200_000])
 async def test_a_stuck_terminal_is_given_back_all_the_same(
     waiting: int, monkeypatch: pytest.MonkeyPatch
@@ -336,37 +267,6 @@ async def test_a_terminal_that_is_gone_is_no_error(monkeypatch: pytest.MonkeyPat
         loop.remove_signal_handler(signal.SIGHUP)
 
 
-def test_the_interpreter_ends_and_nobody_gave_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    with terminal() as (master, slave):
-        before = termios.tcgetattr(slave)
-        monkeypatch.setattr(driver_module, "_input_fileno", lambda: slave)
-        monkeypatch.setattr(driver_module, "_output_fileno", lambda: slave)
-        resorts: list[Callable[[], None]] = []
-        monkeypatch.setattr(driver_module.atexit, "register", resorts.append)
-
-        async def taken() -> None:
-            TerminalDriver(Host()).start_application_mode()
-
-        asyncio.run(taken())
-        (resort,) = resorts
-        resort()
-        assert {n for n, on in modes(written(master)).items() if on} == {7, 25}
-        assert termios.tcgetattr(slave) == before
-
-
-async def test_a_hundred_sizes_are_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with driving(monkeypatch) as (host, driver, master):
-        assert host.sizes == [(100, 30)]
-        for columns in range(101, 201):
-            fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-            driver._signalled(signal.SIGWINCH)
-            await asyncio.sleep(0.001)
-        await until(lambda: host.sizes[-1] == (200, 30))
-        assert len(host.sizes) < 40
-        await asyncio.sleep(0.05)
-        assert host.sizes[-1] == (200, 30)
-
-
 async def test_a_pipe_writes_where_the_terminal_cannot_be_opened_anew() -> None:
     reader, writer = os.pipe()  # a pipe has no name, so it is written to in the waiting way
     os.set_blocking(reader, False)
@@ -387,14 +287,3 @@ async def test_a_pipe_writes_where_the_terminal_cannot_be_opened_anew() -> None:
     pipe.close()
     pipe.close()
     os.close(writer)
-
-
-def test_the_app_uses_it_where_textual_would_use_its_own() -> None:
-    app = scripted_app(ScriptedSession())
-    assert app.get_driver_class() is TerminalDriver
-
-
-def test_textual_asks_a_driver_for_no_more_than_this() -> None:
-    """What else it declared abstract, ours would not have."""
-    wanted = {"write", "start_application_mode", "disable_input", "stop_application_mode"}
-    assert Driver.__abstractmethods__ <= wanted

@@ -1,12 +1,18 @@
-"""A long turn that ended unseen is told of; nothing else is, and nothing of the prompt."""
+"""What is told to the desktop, and what is put on the clipboard."""
 
 from __future__ import annotations
 
 import pytest
 
-from tui.ui.terminal.notifying import AWAY_S, Choices, Herald, Moment, way
+from tests.support.scripted_app import running
+from tests.support.scripted_session import ScriptedSession
+from tests.support.tables import each
+from tui.ui.terminal.clipboard import MOST_BYTES, copying, too_long
+from tui.ui.terminal.notifying import Choices, Herald, Moment, way
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
+
+
 BUSY, DONE = Moment(busy=True), Moment(busy=False, outcome="completed")
 
 
@@ -21,35 +27,7 @@ def test_a_long_turn_in_a_window_that_nobody_looks_at() -> None:
     assert ended(herald) == "\x1b]9;duetto: The turn is done.\x07"
 
 
-def test_who_is_looking_or_has_just_typed_is_told_nothing() -> None:
-    looking, typing = Herald(Choices(), KITTY), Herald(Choices(), KITTY)
-    looking.looking(True)
-    assert ended(looking) == ""
-    typing.typed(1095.0)
-    assert ended(typing) == ""
-
-
-def test_without_word_of_the_focus_the_last_key_tells() -> None:
-    herald = Herald(Choices(), KITTY)
-    herald.typed(1000.0)
-    assert ended(herald, AWAY_S + 1) != ""
-
-
-def test_a_short_turn_is_not_told_of() -> None:
-    herald = Herald(Choices(after_s=60), KITTY)
-    herald.looking(False)
-    assert ended(herald, 59) == ""
-    assert ended(herald, 61) != ""
-
-
-def test_it_is_said_once() -> None:
-    herald = Herald(Choices(), KITTY)
-    herald.looking(False)
-    assert ended(herald)
-    assert herald.state(DONE, 2000.0) == ""
-
-
-@pytest.mark.parametrize("came", [False, True])
+@each("came", [False, True])
 def test_of_one_turn_nobody_is_called_twice_who_did_not_come(came: bool) -> None:
     herald = Herald(Choices(), KITTY)
     herald.looking(False)
@@ -61,43 +39,6 @@ def test_of_one_turn_nobody_is_called_twice_who_did_not_come(came: bool) -> None
     assert herald.state(BUSY, 1101.0) == ""
     assert bool(herald.state(DONE, 1200.0)) == came
     assert ended(herald, last=DONE), "another turn"
-
-
-def test_a_question_is_told_of_while_the_turn_runs() -> None:
-    herald = Herald(Choices(), KITTY)
-    herald.looking(False)
-    herald.state(BUSY, 1000.0)
-    said = herald.state(Moment(busy=True, asks=True), 1100.0)
-    assert said == "\x1b]9;duetto: Waiting for your answer.\x07"
-
-
-@pytest.mark.parametrize(("focused", "due_s"), [(False, 10.0), (None, AWAY_S)])
-def test_a_question_that_comes_early_is_told_of_when_nobody_comes(
-    focused: bool | None, due_s: float
-) -> None:
-    herald = Herald(Choices(), KITTY)
-    if focused is not None:
-        herald.looking(focused)
-    herald.state(BUSY, 1000.0)
-    herald.typed(1005.0)
-    assert herald.state(Moment(busy=True, asks=True), 1005.0) == ""
-    assert herald.again_s(1005.0) == due_s
-    assert herald.remind(1005.0 + due_s - 1) == ""
-    assert "Waiting for your answer" in herald.remind(1005.0 + due_s)
-    assert (herald.remind(2000.0), herald.again_s(2000.0)) == ("", 0.0), "once"
-
-
-def test_a_question_that_was_seen_or_answered_is_not_told_of() -> None:
-    for come in (
-        lambda herald: herald.looking(True),
-        lambda herald: herald.state(BUSY, 1008.0),
-    ):
-        herald = Herald(Choices(), KITTY)
-        herald.looking(False)
-        herald.state(BUSY, 1000.0)
-        herald.state(Moment(busy=True, asks=True), 1005.0)
-        come(herald)
-        assert (herald.remind(1100.0), herald.again_s(1006.0)) == ("", 0.0)
 
 
 def test_bell_and_title_are_off_until_they_are_wanted() -> None:
@@ -132,8 +73,8 @@ def test_through_tmux_and_screen() -> None:
     assert ended(screen) == "\x1bP\x1b]9;duetto: The turn is done.\x07\x1b\\"
 
 
-@pytest.mark.parametrize(
-    ("kind", "environment"),
+@each(
+    "kind, environment",
     [
         ("osc9", {"TERM_PROGRAM": "iTerm.app"}),
         ("osc9", {"LC_TERMINAL": "iTerm2"}),
@@ -148,3 +89,33 @@ def test_through_tmux_and_screen() -> None:
 )
 def test_the_way_that_a_terminal_is_known_to_take(kind: str, environment: dict[str, str]) -> None:
     assert way("auto", environment) == kind
+
+
+def asked(text: str, **environment: str) -> str:
+    return copying(text, environment)
+
+
+def test_what_is_too_long_is_not_asked_for() -> None:
+    assert asked("x" * MOST_BYTES)
+    assert asked("x" * (MOST_BYTES + 1)) == ""
+    assert f"{MOST_BYTES + 1:,}" in too_long("x" * (MOST_BYTES + 1))
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["desktop", "no desktop"])
+async def test_a_long_text_is_said_unless_the_desktop_has_it(here: bool) -> None:
+    async with running(ScriptedSession()) as (app, pilot):
+        copied: list[str] = []
+
+        def copy_here(text: str) -> bool:
+            copied.append(text)
+            return here
+
+        app.copy_here = copy_here
+        app.copy_to_clipboard("short")
+        await pilot.pause()
+        assert not app._notifications
+        app.copy_to_clipboard("x" * 200_000)
+        await pilot.pause()
+        assert [len(text) for text in copied] == [5, 200_000]
+        assert bool(app._notifications) is not here
+        assert app.clipboard == "x" * 200_000

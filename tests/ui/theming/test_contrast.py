@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 
-import pytest
 from pygments.token import Token
 from rich.style import Style
 
-from tests.support.painted_pairs import TRACER, Pair, cells, looked_at, painted, traced
+from tests.support.tables import each
 from tui.ui import theme
 from tui.ui.theming.colour_space import hexed, linear, oklab, rgb_of
-from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, luminance, readable
-from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
-from tui.ui.theming.palette import Palette
+from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast
+from tui.ui.theming.pairs import GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
 
 NAMES = theme.theme_names()
-each_theme = pytest.mark.parametrize("name", NAMES)
-
-
-def test_contrast_is_what_the_standard_says() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
-    assert contrast("#ffffff", "#777777") == contrast("#777777", "#ffffff")
-    assert luminance("#ff0000") == pytest.approx(0.2126)
-
-
-@pytest.mark.parametrize("back", ["#000000", "#1e1e2e", "#777777", "#fdf6e3", "#ffffff"])
-@pytest.mark.parametrize("colour", ["#3b5bdb", "#222222", "#f5e0dc", "#859900"])
-def test_a_colour_is_moved_as_little_as_needed(colour: str, back: str) -> None:
-    moved = readable(colour, back)
-    if contrast(colour, back) >= TEXT_RATIO:
-        assert moved == colour
-    elif max(contrast("#000000", back), contrast("#ffffff", back)) > TEXT_RATIO + 0.3:
-        assert TEXT_RATIO <= contrast(moved, back) < TEXT_RATIO + 0.3
+each_theme = each("name", NAMES)
 
 
 @each_theme
@@ -62,7 +41,7 @@ def ratio(style: Style) -> float:
     return contrast(style.color.get_truecolor().hex, style.bgcolor.get_truecolor().hex)
 
 
-@pytest.mark.parametrize("name", ["contrast", "contrast-light"])
+@each("name", ["contrast", "contrast-light"])
 def test_high_contrast_means_it(name: str) -> None:
     colours = theme.read_theme(name).colours
     for text in texts():
@@ -70,46 +49,6 @@ def test_high_contrast_means_it(name: str) -> None:
             assert contrast(colours[text], colours[ground]) >= 7, (text, ground)
     for rule in (*STRUCTURE, *MARKS):
         assert contrast(colours[rule], colours["background"]) >= MARK_RATIO, rule
-
-
-async def test_what_the_app_paints_is_what_the_table_knows(tmp_path: Path) -> None:
-    """The app is painted in a theme that gives each name its own colour, and is read back."""
-    found: set[Pair] = set()
-    with traced(tmp_path) as names:
-        async for app in looked_at(TRACER):
-            found |= painted(app, names)
-    assert len(found) > 60, "the screens were not looked at"
-    assert sorted(unknown(found)) == []
-
-
-@pytest.mark.parametrize(("name", "scenes"), [("nord", 2), ("solarized-light", 1)])
-async def test_what_is_painted_in_the_palest_themes_reads(name: str, scenes: int) -> None:
-    """Their own colours do not read on a selection: every way to the screen has to see to it."""
-    pale = set()
-    async for app in looked_at(name, scenes):
-        for text, fore, back in cells(app):
-            if any(one.isalnum() for one in text) and contrast(fore, back) < TEXT_RATIO:
-                pale.add(f"{text.strip()!r}: {fore} on {back}, on {type(app.screen).__name__}")
-    theme.activate(theme.DEFAULT_THEME)
-    assert sorted(pale) == []
-
-
-def unknown(found: set[Pair]) -> Iterator[str]:
-    for colour, back, is_text in found:
-        if colour == "background" and back in BLOCKS:
-            continue
-        known = colour in texts() and back in (*GROUNDS, *OVER)
-        if set(colour) <= set("? ─│●"):
-            continue  # a border in a mixed colour, the swatch of another theme
-        mark = not is_text and (colour in (*MARKS, *STRUCTURE) or back in (*BLOCKS, *OVER))
-        if not known and not mark:
-            yield f"{colour} on {back}, {'text' if is_text else 'a mark'}"
-
-
-def test_a_style_on_a_background_reads_there() -> None:
-    palette = Palette("grey", "Grey", True, theme.active().colours | {"faint": "#222222"})
-    assert ratio(palette.style("faint", "panel")) >= TEXT_RATIO
-    assert palette.style("line", "panel").color != palette.style("faint", "panel").color
 
 
 # -- people who see red and green as one
@@ -151,8 +90,8 @@ def difference(one: str, other: str, sight: str) -> float:
     return sum((a - b) ** 2 for a, b in pairs) ** 0.5
 
 
-@pytest.mark.parametrize("sight", ["everybody", *MIXED_UP])
-@pytest.mark.parametrize("name", SAFE)
+@each("sight", ["everybody", *MIXED_UP])
+@each("name", SAFE)
 def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> None:
     palette = theme.read_theme(name)
     c = palette.colours
@@ -169,8 +108,8 @@ def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> Non
     assert palette.face("hunk-added-word") != palette.face("hunk-struck-word")
 
 
-@pytest.mark.parametrize("sight", ["everybody", *MIXED_UP])
-@pytest.mark.parametrize("name", SAFE)
+@each("sight", ["everybody", *MIXED_UP])
+@each("name", SAFE)
 def test_states_of_hunks_can_be_told_apart(name: str, sight: str) -> None:
     """Glyphs and words say them too."""
     colours = theme.read_theme(name).colours

@@ -1,17 +1,22 @@
-"""A theme's file: a mistake costs its line, the rest is worn."""
+"""A theme's file: a mistake costs its line; names that are asked for are there."""
 
 from __future__ import annotations
 
+import ast
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tui.errors import SettingsError
+from tests.support.sources import ROOT, Source, package, reads_all
+from tests.support.tables import each
 from tui.ui import theme
 from tui.ui.theming.contrast import TEXT_RATIO
 from tui.ui.theming.library import Library
-from tui.ui.theming.pairs import least_contrast
+from tui.ui.theming.mixes import MIXES, is_colour
+from tui.ui.theming.pairs import GROUNDS, least_contrast, texts
 from tui.ui.theming.theme_file import MOST_COMPLAINTS, Reading, reading
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
@@ -26,8 +31,8 @@ def test_all_that_duetto_brings_are_right() -> None:
     assert [library.reading(name).complaints for name in library.names()] == [()] * 14
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "words"),
+@each(
+    "text, line, words",
     [
         ("[palette]\n", 1, "lacks background, foreground, accent"),
         (MINIMAL + 'fasst = "#ffffff"\n', 5, "no colour 'fasst'; did you mean 'fast'?"),
@@ -65,29 +70,12 @@ def test_a_broken_line_does_not_take_the_others_with_it() -> None:
     assert [complaint.line for complaint in found.complaints] == [5, 7, 10]
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "\x00", "[[[[", "= = =\n" * 99, "[" * 5000])
+@each("text", ["", "# nothing\n", "\x00", "[[[[", "= = =\n" * 99, "[" * 5000])
 def test_nonsense_is_the_default_and_is_told_in_bounds(text: str) -> None:
     found = read(text)
     assert found.empty
     assert found.palette.colours["background"] == theme.read_theme("dusk").colours["background"]
     assert 1 <= len(found.complaints) <= MOST_COMPLAINTS
-
-
-def test_darkness_is_seen_where_it_is_not_said() -> None:
-    assert read(MINIMAL).palette.dark
-    assert not read(MINIMAL.replace("#000000", "#fafafa")).palette.dark
-
-
-def test_a_face_is_painted() -> None:
-    from pygments.token import Token
-
-    palette = read(MINIMAL + '[face]\nsyntax-keyword = "bold"\nsyntax-comment = ""\n').palette
-    assert palette.syntax_style(Token.Keyword).bold
-    assert not palette.syntax_style(Token.Comment).italic
-    assert theme.active().syntax_style(Token.Comment).italic
-
-
-# -- the user's own folder
 
 
 def own(folder: Path, **files: str) -> Library:
@@ -124,31 +112,6 @@ def test_a_circle_of_themes_ends(tmp_path: Path) -> None:
         assert library.reading(name).palette.colours["background"]
 
 
-def test_a_chain_of_themes_without_end_is_cut(tmp_path: Path) -> None:
-    library = own(tmp_path, **{f"z{at}": f'base = "z{(at + 1) % 300}"\n' for at in range(300)})
-    assert library.reading("z0").palette.colours["background"]
-
-
-def test_a_folder_that_may_not_be_entered_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library = own(tmp_path, mine=MINIMAL)
-
-    def refuse(path: Path) -> bool:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "is_file", refuse)
-    assert "Permission denied" in str(library.reading("mine").complaints[0])
-
-
-def test_what_is_no_name_or_no_file_is_not_listed(tmp_path: Path) -> None:
-    library = own(tmp_path, auto=MINIMAL, ok=MINIMAL)
-    (tmp_path / "notes.txt").write_text("x")
-    (tmp_path / "a b.toml").write_text(MINIMAL)
-    (tmp_path / "-x.toml").write_text(MINIMAL)
-    assert library.own_names() == ["ok"]
-
-
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 70_000])
 def test_a_file_that_cannot_be_read_is_told_with_its_name(tmp_path: Path, data: bytes) -> None:
     library = own(tmp_path)
@@ -169,23 +132,70 @@ def test_a_folder_or_a_pipe_in_place_of_a_file_does_not_hold_anything_up(tmp_pat
         assert name not in library.names(), "it is not offered"
 
 
-def test_what_is_no_file_does_not_hide_a_theme_of_duettos(tmp_path: Path) -> None:
-    library = own(tmp_path)
-    (tmp_path / "ember.toml").symlink_to("/dev/zero")
-    assert library.reading("ember").complaints == ()
-    assert library.names().count("ember") == 1
-
-
-@pytest.mark.parametrize("text", ["", "dark = false\n", "[palette\nfoo", MINIMAL[:60]])
+@each("text", ["", "dark = false\n", "[palette\nfoo", MINIMAL[:60]])
 def test_what_a_broken_file_is_lent_can_be_read(text: str) -> None:
     assert least_contrast(read(text).palette) >= TEXT_RATIO
 
 
-def test_a_file_that_goes_while_it_is_read_is_told(tmp_path: Path) -> None:
-    library = own(tmp_path, mine=MINIMAL)
-    assert "mine" in library.names()
-    (tmp_path / "mine.toml").unlink()
-    assert "not there any more" in str(library.reading("mine").complaints[0])
-    library.forget()
-    with pytest.raises(SettingsError, match="no theme 'mine'"):
-        library.reading("mine")
+TCSS = sorted((ROOT / "tui" / "ui" / "styles").glob("*.tcss"))
+
+
+EXTRA = {"muted-over"}
+"""Variables that are made of a theme's colours."""
+
+
+def asked(source: Source) -> Iterator[tuple[str, int]]:
+    """The names in calls of ``style(...)``: first the colour, then what it lies on."""
+    for node in source.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name != "style":
+            continue
+        for argument in node.args[:2]:
+            for one in choices(argument):
+                if isinstance(one, ast.Constant):
+                    yield str(one.value), node.lineno
+
+
+def choices(node: ast.expr) -> Iterator[ast.expr]:
+    """What ``a if x else b`` may be."""
+    if isinstance(node, ast.IfExp):
+        yield from choices(node.body)
+        yield from choices(node.orelse)
+    else:
+        yield node
+
+
+@reads_all
+def test_modules_ask_for_colours_that_there_are() -> None:
+    unknown = [
+        f"{source.path}:{line} {name}"
+        for source in package()
+        if source.path.startswith("tui/ui/")
+        for name, line in asked(source)
+        if name and not is_colour(name)
+    ]
+    assert unknown == []
+
+
+@each("file", TCSS)
+def test_styles_ask_for_colours_that_there_are_and_that_read(file: Path) -> None:
+    text = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.S)
+    for block in re.findall(r"\{([^{}]*)\}", text):
+        found = dict(re.findall(r"([\w-]+):[^;]*?\$([\w-]+)", block))
+        for name in found.values():
+            assert is_colour(name) or name in EXTRA, name
+        colour, back = found.get("color"), found.get("background")
+        assert colour is None or colour in texts() or colour in EXTRA, colour
+        if back == "selection":
+            assert colour in (None, "foreground", *EXTRA), f"{colour} may not read on it"
+        assert back is None or back in (*GROUNDS, "selection", "line", "accent"), back
+
+
+def test_every_mix_is_of_what_is_there_before_it() -> None:
+    known = {"background", "foreground", "accent"}
+    for name, (start, towards, share) in MIXES.items():
+        assert {start, towards} <= known, name
+        assert 0 <= share <= 1
+        known.add(name)

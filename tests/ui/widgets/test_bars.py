@@ -1,26 +1,23 @@
+"""Bars, panes and rows of the workbench."""
+
 from __future__ import annotations
 
 import pytest
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.strip import Strip
 
 from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
-from tui.core.edits.hunk import Stage
+from tui.core.wire.limits import Limit
 from tui.ui.app import DuettoApp
 from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Painted
 
 
 def row(app: DuettoApp, name: str) -> str:
     return app.bench.query_one(f"#{name}", Bar).render_line(0).text
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50), (41, 12)])
-async def test_bars_are_exactly_one_row(size: tuple[int, int]) -> None:
-    session = ScriptedSession()
-    exercise(session)
-    async with running(session, size) as (app, _):
-        for name in ("header", "status", "keys", "hint"):
-            bar = app.bench.query_one(f"#{name}", Bar)
-            assert bar.render_line(0).cell_length == bar.size.width
 
 
 async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
@@ -49,106 +46,80 @@ async def test_the_header_lights_who_answers_and_says_rehearsal() -> None:
         assert "fast" not in row(app, "header")
 
 
-async def test_both_models_of_the_rehearsal_stand_in_eighty_columns() -> None:
-    session = ScriptedSession()
-    session.status.rehearsal = True
-    session.status.efforts.clear()
-    async with running(session, (80, 24)) as (app, _):
-        shown = row(app, "header")
-        assert "REHEARSAL  ▸ ↯ fast rehearsal-fast  ◆ deep rehearsal-deep" in shown
-        assert "ledger/" in shown
+def line(app: DuettoApp) -> str:
+    return app.bench.status_line.render_line(0).text
 
 
-async def test_who_answers_is_said_in_forty_columns_too() -> None:
-    session = ScriptedSession()
-    session.status.rehearsal = True
-    async with running(session, (40, 20)) as (app, pilot):
-        assert row(app, "header").rstrip().endswith("REHEARSAL  ▸ ↯ fast")
-        await pilot.press("f2")
-        await settled(session, pilot)
-        shown = row(app, "header")
-        assert shown.rstrip().endswith("REHEARSAL  ▸ ◆ deep")
-        assert "ledger/" in shown
-
-
-async def test_auto_accept_is_said_as_long_as_it_is_on() -> None:
-    session = ScriptedSession()
-    async with running(session, (80, 24)) as (app, pilot):
-        assert "AUTO" not in row(app, "header")
-        for on, said in ((True, "AUTO-ACCEPT"), (False, "duetto")):
-            session.status.auto_accept = on
-            session.changed()
-            await settled(session, pilot)
-            assert said in row(app, "header")
-        assert "AUTO" not in row(app, "header")
-
-
-async def test_the_status_line_says_how_it_ended() -> None:
+async def test_a_limit_counts_down_while_nothing_else_happens_and_then_all_is_still() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        session.status.stopped = "stopped after 512 tokens, 3 ms"
-        session.status.verdict = "failed"
+        bar = app.bench.status_line
+        assert not bar._counts(), "nothing in it goes on by itself"
+        session.status.limits = (Limit("requests", 2, 60, session.now_s + 42),)
         await settled(session, pilot)
-        assert "■ stopped after 512 tokens, 3 ms" in row(app, "status")
-        assert "✗ tests failed" in row(app, "status")
-        session.status.connection = "lost"
-        session.status.running = "pytest -q"
-        await settled(session, pilot)
-        assert "○ connection lost" in row(app, "status")
-        assert "$ pytest -q …" in row(app, "status")
+        assert "2 of 60 requests left, 42 s" in line(app)
+        session.now_s += 30
+        bar._look()
+        assert "2 of 60 requests left, 12 s" in line(app)
+        assert bar._counts()
+        session.now_s += 12
+        bar._look()
+        assert "requests" not in line(app)
+        assert not bar._counts()
 
 
-async def test_the_footer_follows_the_state_and_the_focus() -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        assert "Esc stop" not in row(app, "keys")
-        session.status.busy = True
-        session.say("patch", speaker="fast")
-        session.hunk(Stage.LANDED, 3)
-        await settled(session, pilot)
-        assert "Esc stop" in row(app, "keys")
-        assert "Alt+A accept all" in row(app, "keys")
-        await pilot.press("alt+j")
-        assert row(app, "keys").startswith(" Esc stop  a accept  r reject")
-        session.open("ledger/cache.py")
-        await settled(session, pilot)
-        await pilot.press("f6")
-        assert "Ctrl+Z undo" in row(app, "keys")
+class Rows(Painted):
+    """Says which rows it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def render_line(self, y: int) -> Strip:
+        self.asked.append(y)
+        return Strip([Segment(f"{len(self.asked):<{self.size.width}}")])
 
 
-@pytest.mark.parametrize(
-    ("draft", "label"),
-    [
-        ("", "send"),
-        ("words", "send"),
-        ("/fa", "run  /fast"),
-        ("/nonsense", "run  unknown command"),
-        ("!ls", "run  as a command"),
-        ("see @cac", "send"),
-    ],
-)
-async def test_the_label_says_what_enter_does(draft: str, label: str) -> None:
-    session = ScriptedSession()
-    async with running(session) as (app, pilot):
-        app.bench.prompt_box.prompt.restore(draft)
+class OneWidget(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Rows()
+
+
+async def test_only_rows_that_changed_are_made_again() -> None:
+    app = OneWidget()
+    async with app.run_test(size=(20, 6)) as pilot:
         await pilot.pause()
-        assert label in row(app, "hint")
+        rows = app.query_one(Rows)
+        whole = Region(0, 0, *rows.size)
+        rows.render_lines(whole)
+        rows.asked.clear()
+        before = list(rows.render_lines(whole))
+        assert rows.asked == []
+        rows.refresh(Region(0, 2, 20, 2), Region(0, 5, 20, 9))
+        assert list(rows.render_lines(whole))[:2] == before[:2]
+        assert sorted(rows.asked) == [2, 3, 5]
+        rows.asked.clear()
+        rows.refresh()
+        assert len(rows.render_lines(whole)) == 6
+        assert sorted(rows.asked) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
-@pytest.mark.parametrize("busy", [False, True])
-async def test_the_footer_names_the_help_where_other_keys_need_the_room_too(
-    size: tuple[int, int], busy: bool
+async def test_no_color_is_no_colour_at_all_also_in_pictures_of_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """What is chosen is in reverse, and nothing has a colour, greys among them."""
+    monkeypatch.setenv("NO_COLOR", "1")
     session = ScriptedSession()
     exercise(session)
-    session.status.busy = busy
-    async with running(session, size) as (app, pilot):
-        for pane in ("conversation", "editor"):
-            app.bench.action_pane("conversation" if pane == "conversation" else "editor")
-            app.bench.action_pane("conversation" if pane == "conversation" else "editor")
-            await pilot.pause()
-            shown = row(app, "keys")
-            assert busy or "F1 help" in shown
-            assert len(shown) == size[0]
-            assert ("Esc stop" in shown) is busy
+    async with running(session) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.pause()
+        styles = [
+            segment.style
+            for row in app.screen._compositor.render_strips()
+            for segment in row
+            if segment.style
+        ]
+        assert {style.color for style in styles} | {style.bgcolor for style in styles} == {None}
+        assert any(style.reverse for style in styles)

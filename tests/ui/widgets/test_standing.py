@@ -1,14 +1,21 @@
-"""Who answers, what is waited for, how it ended: said in words, and only as far as it was told."""
+"""The status line: each figure in words, what goes first, and a line of one's own."""
 
 from __future__ import annotations
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from rich.cells import cell_len
 
-from tui.core.meter import MeterView
+from tests.support.tables import each
+from tui.core.meter import Cost, MeterView
 from tui.core.wire.limits import PAUSE, Limit
 from tui.engine.notices import Status
 from tui.ui.widgets import standing
-from tui.ui.widgets.meter import Forms
+from tui.ui.widgets.line_fields import DEFAULT, FIELDS, default_template, template_of
+from tui.ui.widgets.line_layout import laid_out
+from tui.ui.widgets.line_template import MOST_CHARS, Template
+from tui.ui.widgets.meter import Forms, dollars
 from tui.ui.widgets.standing import Scene
 
 NOW = 100.0
@@ -22,8 +29,8 @@ def said(forms: Forms) -> list[str]:
     return ["".join(text for text, _ in form) for form in forms]
 
 
-@pytest.mark.parametrize(
-    ("asked", "served", "place", "words"),
+@each(
+    "asked, served, place, words",
     [
         ("gpt-5", "", "", []),
         ("gpt-5", "gpt-5-2026-03-05", "", ["gpt-5-2026-03-05"]),
@@ -44,8 +51,8 @@ def test_asked_and_served(asked: str, served: str, place: str, words: list[str] 
     assert not any("\x1b" in one or "\n" in one or len(one) > 70 for one in found)
 
 
-@pytest.mark.parametrize(
-    ("asked", "served", "words"),
+@each(
+    "asked, served, words",
     [
         ("priority", "default", "priority → default"),
         ("priority", "priority", "priority"),
@@ -60,7 +67,7 @@ def test_a_tier_is_told_when_the_server_told_it(asked: str, served: str, words: 
     assert found[:1] == ([] if words is None else [words])
 
 
-@pytest.mark.parametrize(("asked", "served", "words"), [
+@each("asked, served, words", [
     ("priority", "fast", "fast"),
     ("fast", "priority", "priority"),
     ("Priority", "Fast", "Fast"),
@@ -73,8 +80,8 @@ def test_two_names_of_one_tier_are_no_difference(asked: str, served: str, words:
     assert said(standing.tier(here))[:1] == [words]
 
 
-@pytest.mark.parametrize(
-    ("limit", "words"),
+@each(
+    "limit, words",
     [
         (Limit("requests", 3, 60, NOW + 42), "3 of 60 requests left, 42 s"),
         (Limit("tokens", 0, None, NOW + 700), "no tokens left for 12 min"),
@@ -92,22 +99,8 @@ def test_limits_count_down_where_little_is_left(limit: Limit, words: str | None)
     assert found[:1] == ([] if words is None else [words])
 
 
-def test_all_limits_are_told_to_who_asks() -> None:
-    plenty = scene(limits=(Limit("requests", 50, 60, NOW + 42),))
-    assert said(standing.limits(plenty, "all"))[0] == "50 of 60 requests left, 42 s"
-
-
-def test_while_it_is_tried_again_one_countdown_is_enough() -> None:
-    waiting = scene(limits=(Limit("requests", 0, 60, NOW + 42),), retry_s=6.2)
-    assert standing.limits(waiting, "") == []
-    assert said(standing.connection(waiting)) == ["◌ again in 7 s · Esc cancels", *AGAIN]
-
-
-AGAIN = ["◌ again in 7 s", "◌ 7 s"]
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
+@each(
+    "status, words",
     [
         ({"connection": "ready", "round_trip_ms": 3.2}, ["● 3 ms", "● ok", "●"]),
         ({"connection": "ready"}, ["● ready", "● ok", "●"]),
@@ -129,13 +122,6 @@ def test_a_connection_that_was_there_before_is_told_so() -> None:
     assert said(standing.connection(idle)) == ["○ idle"]
 
 
-def test_what_runs_goes_before_how_it_ended() -> None:
-    both = scene(running="pytest -q", verdict="failed")
-    assert said(standing.running(both))[0] == "$ pytest -q …"
-    assert standing.verdict(both) == []
-    assert said(standing.verdict(scene(verdict="timeout"))) == ["✗ tests timed out", "✗ timed out"]
-
-
 def test_nothing_is_said_of_what_nobody_told() -> None:
     empty = scene()
     for forms in (
@@ -144,3 +130,232 @@ def test_nothing_is_said_of_what_nobody_told() -> None:
         *(standing.queue, standing.path, standing.workspace, standing.branch, standing.clock),
     ):
         assert forms(empty) == []
+
+
+READY = Status(connection="ready", round_trip_ms=3.0)
+
+
+def words(view: MeterView, width: int = 200, status: Status = READY) -> str:
+    return "".join(text for text, _ in laid_out(default_template(), Scene(status, view, 0), width))
+
+
+STREAMING = MeterView(
+    "streaming",
+    1043.0,
+    True,
+    0.084,
+    512,
+    True,
+    0.5,
+    (0.1, 0.5, 1.0),
+    0.75,
+    0.07,
+    9.5,
+    "counted",
+    12_000,
+    128_000,
+)
+
+
+@each(
+    "width, there, gone",
+    [
+        (40, ("~1,043 tok/s", "~512 tok", "●"), ("ttft", "ghost")),
+        (60, ("~1,043 tok/s", "~512 tok", "◆", "ghost 7%", "●"), ("reasoning", "ctx")),
+        (
+            80,
+            ("◆", "ghost 7%", "ttft 84 ms", "~512 tok", "0.5 s", "● 3 ms"),
+            ("collaborate", "ctx"),
+        ),
+        (120, ("+reasoning", "▁▄█", "9.5 s behind", "ctx 9%", "● 3 ms"), ("collaborate",)),
+        (200, ("collaborate", "····", "9.5 s behind", "ctx 12k/128k"), ()),
+    ],
+)
+def test_what_is_shown_at_a_width(
+    width: int, there: tuple[str, ...], gone: tuple[str, ...]
+) -> None:
+    shown = words(STREAMING, width)
+    assert len(shown) == width
+    for part in there:
+        assert part in shown, part
+    for part in gone:
+        assert part not in shown, part
+
+
+@each("width", range(1, 251))
+def test_a_line_is_as_wide_as_its_place_and_the_rate_is_last_to_go(width: int) -> None:
+    busy = Status(connection="lost", verdict="failed", throttle=50, running="pytest -q " * 9)
+    for status in (READY, busy, Status(stopped="stopped after 512 tokens, 3 ms", retry_s=7)):
+        shown = words(STREAMING, width, status)
+        assert len(shown) == max(width, 2)
+        assert "~1,043 tok/s" in shown or width < 14 or (status.stopped and width < 40)
+
+
+@each("width", range(56, 251))
+def test_the_connection_is_said_in_words_before_details_come(width: int) -> None:
+    shown = words(STREAMING, width)
+    assert "● 3 ms" in shown or "● ok" in shown or not {"0.5 s", "reasoning"} & set(shown.split())
+
+
+def test_a_wider_line_never_says_less() -> None:
+    weights = sorted((field.weight, name) for name, field in FIELDS.items())
+    assert weights[0] == (0, "news")
+    before: set[str] = set()
+    for width in range(40, 251):
+        shown = words(STREAMING, width)
+        found = {part for part in ("tok/s", "◆", "ghost", "ttft", "512", "ctx") if part in shown}
+        assert before <= found, width
+        before = found
+
+
+def test_dollars_are_shown_where_they_are_known() -> None:
+    def priced(cost: Cost) -> str:
+        return words(MeterView("done", cost=cost), 200)
+
+    assert "$" not in priced(Cost())
+    assert "$0.0041  Σ $0.123" in priced(Cost(0.0041, 0.1234))
+    assert "Σ $12.30+" in priced(Cost(None, 12.3, session_whole=False))
+    assert "price unknown  Σ $12.30+" in priced(Cost(None, 12.3, False, unknown=True))
+    assert "~$0.500  Σ $0.500" in priced(Cost(0.5, 0.5, estimated=True))
+
+
+@each(
+    "usd, words",
+    [
+        (0.0, "$0.0000"),
+        (0.00001, "<$0.0001"),
+        (0.00005, "$0.0001"),
+        (0.0123, "$0.012"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_how_dollars_are_written(usd: float, words: str) -> None:
+    assert dollars(usd) == words
+
+
+VIEW = MeterView("done", 990.0, False, 0.084, 512, False, 0.5, (1.0,), 0.7, 0.07, 9.5)
+
+
+STATUS = Status(
+    models={"fast": "gpt-5"}, connection="ready", round_trip_ms=3.0, active_path="ledger/cache.py"
+)
+
+
+SCENE = Scene(STATUS, VIEW, 100.0, "ledger", "main", "14:05")
+
+
+def shown(text: str, width: int = 80, scene: Scene = SCENE) -> str:
+    return "".join(part for part, _ in laid_out(template_of(text)[0], scene, width))
+
+
+def complaints(text: str) -> list[str]:
+    return [f"{one.line}: {one.words}" for one in template_of(text)[1]]
+
+
+@each(
+    "text, line",
+    [
+        ("{rate}/s", "   990/s"),
+        ("speed {rate}  first {ttft}", "speed    990  first 84 ms"),
+        ("{tokens}   {seconds}", "512   0.5 s"),
+        ("a [cost {cost}] b", "a  b"),
+        ("[{tokens} tok, {cost}]", "512 tok, "),
+        ("[{tokens} tok[, {cost}]]", "512 tok"),
+        ("{{{tokens}}} [[x]] {cost}", "{512} [x]"),
+        ("{tokens}\n{seconds}", "512  0.5 s"),
+        ("{spark:4}", "···█"),
+        ("{scale:plain}", "├─┴────◆──┤"),
+        ("{branch}{fill}{clock}", "main" + " " * 69 + "14:05"),
+        ("{ workspace } {path}", "ledger ledger/cache.py"),
+        ("{role} {model} {trip} {transport}", "↯ fast gpt-5 3 ms WebSocket"),
+    ],
+)
+def test_what_is_written_is_shown(text: str, line: str) -> None:
+    assert complaints(text) == []
+    assert shown(text).strip(" ") == line.strip(" ")
+    assert len(shown(text)) == 80
+
+
+@each(
+    "text, told, line",
+    [
+        ("{ratee} {tokens}", "0: there is no field {ratee}; did you mean {rate}?", "512"),
+        ("{zzz}  {tokens}", "0: there is no field {zzz}; docs/meter.md has all of them", "512"),
+        ("{tokens} [x {nope}]", "0: there is no field {nope}", "512"),
+        ("{tokens\n{seconds}", "0: a { stands alone; write {{ for the character", "{tokens  0.5 s"),
+        ("{tokens} ]", "0: a ] stands alone; write ]] for the character", "512 ]"),
+        ("{tokens} [{seconds}", "0: a [ has no ]", "512 0.5 s"),
+        ("{tokens}[ here]", "0: between [ and ] is no field", "512 here"),
+        ("{tokens}\n\n{spark:wide}{seconds}", "2: {spark} does not know 'wide'", "512  0.5 s"),
+        ("{tokens:x}", "0: {tokens} does not know 'x'; it knows no option", "512"),
+        ("{tokens}{fill}{fill}{seconds}", "0: {fill} stands there twice", None),
+        ("{tokens}[{fill}{seconds}]", "0: {fill} stands within [ ]", None),
+    ],
+)
+def test_a_mistake_is_told_and_the_rest_is_shown(text: str, told: str, line: str | None) -> None:
+    (found, *_) = complaints(text)
+    assert found.startswith(told)
+    if line is not None:
+        assert shown(text).replace("···········█", "").replace("·······█", "").strip() == line
+
+
+@each("text", [" ", "[]", "x" * (MOST_CHARS + 1), "{nope}"])
+def test_where_nothing_is_left_the_line_is_as_it_comes_with_duetto(text: str) -> None:
+    template, told = template_of(text)
+    assert told
+    assert template.left == default_template().left
+
+
+def test_the_default_is_a_template_without_a_mistake() -> None:
+    template, told = template_of(DEFAULT)
+    assert told == []
+    assert template == default_template() == template_of("")[0]
+
+
+def test_foreign_text_in_it_is_inert() -> None:
+    scene = SCENE._replace(branch="ma\x1b[31min\u202e", workspace="[b]led\nger")
+    line = shown("\x1b[2J{branch}  {workspace}", 80, scene)
+    assert "\x1b" not in line
+    assert "\u202e" not in line
+    assert "[b]led ger" in line
+
+
+@given(
+    st.text(st.sampled_from("{}[]: \n\tab!é✓漢" + "\x1b"), max_size=40)
+    | st.lists(
+        st.sampled_from(["{rate}", "[", "]", "  ", "{fill}", "{nope}", "x", "{cost:9}", "{path}"]),
+        max_size=12,
+    ).map("".join),
+    st.integers(2, 250),
+)
+def test_any_template_fits_any_width(text: str, width: int) -> None:
+    template, _ = template_of(text)
+    assert isinstance(template, Template)
+    line = shown(text, width)
+    assert cell_len(line) == width
+    assert "\n" not in line
+    assert "\x1b" not in line
+
+
+def test_a_line_for_every_field() -> None:
+    status = Status(
+        models={"fast": "gpt-5"}, efforts={"fast": "low"}, tiers={"fast": "priority"},
+        served_model="mini", served_tier="flex", endpoint="openai", queued=["x"], throttle=50,
+        connection="ready", round_trip_ms=3.0, active_path="a.py", verdict="passed",
+        stopped="stopped after 9 tokens",
+    )  # fmt: skip
+    cost = Cost(0.1, 0.2)
+    view = replace(VIEW, cost=cost)
+    scene = Scene(status, view, 100.0, "ledger", "main", "14:05")
+    silent = {"running", "limits", "reasoning", "context"}
+    for name in FIELDS:
+        line = shown(f"{{{name}}}", 200, scene).strip()
+        assert line or name in silent, name
+
+
+def test_brackets_within_each_other_have_an_end() -> None:
+    assert shown("{tokens}  " + "[ " * 480).strip() == "512"
+    deep = "[ " * 8 + "{tokens}" + " ]" * 8
+    assert complaints(deep) == []
+    told = complaints("[ " * 9 + "{tokens}" + " ]" * 9 + " {seconds}")
+    assert told == ["0: more than 8 [ are within each other; take some away"]

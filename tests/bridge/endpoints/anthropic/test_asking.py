@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
 from tests.support.rehearsed import CUSTOM, READ, user
+from tests.support.tables import each
 from tui.bridge.endpoints.anthropic.asking import Asking, asking
 from tui.bridge.endpoints.anthropic.models import nearest, ways
 from tui.bridge.endpoints.anthropic.options import Options
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
+from tui.bridge.endpoints.base import Asked, ModelFacts
 
 NEW, OLD, OTHER = "claude-opus-5-5", "claude-sonnet-4-5-20250929", "kimi-k2"
 FORCED = "claude-opus-5"
@@ -26,8 +26,8 @@ def asked_of(
     return asking(told, msgspec.convert(options or {}, Options))
 
 
-@pytest.mark.parametrize(
-    ("model", "thinking", "efforts"),
+@each(
+    "model, thinking, efforts",
     [
         ("claude-opus-5-5", "adaptive", "xhigh"),
         ("anthropic/claude-opus-4.7", "adaptive", "xhigh"),
@@ -47,29 +47,6 @@ def test_what_generations_know(model: str, thinking: str, efforts: str) -> None:
     known = ways(model, ModelFacts(), Options())
     assert known.thinking == thinking
     assert nearest("xhigh", known.efforts) == efforts
-
-
-@pytest.mark.parametrize(
-    ("effort", "known", "nearest_one"),
-    [
-        ("minimal", ("low", "high"), "low"),
-        ("medium", ("low", "medium"), "medium"),
-        ("xhigh", ("low", "medium", "high"), "high"),
-        ("xhigh", ("low", "medium", "high", "max"), "max"),
-        ("high", (), ""),
-        ("banana", ("low",), ""),
-    ],
-)
-def test_the_next_effort_is_taken(effort: str, known: tuple[str, ...], nearest_one: str) -> None:
-    assert nearest(effort, known) == nearest_one
-
-
-def test_new_models_decide_themselves_and_are_told_an_effort() -> None:
-    body = asked_of(reasoning={"effort": "medium"}, temperature=0.1).body
-    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
-    assert body["output_config"] == {"effort": "medium"}
-    assert "temperature" not in body
-    assert "thinking" not in asked_of().body
 
 
 def test_older_models_are_given_a_budget_below_the_limit() -> None:
@@ -97,8 +74,8 @@ def test_no_thinking_where_none_is_wanted_or_a_call_is_forced() -> None:
     assert "thinking" in asked_of(FORCED, **forced).body
 
 
-@pytest.mark.parametrize("model", [NEW, "anthropic/claude-opus-5.5", "claude-sonnet-5-5"])
-@pytest.mark.parametrize("wanted", ["required", {"type": "function", "name": "read_file"}])
+@each("model", [NEW, "anthropic/claude-opus-5.5", "claude-sonnet-5-5"])
+@each("wanted", ["required", {"type": "function", "name": "read_file"}])
 def test_a_model_that_cannot_be_forced_is_asked_in_words(model: str, wanted: Any) -> None:
     body = asked_of(model, tools=[READ, CUSTOM], tool_choice=wanted, instructions="Be brief.").body
     assert "tool_choice" not in body
@@ -140,9 +117,7 @@ def test_a_schema_is_said_in_words_where_there_is_no_other_way() -> None:
     assert "system" not in asked_of(NEW, text={"format": {"type": "text"}}).body
 
 
-@pytest.mark.parametrize(
-    ("wanted", "sent"),
-    [
+@each('wanted, sent', [
         ("auto", None),
         ("none", {"type": "none"}),
         ("required", {"type": "any"}),
@@ -153,8 +128,7 @@ def test_a_schema_is_said_in_words_where_there_is_no_other_way() -> None:
              "tools": [{"type": "function", "name": "read_file"}]},
             {"type": "tool", "name": "read_file"},
         ),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_which_tools_may_be_called(wanted: Any, sent: Any) -> None:
     body = asked_of(FORCED, tools=[READ, CUSTOM], tool_choice=wanted).body
     assert body.get("tool_choice") == sent
@@ -169,17 +143,6 @@ def test_tools_are_functions_that_stream_their_arguments() -> None:
     assert read["eager_input_streaming"] is patch["eager_input_streaming"] is True
     assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
     assert "eager_input_streaming" not in asked_of(OTHER, tools=[READ]).body["tools"][0]
-
-
-def test_tools_that_came_as_input_are_tools() -> None:
-    lite = {"type": "additional_tools", "role": "developer", "tools": [CUSTOM]}
-    body = asked_of(items=[lite, user("hi")]).body
-    assert [tool["name"] for tool in body["tools"]] == ["apply_patch"]
-
-
-def test_a_choice_of_no_tool_is_refused() -> None:
-    with pytest.raises(Refused, match="nix"):
-        asked_of(tools=[READ], tool_choice={"type": "function", "name": "nix"})
 
 
 def test_fast_mode_is_for_models_that_have_it() -> None:
@@ -207,15 +170,6 @@ def test_how_much_may_be_answered() -> None:
     assert 1024 <= body["max_tokens"] <= 30_000 - 6000
 
 
-def test_sampling_stop_words_and_the_user() -> None:
-    body = asked_of(OLD, temperature=1.7, top_p=0.5, stop=["END", " "], user="u-1").body
-    assert (body["temperature"], body["stop_sequences"]) == (1.0, ["END"])
-    assert "top_p" not in body, "both at once are refused"
-    assert body["metadata"] == {"user_id": "u-1"}
-    told = Asked(OLD, {"temperature": 0.5}, [user("hi")])
-    assert "temperature" not in asking(told, Options(), "2026-10-21").body
-
-
 def test_marks_are_where_the_last_requests_ended() -> None:
     items: list[dict[str, Any]] = []
     for number in range(6):
@@ -231,14 +185,3 @@ def test_marks_are_where_the_last_requests_ended() -> None:
     long = asked_of(options={"cache_ttl": "1h"}, tools=[READ]).body
     assert long["tools"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
     assert "cache_control" not in str(asked_of(options={"cache": False}, items=items).body)
-
-
-def test_the_beginning_stays_the_same_from_turn_to_turn() -> None:
-    """Else nothing would be found in the cache."""
-    first = [user("q0"), {"role": "assistant", "content": "a0"}, user("q1")]
-    request = {"instructions": "Be brief.", "tools": [READ, CUSTOM]}
-    one = asked_of(options={"cache": False}, items=first, **request).body
-    more = [*first, {"role": "assistant", "content": "a1"}, user("q2")]
-    two = asked_of(options={"cache": False}, items=more, **request).body
-    assert two["messages"][: len(one["messages"])] == one["messages"]
-    assert (one["tools"], one["system"]) == (two["tools"], two["system"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.bridge.endpoints.anthropic.rules import check
 from tests.support.rehearsed import CUSTOM, READ, user
+from tests.support.tables import each
 from tui.bridge.endpoints.anthropic.asking import asking
 from tui.bridge.endpoints.anthropic.options import Options
 from tui.bridge.endpoints.base import Asked, ModelFacts, Refused
@@ -68,23 +69,6 @@ def output(call_id: str, text: Any = "out") -> Item:
     return {"type": "function_call_output", "call_id": call_id, "output": text}
 
 
-def test_roles_alternate_and_empty_texts_are_left_out() -> None:
-    items = [user("a"), user(" \n"), user("b"), said("c"), said(""), said("d"), user("e")]
-    assert messages_of(items) == [("user", ["a", "b"]), ("assistant", ["c", "d"]), ("user", ["e"])]
-
-
-def test_easy_messages_and_strings_are_messages() -> None:
-    items = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
-             {"role": "user", "content": [{"type": "input_text", "text": "c"}]}]  # fmt: skip
-    assert messages_of(items) == [("user", ["a"]), ("assistant", ["b"]), ("user", ["c"])]
-
-
-def test_the_first_and_the_last_word_are_the_users() -> None:
-    begun = messages_of([said("Hello, I am a model.")])
-    assert [role for role, _ in begun] == ["user", "assistant", "user"]
-    assert messages_of([])[0][0] == "user"
-
-
 def test_leading_instructions_are_the_system_prompt_and_later_ones_marked_words() -> None:
     items = [said("one", "developer"), said("two", "system"), user("hi"), said("yes"),
              said("Be quick.", "developer"), user("go")]  # fmt: skip
@@ -96,69 +80,11 @@ def test_leading_instructions_are_the_system_prompt_and_later_ones_marked_words(
     assert last[1]["text"] == "go"
 
 
-def test_results_stand_behind_the_calls_of_their_turn() -> None:
-    items = [user("hi"), called("c1"), called("c2"), output("c2", "B"), user("and"),
-             output("c1", "A"), said("done"), user("more")]  # fmt: skip
-    assert messages_of(items) == [
-        ("user", ["hi"]),
-        ("assistant", [("call", "c1", {"path": "a"}), ("call", "c2", {"path": "a"})]),
-        ("user", [("result", "c1", "A"), ("result", "c2", "B"), "and"]),
-        ("assistant", ["done"]),
-        ("user", ["more"]),
-    ]
-
-
-def test_each_call_followed_by_its_output() -> None:
-    items = [user("hi"), called("c1"), output("c1", "A"), called("c2"), output("c2", "B")]
-    roles = [role for role, _ in messages_of(items)]
-    assert roles == ["user", "assistant", "user", "assistant", "user"]
-
-
-def test_ids_that_come_twice_are_made_different() -> None:
-    items = [user("hi"), called("c1", "x"), output("c1", "X"), called("c1", "y"),
-             output("c1", "Y")]  # fmt: skip
-    told = messages_of(items)
-    assert told[1][1] == [("call", "c1", {"path": "x"})]
-    assert told[2][1] == [("result", "c1", "X")]
-    assert told[3][1] == [("call", "c1_2", {"path": "y"})]
-    assert told[4][1] == [("result", "c1_2", "Y")]
-
-
-def test_calls_and_outputs_without_each_other() -> None:
-    items = [user("hi"), output("nobody", "lost"), called("c1"), user("forget it")]
-    told = messages_of(items)
-    assert told[0][1] == ["hi", "Output of a tool:", "lost"]
-    assert told[2][1][0][:2] == ("result", "c1")
-    assert told[2][1][1] == "forget it"
-
-
-def test_thoughts_that_lead_nowhere_are_left_out() -> None:
-    cut = [user("hi"), thought("one"), user("stop"), thought("two"), said("yes"), thought("three"),
-           user("ok")]  # fmt: skip
-    assert messages_of(cut) == [
-        ("user", ["hi", "stop"]),
-        ("assistant", ["two", "yes"]),
-        ("user", ["ok"]),
-    ]
-
-
-@pytest.mark.parametrize(
-    "foreign",
-    [thought("x", model="claude-opus-5"), thought("x", kind="openai-chat"),
+@each('foreign', [thought("x", model="claude-opus-5"), thought("x", kind="openai-chat"),
      {"type": "reasoning", "summary": [], "encrypted_content": "gAAAAABsecret"},
-     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "shown"}]}],
-)  # fmt: skip
+     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "shown"}]}])  # fmt: skip
 def test_foreign_thoughts_stay_here(foreign: Item) -> None:
     assert messages_of([user("hi"), foreign, said("yes"), user("ok")])[1][1] == ["yes"]
-
-
-def test_a_custom_call_is_a_function_with_one_string() -> None:
-    call = {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "p\n"}
-    done = {"type": "custom_tool_call_output", "call_id": "c1",
-            "output": [{"type": "input_text", "text": "placed"}]}  # fmt: skip
-    told = messages_of([user("hi"), call, done])
-    assert told[1][1] == [("call", "c1", {"input": "p\n"})]
-    assert told[2][1] == [("result", "c1", "placed")]
 
 
 def test_outputs_of_other_forms_are_told_as_json() -> None:
@@ -167,14 +93,6 @@ def test_outputs_of_other_forms_are_told_as_json() -> None:
     told = messages_of([user("hi"), shell, done, output("c9", {"a": 1})])
     assert told[1][1] == [("call", "c1", {"commands": ["ls"]})]
     assert json.loads(told[2][1][0][2]) == [{"stdout": "x", "exit": 0}]
-
-
-def test_calls_without_their_tools_are_kept_and_nothing_may_be_called() -> None:
-    items = [user("hi"), called("c1"), output("c1")]
-    body = body_of(items, tools=[])
-    check(body)
-    assert [tool["name"] for tool in body["tools"]] == ["read_file"]
-    assert body["tool_choice"] == {"type": "none"}
 
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -194,8 +112,8 @@ def test_pictures_as_data_and_as_addresses() -> None:
     assert result["content"][0]["type"] == "image"
 
 
-@pytest.mark.parametrize(
-    ("part", "words"),
+@each(
+    "part, words",
     [
         ({"type": "input_file", "file_data": "data:application/pdf;base64,AA"}, "documents"),
         ({"type": "input_audio", "data": "x"}, "input_audio"),
@@ -209,12 +127,6 @@ def test_what_it_cannot_take_is_refused_in_words(part: dict[str, Any], words: st
         body_of([{"role": "user", "content": [part]}])
     assert caught.value.status == 400
     assert not caught.value.elsewhere
-
-
-def test_pictures_for_a_blind_model_are_refused() -> None:
-    picture = {"role": "user", "content": [{"type": "input_image", "image_url": PNG}]}
-    with pytest.raises(Refused, match="text only"):
-        body_of([picture], ModelFacts(images=False))
 
 
 _ID = st.sampled_from(["c1", "c2", "call with spaces", "é", "x" * 90])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.endpoint_kinds import Stand, failure, items, text_of
-from tests.support.endpoint_servers import CUT, HOLD, KEY, Status
+from tests.support.endpoint_servers import HOLD, Status
 from tests.support.messages_upstream import (
     Events,
     block,
@@ -19,10 +19,11 @@ from tests.support.messages_upstream import (
     text,
 )
 from tests.support.rehearsed import READ
+from tests.support.tables import each
 from tui.bridge.endpoints import http_endpoint
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
+@each("reason", ["max_tokens", "model_context_window_exceeded"])
 async def test_what_is_cut_off(claude: Stand, reason: str) -> None:
     torn = call("read_file", '{"path": "a', index=1)
     events = await claude.answered(Events(start(), text("half"), torn, stop(reason)))
@@ -47,32 +48,7 @@ async def test_a_model_that_only_pauses_is_given_up(claude: Stand) -> None:
     assert len(claude.server.requests) == 32
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "code"),
-    [
-        ("overloaded_error", 529, "overloaded_error"),
-        ("rate_limit_error", 429, "rate_limit_exceeded"),
-        ("api_error", 500, "server_error"),
-        ("insufficient_quota", 429, "insufficient_quota"),  # a gateway's
-        ("authentication_error", 401, "invalid_api_key"),
-        ("invalid_request_error", 400, "invalid_request_error"),
-    ],
-)
-async def test_an_error_within_the_stream(claude: Stand, kind: str, status: int, code: str) -> None:
-    error = event("error", error={"type": kind, "message": "Their words."})
-    leak = event("error", error={"type": kind, "message": f"No {KEY}, no."})
-    assert failure(await claude.answered(Events(start(), text("half"), leak)))[0] == code
-    before = await claude.answered(Events(start(), error))
-    assert failure(before) == (code, "Their words.", status)
-    behind = await claude.answered(Events(start(), text("half"), error))
-    assert behind[-1]["type"] == "response.failed"
-    assert failure(behind)[:2] == (code, "Their words.")
-    assert behind[-1]["response"]["usage"]["input_tokens"] == 5
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "words", "code"),
-    [
+@each('status, kind, words, code', [
         (401, "authentication_error", "invalid x-api-key", "invalid_api_key"),
         (404, "not_found_error", "model: claude-nix", "model_not_found"),
         (400, "invalid_request_error", "Invalid model name passed in", "model_not_found"),
@@ -83,28 +59,10 @@ async def test_an_error_within_the_stream(claude: Stand, kind: str, status: int,
         (529, "overloaded_error", "Overloaded", "overloaded_error"),
         (402, "billing_error", "Your credit is used up", "insufficient_quota"),
         (403, "permission_error", "Not for this key", "permission_error"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 async def test_refusals(claude: Stand, status: int, kind: str, words: str, code: str) -> None:
     events = await claude.answered(Events(instead=Status(status, kind, words)))
     assert failure(events) == (code, words, status)
-
-
-async def test_how_long_it_wants_to_be_left_alone(claude: Stand) -> None:
-    headers = {"retry-after": "90", "anthropic-ratelimit-requests-remaining": "0"}
-    told = Status(429, "rate_limit_error", "Too many.", headers)
-    events = await claude.answered(Events(instead=told))
-    assert failure(events) == ("rate_limit_exceeded", "Too many.", 429)
-    assert events[-1]["headers"]["retry-after"] == "90"
-
-
-async def test_a_stream_that_is_cut(claude: Stand) -> None:
-    before = await claude.answered(Events(start(), CUT))
-    assert failure(before)[2] == 502
-    behind = await claude.answered(Events(start(), text("half"), CUT))
-    assert behind[-1]["type"] == "response.failed"
-    ended = await claude.answered(Events(start(), text("half")))
-    assert "ended before" in failure(ended)[1]
 
 
 async def test_what_lacks_its_last_event_but_said_how_it_ended(claude: Stand) -> None:
@@ -113,37 +71,6 @@ async def test_what_lacks_its_last_event_but_said_how_it_ended(claude: Stand) ->
     assert (await claude.answered(told))[-1]["type"] == "response.completed"
     marked = Events(start(), text("all"), b"data: [DONE]\n\n")
     assert (await claude.answered(marked))[-1]["type"] == "response.completed"
-
-
-async def test_what_is_no_json_is_named(claude: Stand) -> None:
-    torn = Events(start(), text("half"), b"event: ping\ndata: {oops\n\n", stop())
-    assert "not JSON" in failure(await claude.answered(torn))[1]
-    arguments = Events(start(), call("read_file", '{"path": nope}'), stop("tool_use"))
-    assert "read_file" in failure(await claude.answered(arguments, tools=[READ]))[1]
-
-
-async def test_another_language_is_named(claude: Stand) -> None:
-    chat = {"id": "c", "object": "chat.completion.chunk", "choices": []}
-    told = Events(f"data: {json.dumps(chat)}\n\n".encode(), b"data: [DONE]\n\n")
-    code, words, status = failure(await claude.answered(told))
-    assert (code, status) == ("not_an_endpoint", 400)
-    assert "Messages" in words
-
-
-async def test_blocks_without_beginnings_and_unknown_ones(claude: Stand) -> None:
-    delta = {"type": "text_delta", "text": "Hello"}
-    told = Events(
-        start(),
-        event("content_block_delta", index=0, delta=delta),
-        event("content_block_delta", index=9, delta={"type": "compaction_delta", "content": "x"}),
-        block(1, {"type": "container_upload", "file_id": "f"}),
-        event("vendor_event", what="ever"),
-        stop(),
-    )
-    events = await claude.answered(told)
-    assert text_of(events) == "Hello"
-    assert events[-1]["type"] == "response.completed"
-    assert len(items(events)) == 1
 
 
 async def test_one_object_instead_of_a_stream(claude: Stand) -> None:
@@ -199,8 +126,8 @@ async def test_a_server_that_does_not_hang_up_is_not_waited_for(
     assert text_of(await claude.until()) == "one two"
 
 
-@pytest.mark.parametrize(
-    ("told", "words"),
+@each(
+    "told, words",
     [
         (b'[{"error": {"code": 429, "message": "Quota."}}]', "Quota."),
         (b"event: error\ndata: Overloaded.\n\n", "Overloaded."),
@@ -222,7 +149,7 @@ async def test_a_block_that_begins_where_one_is_open(claude: Stand) -> None:
     assert events[-1]["response"]["output"] == items(events)
 
 
-@pytest.mark.parametrize("where", ["input", "delta", "text"])
+@each("where", ["input", "delta", "text"])
 async def test_arguments_in_another_form(claude: Stand, where: str) -> None:
     given: Any = {"path": "a"}
     asked = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.rehearsed import user
+from tests.support.tables import each
 from tui.bridge.endpoints.anthropic.language import AnthropicLanguage
 from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target
 from tui.bridge.told_endpoints import target
@@ -25,8 +26,8 @@ def sent(url: str, **spec: Any) -> tuple[str, dict[str, str]]:
     return address.url, {name.lower(): value for name, value in address.headers.items()}
 
 
-@pytest.mark.parametrize(
-    ("url", "asked"),
+@each(
+    "url, asked",
     [
         ("https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
         ("https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"),
@@ -39,19 +40,6 @@ def sent(url: str, **spec: Any) -> tuple[str, dict[str, str]]:
 )
 def test_the_base_may_end_anywhere(url: str, asked: str) -> None:
     assert sent(url)[0] == asked
-
-
-def test_the_key_is_sent_as_this_api_takes_it() -> None:
-    url = "https://api.anthropic.com/v1"
-    _, plain = sent(url)
-    assert (plain["x-api-key"], plain["anthropic-version"]) == (KEY, "2023-06-01")
-    assert "authorization" not in plain
-    assert sent(url, key_header="x-api-key")[1]["x-api-key"] == KEY
-    _, bearer = sent(url, options={"bearer": True})
-    assert bearer["authorization"] == f"Bearer {KEY}"
-    assert "x-api-key" not in bearer
-    _, own = sent(url, key_header="x-goog-api-key", headers={"Authorization": "Bearer gateway"})
-    assert (own["authorization"], own["x-goog-api-key"]) == ("Bearer gateway", KEY)
 
 
 def test_version_and_betas_are_the_endpoints() -> None:
@@ -71,8 +59,8 @@ def test_a_key_does_not_travel_in_clear_text() -> None:
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
+@each(
+    "options, words",
     [
         ({"thinking": "much"}, "thinking"),
         ({"betas": "one"}, "betas"),
@@ -85,7 +73,3 @@ def test_a_wrong_option_is_named(options: dict[str, Any], words: str) -> None:
         sent("https://api.anthropic.com", options=options)
     assert caught.value.code == "invalid_option"
     assert "'a'" in str(caught.value)
-
-
-def test_options_of_others_do_no_harm() -> None:
-    assert sent("https://api.anthropic.com", options={"discovery": "none", "model_route": ""})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.endpoint_kinds import Stand, failure, items, text_of
 from tests.support.endpoint_servers import Status
 from tests.support.messages_upstream import (
@@ -19,8 +17,7 @@ from tests.support.messages_upstream import (
     thinking,
 )
 from tests.support.rehearsed import READ
-from tui.bridge.endpoints.anthropic.lessons import Lessons, lesson
-from tui.bridge.endpoints.base import Refused
+from tui.bridge.endpoints.anthropic.lessons import Lessons
 
 FINE = Events(start(), text("ok"), stop())
 EXTRA = "Extra inputs are not permitted"
@@ -34,38 +31,6 @@ async def asked(claude: Stand, *scripts: Events, **fields: Any) -> list[dict[str
     claude.answers(*scripts)
     await claude.ask(tools=[READ], reasoning={"effort": "high"}, **fields)
     return await claude.until()
-
-
-@pytest.mark.parametrize(
-    ("words", "learnt"),
-    [
-        (f"tools.0.custom.eager_input_streaming: {EXTRA}", "eager_input_streaming"),
-        (f"messages.0.content.0.text.cache_control: {EXTRA}", "cache_control"),
-        (f"thinking.adaptive.display: {EXTRA}", "display"),
-        (f"speed: {EXTRA}", "speed"),
-        ("`temperature` is deprecated for this model.", "temperature"),
-        ("`temperature` and `top_p` cannot both be specified", "temperature"),
-        ("This model does not support the effort parameter.", "effort"),
-        ("adaptive thinking is not supported on this model", "adaptive"),
-        ('"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" '
-         'and "output_config.effort" to control thinking behavior.', "budget_tokens"),
-        ("This model does not support thinking", "thinking"),
-        ('"thinking.type.disabled" is not supported for this model.', "disabled"),
-        ("Thinking may not be enabled when tool_choice forces tool use.", "forced"),
-        ("tool_choice.type.any: is not supported for this model.", "tool_choice"),
-        ("messages.1.content.0: Invalid `signature` in `thinking` block", "thoughts"),
-        ("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for x",
-         "most 8192"),
-        ("input length and `max_tokens` exceed context limit: 150000 + 64000 > 200000, decrease "
-         "input length or `max_tokens` and try again", "room 50000"),
-        ("input length and `max_tokens` exceed context limit: 199990 + 64000 > 200000", ""),
-        ("messages: at least one message is required", ""),
-        ("The model `nix` does not exist", ""),
-    ],
-)  # fmt: skip
-def test_what_refusals_teach(words: str, learnt: str) -> None:
-    assert lesson(Refused(400, "invalid_request_error", words)) == learnt
-    assert lesson(Refused(500, "server_error", words)) == ""
 
 
 async def test_it_is_asked_again_without_and_from_then_on() -> None:

@@ -8,13 +8,11 @@ import pytest
 
 from tests.support.chat_answers import asked, body, language, target
 from tests.support.rehearsed import user
+from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts, Refused
 from tui.bridge.endpoints.openai_chat.language import chat_address
 from tui.core.wire.address import Address
 
-READ = {"type": "function", "name": "read", "description": "Reads.", "strict": True,
-        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}  # fmt: skip
-PATCH = {"type": "custom", "name": "apply_patch", "description": "Edits."}
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
 HIGH = {"effort": "high"}
 
@@ -23,61 +21,12 @@ def of(request: dict[str, Any], facts: ModelFacts | None = None, **options: Any)
     return body(asked(user("hi"), facts=facts, **request), **options)
 
 
-def test_the_least_that_every_server_understands() -> None:
-    assert of({}) == {
-        "model": "m",
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "messages": [{"role": "user", "content": "hi"}],
-    }
-
-
-def test_what_both_languages_have() -> None:
-    request = {"temperature": 0.5, "top_p": 0.9, "seed": 7, "stop": ["x"], "user": "u"}
-    sent = of({**request, "store": True, "include": ["x"], "truncation": "auto", "metadata": {}})
-    assert {key: sent[key] for key in request} == request
-    assert not {"store", "include", "truncation", "metadata"} & set(sent)
-
-
-def test_tools() -> None:
-    sent = of({"tools": [READ, PATCH], "parallel_tool_calls": False})
-    first, second = sent["tools"]
-    assert first["type"] == second["type"] == "function"
-    assert first["function"] == {
-        "name": "read", "description": "Reads.", "parameters": READ["parameters"], "strict": True,
-    }  # fmt: skip
-    assert second["function"]["parameters"]["required"] == ["input"]
-    assert sent["parallel_tool_calls"] is False
-    assert "tool_choice" not in sent
-    plain = of(
-        {"tools": [READ], "parallel_tool_calls": True}, strict_tools=False, parallel_calls=False
-    )
-    assert "strict" not in plain["tools"][0]["function"]
-    assert "parallel_tool_calls" not in plain
-
-
-@pytest.mark.parametrize(
-    ("choice", "sent"),
-    [
-        ("none", "none"),
-        ("required", "required"),
-        ({"type": "function", "name": "read"}, {"type": "function", "function": {"name": "read"}}),
-        (
-            {"type": "custom", "name": "apply_patch"},
-            {"type": "function", "function": {"name": "apply_patch"}},
-        ),
-    ],
-)
-def test_tool_choice(choice: object, sent: object) -> None:
-    assert of({"tools": [READ, PATCH], "tool_choice": choice})["tool_choice"] == sent
-
-
 def test_no_choice_without_tools() -> None:
     assert "tool_choice" not in of({"tool_choice": "required", "tools": [{"type": "web_search"}]})
 
 
-@pytest.mark.parametrize(
-    ("effort", "facts", "options", "sent"),
+@each(
+    "effort, facts, options, sent",
     [
         ("high", None, {}, "high"),
         ("xhigh", None, {}, "high"),
@@ -106,37 +55,6 @@ def test_effort_elsewhere() -> None:
     assert of({"reasoning": HIGH}, effort="reasoning.effort")["reasoning"] == {"effort": "high"}
     off = {"thinking": {"type": "disabled"}}
     assert of({"reasoning": {"effort": "none"}}, effort_off=off)["thinking"] == off["thinking"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "facts", "sent"),
-    [
-        (100, {}, 100),
-        (None, {"max_output_tokens": 50}, None),
-        (100, {"max_output_tokens": 50}, 50),
-        (None, {"max_output_tokens": 50, "ask_output_tokens": 40}, 40),
-        (None, {}, None),
-        ("many", {}, None),
-    ],
-)
-def test_the_most_output_tokens(wanted: object, facts: dict[str, int], sent: int | None) -> None:
-    request, known = {"max_output_tokens": wanted}, ModelFacts(**facts)
-    assert of(request, known).get("max_tokens") == sent
-    newer = of(request, known, max_tokens="max_completion_tokens")
-    assert newer.get("max_completion_tokens") == sent
-    assert "max_tokens" not in newer
-
-
-@pytest.mark.parametrize(
-    ("tier", "options", "sent"),
-    [
-        ("fast", {}, "priority"), ("flex", {}, "flex"), ("auto", {}, None), ("default", {}, None),
-        ("fast", {"tiers": {"fast": "performance"}}, "performance"),
-        ("fast", {"tier": False}, None),
-    ],
-)  # fmt: skip
-def test_service_tiers(tier: str, options: dict[str, Any], sent: str | None) -> None:
-    assert of({"service_tier": tier}, **options).get("service_tier") == sent
 
 
 def test_structured_output() -> None:
@@ -169,20 +87,14 @@ def test_the_cache_key_and_verbosity() -> None:
     assert "thread" not in str(address)
 
 
-def test_fields_of_the_providers_own() -> None:
-    sent = of({"seed": 1}, omit=["seed", "stream_options"], body={"usage": {"include": True}})
-    assert sent["usage"] == {"include": True}
-    assert not {"seed", "stream_options"} & set(sent)
-
-
 def test_an_option_that_is_none() -> None:
     with pytest.raises(Refused, match="option of this endpoint") as refused:
         of({}, system_role="boss")
     assert refused.value.code == "invalid_endpoint"
 
 
-@pytest.mark.parametrize(
-    ("base", "url"),
+@each(
+    "base, url",
     [
         ("https://h.test/v1", "https://h.test/v1/chat/completions"),
         ("https://h.test/v1/", "https://h.test/v1/chat/completions"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.chat_answers import call, chunk, told
 from tests.support.endpoint_kinds import items
+from tests.support.tables import each
 from tui.bridge.endpoints.base import Broken
 
 DONE = b"[DONE]"
 READ = {"type": "function", "name": "read", "parameters": {"type": "object", "properties": {}}}
 PATCH = {"type": "custom", "name": "apply_patch"}
 TOOLS = [READ, PATCH]
-TEXT = chunk(content="Hello")
 
 
 def ids(answer: Any) -> list[tuple[str, str, str]]:
@@ -22,20 +20,7 @@ def ids(answer: Any) -> list[tuple[str, str, str]]:
             zip(items(answer.events), answer.texts(), strict=True)]  # fmt: skip
 
 
-def test_parallel_calls_that_interleave() -> None:
-    answer = told(
-        call(0, "read", '{"a"', id="c1", type="function"),
-        call(1, "read", '{"b"', id="c2", type="function"),
-        call(0, None, ": 1}"),
-        call(1, None, ": 2}"),
-        chunk("tool_calls"), DONE, tools=TOOLS,
-    )  # fmt: skip
-    assert ids(answer) == [("read", "c1", '{"a": 1}'), ("read", "c2", '{"b": 2}')]
-
-
-@pytest.mark.parametrize(
-    "deltas",
-    [
+@each('deltas', [
         # whole calls, one a chunk, all of them number 0 (Ollama, Gemini)
         [call(0, "read", '{"a": 1}', id="c1"), call(0, "list", '{"b": 2}', id="c2")],
         # no numbers at all
@@ -83,8 +68,7 @@ def test_parallel_calls_that_interleave() -> None:
             {"index": 0, "id": "c1", "function": {"name": "read", "arguments": '{"a": 1}'}},
             {"index": 1, "id": "c2", "function": {"name": "list", "arguments": '{"b": 2}'}},
         ])],
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_calls_as_servers_number_them(deltas: list[dict[str, Any]]) -> None:
     answer = told(*deltas, chunk("tool_calls"), DONE, tools=TOOLS)
     told_calls = [(name, call_id, text.replace(" ", "")) for name, call_id, text in ids(answer)]
@@ -108,9 +92,7 @@ def test_two_calls_under_one_id_are_two() -> None:
     assert first == "c1" != second
 
 
-@pytest.mark.parametrize(
-    "deltas",
-    [
+@each('deltas', [
         # one after the other: whole, and in pieces
         [call(0, "read", '{"a": 1}', id="read"), call(1, "read", '{"a": 2}', id="read")],
         [
@@ -132,8 +114,7 @@ def test_two_calls_under_one_id_are_two() -> None:
             call(0, "read", '{"a": 1}', id="read"), call(1, "read", '{"a": 2}', id="read"),
             call(2, "read", None, id="read"),
         ],
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_an_id_that_all_calls_have_tells_nothing_apart(deltas: list[dict[str, Any]]) -> None:
     answer = told(*deltas, chunk("tool_calls"), DONE, tools=TOOLS)
     (_, first, one), (_, second, two) = ids(answer)
@@ -141,7 +122,7 @@ def test_an_id_that_all_calls_have_tells_nothing_apart(deltas: list[dict[str, An
     assert first != second
 
 
-@pytest.mark.parametrize("nothing", ["", " ", "null", "None", "{}"])
+@each("nothing", ["", " ", "null", "None", "{}"])
 def test_a_call_that_needs_no_arguments(nothing: str) -> None:
     answer = told(call(0, "read", nothing, id="c1"), chunk("tool_calls"), DONE, tools=TOOLS)
     assert answer.texts() == [("function_call", "{}")]
@@ -151,37 +132,6 @@ def test_the_old_form_of_a_call() -> None:
     begun = chunk(function_call={"name": "read", "arguments": ""})
     answer = told(begun, chunk(function_call={"arguments": "{}"}), chunk("function_call"))
     assert answer.texts() == [("function_call", "{}")]
-
-
-def test_text_behind_a_call() -> None:
-    answer = told(call(0, "read", "{}", id="c"), TEXT, chunk("stop"), tools=TOOLS)
-    assert answer.texts() == [("function_call", "{}"), ("message", "Hello")]
-
-
-def test_a_custom_call_streams_its_input() -> None:
-    answer = told(
-        call(0, "apply_patch", '{"inp', id="c1"), call(0, None, 'ut": "a\\'), call(0, None, 'nb"}'),
-        chunk("tool_calls"), DONE, tools=TOOLS,
-    )  # fmt: skip
-    assert answer.texts() == [("custom_tool_call", "a\nb")]
-    kind = "response.custom_tool_call_input.delta"
-    assert [event["delta"] for event in answer.events if event["type"] == kind] == ["a", "\nb"]
-
-
-def test_arguments_that_are_no_json_end_it_with_the_cause() -> None:
-    answer = told(call(0, "read", '{"path": ', id="c"), chunk("tool_calls"), DONE, tools=TOOLS)
-    assert isinstance(answer.error, Broken)
-    assert str(answer.error) == "The model called read with arguments that are not JSON."
-    assert not answer.output
-
-
-def test_a_call_that_the_limit_cut_is_left_out() -> None:
-    answer = told(
-        TEXT, call(0, "read", "{}", id="c1"), call(1, "read", '{"path": ', id="c2"),
-        chunk("length"), DONE, tools=TOOLS,
-    )  # fmt: skip
-    assert answer.texts() == [("message", "Hello"), ("function_call", "{}")]
-    assert answer.last["incomplete_details"] == {"reason": "max_output_tokens"}
 
 
 def test_a_call_without_a_name() -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from typing import Any
 
 import pytest
 
-from tests.support.endpoint_kinds import Stand, failure, items, standing, text_of
+from tests.support.endpoint_kinds import Stand, failure, standing, text_of
 from tests.support.endpoint_servers import MODEL, STALL, Mark, Plan, Say, Script, Status, sse
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.rehearsed import user
+from tests.support.tables import each
 from tui.bridge.endpoints.base import ModelFacts
-from tui.bridge.endpoints.tools import Toolbox
 
 OK = Script([Say("all is well")])
 READ = {"type": "function", "name": "read", "strict": True,
@@ -30,38 +28,6 @@ async def bodies(stand: Stand, *scripts: Script, **fields: Any) -> list[dict[str
     await stand.ask(**fields)
     assert text_of(await stand.until()) == "all is well"
     return [request.body for request in stand.server.requests]
-
-
-@pytest.mark.parametrize(
-    ("words", "request_", "gone"),
-    [
-        ("Unrecognized request argument supplied: stream_options", {}, "stream_options"),
-        (
-            "property 'parallel_tool_calls' is unsupported",
-            {"tools": [READ], "parallel_tool_calls": False},
-            "parallel_tool_calls",
-        ),
-        (
-            "Unsupported value: 'temperature' does not support 0.5 with this model.",
-            {"temperature": 0.5},
-            "temperature",
-        ),
-        (
-            "`reasoning_effort` must be one of `none` or `default`",
-            {"reasoning": {"effort": "high"}},
-            "reasoning_effort",
-        ),
-    ],
-)
-async def test_a_field_that_it_does_not_know(
-    words: str, request_: dict[str, Any], gone: str
-) -> None:
-    async with standing("openai-chat") as stand:
-        first, second = await bodies(stand, refusing(words), **request_)
-        assert gone in first
-        assert second == {key: value for key, value in first.items() if key != gone}
-        third = (await bodies(stand, **request_))[2]
-        assert gone not in third
 
 
 async def test_the_other_name_of_the_limit() -> None:
@@ -85,8 +51,8 @@ async def test_strict_tools_and_roles_that_alternate() -> None:
     assert last["messages"] == [{"role": "user", "content": "a\n\nb"}]
 
 
-@pytest.mark.parametrize(
-    ("words", "gone"),
+@each(
+    "words, gone",
     [
         (
             'Invalid JSON payload received. Unknown name "$schema" at '
@@ -111,7 +77,7 @@ async def test_keywords_of_schemas_that_it_does_not_know(words: str, gone: set[s
     assert second["tools"][0]["function"]["parameters"] == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "Invalid 'content': 'content' field must be a string or an array of objects.",
@@ -129,7 +95,7 @@ async def test_a_message_that_only_calls_may_want_a_text(words: str) -> None:
     assert second["messages"][1]["content"] == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "Invalid schema for function 'read': 'additionalProperties' is required to be false.",
@@ -147,38 +113,6 @@ async def test_other_complaints_are_told_at_once(words: str) -> None:
         assert len(stand.server.requests) == 1
 
 
-async def test_it_does_not_ask_for_ever() -> None:
-    async with standing("openai-chat") as stand:
-        fields = {"temperature": 1, "seed": 1, "top_p": 1, "user": "u", "logit_bias": {"1": 1}}
-        names = ("stream_options", *fields, "stream")
-        stand.answers(*(refusing(f"Unknown parameter: '{name}'") for name in names))
-        await stand.ask(**fields)
-        failure(await stand.until())
-        assert len(stand.server.requests) == 6
-
-
-async def test_images_are_refused_before_anything_is_sent() -> None:
-    image = {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}
-    async with standing("openai-chat") as stand:
-        stand.knows(images=False)
-        stand.answers(OK)
-        await stand.ask([{"type": "message", "role": "user", "content": [image]}])
-        code, words, status = failure(await stand.until())
-        assert (code, status) == ("image_not_supported", 400)
-        assert "text only" in words
-        assert not stand.server.requests
-        await stand.ask()
-        assert len(items(await stand.until())) == 1
-
-
-async def test_an_option_that_is_wrong_is_told() -> None:
-    async with standing("openai-chat", options={"max_tokens": "tokens"}) as stand:
-        await stand.ask()
-        code, words, _ = failure(await stand.until())
-        assert code == "invalid_endpoint"
-        assert "max_tokens" in words
-
-
 class Tail:
     """Chat Completions with an end of one's own."""
 
@@ -193,12 +127,13 @@ class Tail:
 FINISH = sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
 
 
-@pytest.mark.parametrize(
+@each(
     "ending",
     [
         (FINISH, STALL),
         (FINISH, b": ping\n\n", STALL),
         (FINISH, b"data: [DONE]"),
+        (b"data: [DONE]",),
         (FINISH, b'data: {"choices": [], "usa'),
     ],
 )
@@ -247,25 +182,6 @@ async def test_tools_that_nobody_can_run_are_named() -> None:
         assert len(stand.server.requests[0].body["tools"]) == 1
 
 
-async def test_a_model_that_is_routed_is_taught() -> None:
-    facts = ModelFacts(route="vendor/asked")
-    async with standing("openai-chat", known_models={MODEL: facts}) as stand:
-        first, second = await bodies(stand, refusing("Unknown parameter: 'seed'"), seed=1)
-    assert first["model"] == second["model"] == "vendor/asked"
-    assert "seed" not in second
-
-
-async def test_what_a_file_says_of_a_model_is_sent_to_that_model() -> None:
-    mark = {"cache_control": {"type": "ephemeral"}}
-    facts = ModelFacts(options={"body": mark, "cache_key_header": "x-session-affinity"})
-    known = {f"{MODEL[:-1]}*": facts}
-    async with standing("openai-chat", known_models=known, options={"body": {"top_k": 1}}) as stand:
-        (body,) = await bodies(stand, prompt_cache_key="thread")
-        assert body["cache_control"] == {"type": "ephemeral"}
-        assert body["top_k"] == 1
-        assert stand.server.requests[0].headers["x-session-affinity"] == "thread"
-
-
 async def test_what_is_known_of_a_model_is_no_bar_to_learning() -> None:
     facts = ModelFacts(ask_output_tokens=500)
     async with standing("openai-chat", known_models={MODEL: facts}) as stand:
@@ -273,24 +189,3 @@ async def test_what_is_known_of_a_model_is_no_bar_to_learning() -> None:
     assert first["seed"] == 1
     assert second["max_tokens"] == 500
     assert "seed" not in second
-
-
-@pytest.mark.parametrize("facts", [ModelFacts(), ModelFacts(ask_output_tokens=500)])
-async def test_a_conversation_is_not_kept_behind_its_answer(facts: ModelFacts) -> None:
-    kept: list[weakref.ref[Toolbox]] = []
-    make = Toolbox.__init__
-
-    def made(box: Toolbox, *args: Any, **more: Any) -> None:
-        kept.append(weakref.ref(box))
-        make(box, *args, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Toolbox, "__init__", made)
-        async with standing("openai-chat", known_models={MODEL: facts}) as stand:
-            stand.answers(OK, OK)
-            for _ in range(2):
-                await stand.ask()
-                assert text_of(await stand.until()) == "all is well"
-            gc.collect()
-            assert kept
-            assert not any(box() for box in kept)

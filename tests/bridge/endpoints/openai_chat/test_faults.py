@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from tests.support.chat_answers import KEY, call, chunk, told
+from tests.support.tables import each
 from tui.bridge.endpoints import tool_input
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.endpoints.openai_chat import reader
-from tui.bridge.upstream.sse import Message
 
-DONE = b"[DONE]"
 READ = {"type": "function", "name": "read", "parameters": {"type": "object", "properties": {}}}
 PATCH = {"type": "custom", "name": "apply_patch"}
 TOOLS = [READ, PATCH]
@@ -27,8 +26,8 @@ OPENROUTER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "words"),
+@each(
+    "error, status, words",
     [
         (OPENROUTER, 502, "Provider returned error"),
         ({"error": "model is gone"}, 500, "model is gone"),
@@ -53,81 +52,10 @@ def test_errors_in_the_stream(error: Any, status: int, words: str) -> None:
     assert KEY not in str(after.events)
 
 
-def test_an_error_event_of_plain_words() -> None:
-    answer = told(Message("", b'{"choices": []}'), Message("error", b"Out of memory\n"))
-    assert isinstance(answer.error, Refused)
-    assert "Out of memory" in str(answer.error)
-
-
-@pytest.mark.parametrize(
-    "again",
-    [
-        {"choices": [{"index": 0, "delta": {}, "message": {"content": "Hello"}}]},
-        {"object": "chat.completion", "choices": [{"index": 0, "message": {"content": "Hello"}}]},
-        {"choices": [{"index": 0, "delta": {"content": ""}, "message": {"content": "Hello"}}]},
-    ],
-)
-def test_what_is_said_again_at_the_end_is_said_once(again: dict[str, Any]) -> None:
-    answer = told(TEXT, again, chunk("stop"), DONE)
-    assert answer.texts() == [("message", "Hello")]
-
-
-@pytest.mark.parametrize("reason", ["content_filter: PROHIBITED_CONTENT", "SAFETY", "blocklist"])
-def test_what_a_filter_stopped(reason: str) -> None:
-    answer = told(TEXT, chunk(reason), DONE)
-    assert answer.last["incomplete_details"] == {"reason": "content_filter"}
-
-
-@pytest.mark.parametrize("word", ["null", "none", ""])
-def test_a_finish_reason_that_is_none(word: str) -> None:
-    assert isinstance(told(chunk(word, content="Hel")).error, Broken)
-    whole = told(chunk(word, content="Hel"), chunk("stop", content="lo"))
-    assert whole.texts() == [("message", "Hello")]
-
-
-@pytest.mark.parametrize("garbage", [b"not json", b'{"choices": [', b"\xff\xfe"])
-def test_a_chunk_that_is_not_json(garbage: bytes) -> None:
-    answer = told(TEXT, garbage, chunk("stop"))
-    assert isinstance(answer.error, Broken)
-    assert "not JSON" in str(answer.error)
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"choices": None}, {"choices": [None]}, {"choices": [{"delta": None}]}, {"choices": {}},
-        chunk(content=5), chunk(content=[None, {"type": "x"}]), chunk(tool_calls=[None]),
-        chunk(tool_calls="x"), chunk(reasoning={"a": 1}), {"usage": None}, {"usage": {}}, {"a": 1},
-        {"usage": {"prompt_tokens": "many"}}, chunk(reasoning_details=[None]),
-        {"choices": [{"index": 1, "delta": {"content": "another choice"}}]}, {},
-        {"model": 5, "service_tier": None, "choices": []},
-    ],
-)  # fmt: skip
-def test_odd_chunks_are_no_harm(odd: dict[str, Any]) -> None:
-    answer = told(TEXT, odd, chunk("stop"), DONE)
-    assert answer.texts() == [("message", "Hello")]
-
-
-def test_what_broke_off() -> None:
-    for chunks in ([], [TEXT], [chunk(role="assistant")], [DONE]):
-        answer = told(*chunks)
-        assert isinstance(answer.error, Broken)
-        assert "ended before it was whole" in str(answer.error)
-    # whoever marks the end has said all
-    assert told(TEXT, DONE).last["status"] == "completed"
-
-
 def test_another_language() -> None:
     answer = told({"type": "response.created", "response": {}}, {"type": "response.completed"})
     assert isinstance(answer.error, Refused)
     assert answer.error.code == "not_an_endpoint"
-
-
-def test_half_characters() -> None:
-    answer = told(
-        chunk(content="a"), b'{"choices":[{"delta":{"content":"\\ud83d x"}}]}', chunk("stop")
-    )
-    assert answer.texts() == [("message", "a� x")]
 
 
 # ---- answers that are no stream
@@ -176,8 +104,8 @@ def test_an_answer_that_came_whole() -> None:
     assert answer.last["model"] == "m-2026"
 
 
-@pytest.mark.parametrize(
-    ("body", "error", "words"),
+@each(
+    "body, error, words",
     [
         (b'{"error": {"message": "No quota.", "code": 429}}', Refused, "No quota."),
         (b'{"detail": "Not here."}', Refused, "does not speak Chat Completions: it says: Not"),
@@ -194,8 +122,8 @@ def test_a_whole_answer_that_is_none(body: bytes, error: type[Exception], words:
     assert words in str(answer.error)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "code", "words"),
+@each(
+    "status, body, code, words",
     [
         (401, b"", "http_401", "provider.test refused the key (HTTP status 401)."),
         (404, b'{"error": "model \'x\' not found"}', "http_404", "model 'x' not found"),
@@ -235,13 +163,6 @@ def test_refusals(status: int, body: bytes, code: str, words: str) -> None:
 
 
 # ---- servers that do not stop
-
-
-def test_white_space_for_ever_is_shown() -> None:
-    for field in ("content", "reasoning_content"):
-        answer = told(*[chunk(**{field: "\n\n"})] * 400, chunk("stop"))
-        (_, text) = answer.texts()[0]
-        assert text == "\n" * 800
 
 
 def test_chunks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

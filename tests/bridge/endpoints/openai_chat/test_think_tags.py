@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,29 +39,3 @@ def test_cut_anywhere_it_says_the_same(
 def test_text_without_tags_stays_as_it_is(text: str, places: list[int]) -> None:
     if not text.lstrip().startswith("<think") and not text.lstrip().startswith("<thought"):
         assert split(*cut(text, places)) == ("", text)
-
-
-@pytest.mark.parametrize(
-    ("whole", "thought", "text"),
-    [
-        ("<think>\nso\n</think>\n\nHello", "so", "Hello"),
-        ("\n<thinking>so</thinking>Hello", "so", "Hello"),
-        ("<think></think>\n\nHello", "", "Hello"),
-        ("<think>so", "so", ""),
-        ("<think", "", "<think"),
-        ("< think>so", "", "< think>so"),
-        ("<think>a < b</think>c < d", "a < b", "c < d"),
-    ],
-)
-def test_forms(whole: str, thought: str, text: str) -> None:
-    assert split(whole) == split(*whole) == (thought, text)
-
-
-def test_the_cost_is_linear() -> None:
-    def seconds(count: int) -> float:
-        began = process_time()
-        split("<think>", *["word "] * count, "</think>", *["word "] * count)
-        split(" " * count, *["<"] * count)
-        return process_time() - began
-
-    assert seconds(100_000) < 40 * seconds(10_000) + 0.3

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from websockets.exceptions import InvalidHandshake, ProxyError
 
 from tests.support.endpoint_servers import KEY
+from tests.support.tables import each
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.endpoints.responses_ws import dialling
-from tui.bridge.endpoints.responses_ws.dialling import UpgradeRefused, dial
+from tui.bridge.endpoints.responses_ws.dialling import dial
 from tui.core.wire.address import Address
 
 
@@ -44,49 +49,6 @@ async def test_a_redirect_is_refused_and_the_key_stays() -> None:
         assert heard == []
 
 
-@pytest.mark.parametrize("status", [404, 405, 426, 501, 200])
-async def test_there_is_no_websocket(status: int) -> None:
-    async with answering(f"HTTP/1.1 {status} Words") as (address, _):
-        with pytest.raises(Refused, match="has no Responses WebSocket there") as refused:
-            await dial(address)
-    assert refused.value.code == "not_an_endpoint"
-
-
-async def test_a_status_is_the_providers_answer() -> None:
-    lines = "HTTP/1.1 429 Words", "Retry-After: 7", "Retry-After: 9"
-    async with answering(*lines, body="{}") as (address, heard):
-        with pytest.raises(UpgradeRefused) as refused:
-            await dial(address)
-    assert (refused.value.status, refused.value.body) == (429, b"{}")
-    assert refused.value.headers["retry-after"] == "7"
-    assert KEY.encode() in heard[0]
-    assert b"GET /v1/responses HTTP/1.1" in heard[0]
-    assert b"responses_websockets=2026-02-06" in heard[0]
-
-
-@pytest.mark.parametrize("line", ["SSH-2.0-OpenSSH_9.9", "", "HTTP/1.1 101 Switching"])
-async def test_what_is_no_websocket_server(line: str) -> None:
-    async with answering(line) as (address, _):
-        with pytest.raises((Broken, Refused)) as broken:
-            await dial(address)
-    assert str(broken.value).startswith("127.0.0.1 ")
-    assert KEY not in str(broken.value)
-
-
-async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(5)
-        writer.close()
-
-    monkeypatch.setattr(dialling, "CONNECT_S", 0.2)
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    with pytest.raises(Broken, match="it did not answer within") as broken:
-        await dial(Address(f"http://127.0.0.1:{port}/v1"))
-    assert broken.value.unreached
-    server.close()
-
-
 async def test_addresses_that_cannot_be_dialled() -> None:
     with pytest.raises(Broken, match="its name is not known") as broken:
         await dial(Address("wss://no-such-host.invalid/v1"))
@@ -97,9 +59,36 @@ async def test_addresses_that_cannot_be_dialled() -> None:
         await dial(Address("ftp://far.example/v1"))
 
 
-async def test_a_certificate_of_nobody() -> None:
-    import ssl
+@each(
+    "error, words",
+    [
+        (ProxyError("proxy with a password"), "the proxy on the way failed"),
+        (InvalidHandshake("x"), "does not answer as a WebSocket server does"),
+        (EOFError(), "does not answer as a WebSocket server does"),
+        (TimeoutError(), "it did not answer within 15 s"),
+        (socket.gaierror(-2, "x"), "its name is not known"),
+        (ssl.SSLError(1, "x"), "the TLS connection failed"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "reached: Connection refused"),
+        (OSError(1, "x"), "reached: Operation not permitted"),
+        (OSError(0, "x"), "check the url and the network"),
+        (OSError("x"), "check the url and the network"),
+        (ValueError("x"), "check the url and the network"),
+    ],
+)
+async def test_each_failure_has_its_words_and_none_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    async def fails(_: Address) -> None:
+        raise error
 
+    monkeypatch.setattr(dialling, "_dialled", fails)
+    with pytest.raises(Broken, match=words) as broken:
+        await dial(Address("https://far.example/v1"))
+    assert broken.value.unreached
+    assert "password" not in str(broken.value)
+
+
+async def test_a_certificate_of_nobody() -> None:
     import trustme
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

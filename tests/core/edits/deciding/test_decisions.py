@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.file_read import FileRead
 from tui.errors import EditRefused
@@ -35,20 +36,6 @@ def test_accept_one_reject_two_undo_the_reject_reject_all():
     assert place.text("a.txt") == "A\nb\nC\nCC\nd\nf\ng\nh\n"
     place.workspace.reject()
     assert place.text("a.txt").encode() == place.files["a.txt"] == b"A\nb\nc\nd\ne\nf\ng\n"
-
-
-def test_an_accept_that_is_undone_leaves_the_disk_as_it_was():
-    place = landed()
-    place.write(place.workspace.accept())
-    paths = place.workspace.undo_decision()
-    assert paths == ["a.txt"]
-    place.write(paths)
-    assert place.files["a.txt"] == TEXT.encode()
-    assert not place.workspace.is_dirty("a.txt")
-    place.write(place.workspace.redo_decision())
-    assert place.files["a.txt"] == b"A\nb\nC\nCC\nd\nf\ng\nh\n"
-    with pytest.raises(EditRefused, match="no decision was taken back"):
-        place.workspace.redo_decision()
 
 
 def test_what_was_accepted_and_not_yet_written_is_clean_again():
@@ -202,17 +189,6 @@ def test_a_deleted_file_does_not_come_back_over_what_others_wrote_there():
     assert place.files["a.txt"] == b"theirs\n"
 
 
-def test_a_move_is_undone_and_done_again_with_its_edits():
-    place = disk(a=TEXT)
-    place.land(patch("*** Move to: m.txt", "@@", "-a", "+A"))
-    place.write(place.workspace.accept())
-    assert place.files == {"m.txt": TEXT.replace("a", "A").encode()}
-    place.write(place.workspace.undo_decision())
-    assert place.files == {"a.txt": TEXT.encode()}
-    place.write(place.workspace.redo_decision())
-    assert place.files == {"m.txt": TEXT.replace("a", "A").encode()}
-
-
 def test_a_move_that_is_rejected_keeps_the_edits_and_can_be_undone():
     place = disk(a=TEXT)
     place.land(patch("*** Move to: m.txt", "@@", "-a", "+A"))
@@ -250,7 +226,7 @@ def test_a_reject_that_came_to_a_conflict_is_undone_too():
     assert place.text("a.txt") == "A and mine\nb\nC\nCC\nd\nf\ng\nh\n"
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@each("whole", [False, True])
 def test_a_conflict_is_settled_either_way_and_undone_either_way(whole):
     place = landed()
     place.workspace.edit("a.txt", (0, 1), (0, 1), " and mine")
@@ -271,7 +247,7 @@ def test_a_new_file_goes_whole_with_what_was_typed_in_it_and_comes_back_with_it(
     place.workspace.edit("n.txt", (2, 0), (2, 0), "mine\n")
     place.write(["n.txt"])
     assert place.files == {"n.txt": b"mine\n"}
-    assert [hunk.id for hunk in place.workspace.typed_in(place.workspace.roster.decidable())] == [1]
+    assert [hunk.id for hunk in place.workspace.typed_in(place.workspace.hunks)] == [1]
     place.write(place.workspace.reject([1], whole=True))
     assert place.files == {}
     place.write(place.workspace.undo_decision())
@@ -295,21 +271,6 @@ def test_edit_then_accept_keeps_whose_text_it_is():
     place.write(place.workspace.redo_decision())
     assert place.files["a.txt"] == b"a\nb\nC\nmine\nCC\nd\ne\nf\ng\n"
     assert not place.workspace.is_dirty("a.txt")
-
-
-def test_decisions_are_handed_out_once_and_again_only_if_they_changed():
-    place = landed()
-    place.workspace.accept([1])
-    place.workspace.undo_decision()
-    assert place.workspace.take_decisions() == []
-    place.workspace.reject([2], "no")
-    assert [hunk.id for hunk in place.workspace.take_decisions()] == [2]
-    place.workspace.undo_decision()
-    (again,) = place.workspace.take_decisions()
-    assert (again.id, again.decision, again.words) == (2, Decision.PENDING, "")
-    place.workspace.redo_decision()
-    place.workspace.undo_decision()
-    assert place.workspace.take_decisions() == []
 
 
 def test_a_failed_write_is_no_decision_to_undo():

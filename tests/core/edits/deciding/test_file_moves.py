@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 
 from tests.support.patches import Disk
+from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Stage
 from tui.errors import EditRefused
 
@@ -36,8 +37,8 @@ def bring(place: Disk, paths: list[str]) -> None:
 
 
 @pytest.mark.case("B06", "B07")
-@pytest.mark.parametrize(
-    ("body", "after"),
+@each(
+    "body, after",
     [
         (DELETED, {"b": b"one\n2\n"}),
         (MOVED, {"c": b"x\n", "b": b"one\n2\n"}),
@@ -53,7 +54,7 @@ def test_a_file_goes_where_another_one_has_gone_away(body, after):
 
 
 @pytest.mark.case("B06", "B07")
-@pytest.mark.parametrize("body", [DELETED, MOVED])
+@each("body", [DELETED, MOVED])
 def test_who_accepts_such_a_move_accepts_that_the_other_file_goes(body):
     place, landing = land(body)
     bring(place, place.workspace.accept([landing.hunks[-1].id]))
@@ -64,7 +65,7 @@ def test_who_accepts_such_a_move_accepts_that_the_other_file_goes(body):
 
 
 @pytest.mark.case("B06", "I07")
-@pytest.mark.parametrize("body", [DELETED, MOVED])
+@each("body", [DELETED, MOVED])
 def test_if_the_other_file_is_to_stay_the_move_over_it_is_flagged(body):
     place, landing = land(body)
     place.workspace.reject([landing.hunks[0].id])
@@ -98,9 +99,9 @@ CIRCLES = [
 ]
 
 
-@pytest.mark.parametrize("first", [0, 1, -1], ids=["first", "second", "last"])
-@pytest.mark.parametrize("edited", ["", "a", "b"])
-@pytest.mark.parametrize("pairs", CIRCLES, ids="-".join)
+@each("first", [0, 1, -1])
+@each("edited", ["", "a", "b"])
+@each("pairs", CIRCLES)
 def test_files_change_places_whichever_move_is_accepted_first(pairs, edited, first):
     place, landing = land_renames(*pairs, edited=edited)
     start, space = dict(place.files), place.workspace
@@ -123,8 +124,8 @@ def test_files_change_places_whichever_move_is_accepted_first(pairs, edited, fir
     assert place.files == start
 
 
-@pytest.mark.parametrize("pairs", CIRCLES, ids="-".join)
-@pytest.mark.parametrize("failed", ["a", "b"])
+@each("pairs", CIRCLES)
+@each("failed", ["a", "b"])
 def test_files_that_changed_places_are_back_when_a_write_failed(pairs, failed):
     place, _landing = land_renames(*pairs)
     start, space = dict(place.files), place.workspace
@@ -147,10 +148,9 @@ def test_a_swap_over_a_third_name_is_one_too():
     assert place.files == TREE
 
 
-@pytest.mark.parametrize(
-    ("pairs", "placed"),
+@each(
+    "pairs, placed",
     [(("ab",), ""), (("ab", "bc"), ""), (("ab", "bc", "cx"), "ab bc cx"), (("ax", "bx"), "ax")],
-    ids=["taken", "taken further on", "chain", "twice"],
 )
 def test_a_file_goes_only_where_none_stays(pairs, placed):
     place, landing = land_renames(*pairs)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, disk, patch, patch_of
+from tests.support.tables import each
 from tui.core.edit_stream.events import Notation
 from tui.core.file_read import FileRead
 
@@ -24,12 +25,12 @@ def without(first: int, second: int) -> Disk:
 
 
 @pytest.mark.case("I01", "G02")
-@pytest.mark.parametrize("order", [(0, 2), (2, 0)])
-@pytest.mark.parametrize("somebody", ["user", "disk"])
-def test_the_line_between_two_removed_ones_goes(order: tuple[int, int], somebody: str):
+@each("order", [(0, 2), (2, 0)])
+@each("remover", ["user", "disk"])
+def test_the_line_between_two_removed_ones_goes(order: tuple[int, int], remover: str):
     """Nothing is left between them: a save and a rejection still give the lines in order."""
     place = without(*order)
-    if somebody == "user":
+    if remover == "user":
         place.workspace.edit("a.txt", (0, 0), (1, 0), "")
     else:
         place.files["a.txt"] = b"a\nc\nd\ne\n"
@@ -45,7 +46,7 @@ def test_the_line_between_two_removed_ones_goes(order: tuple[int, int], somebody
 
 
 @pytest.mark.case("I01")
-@pytest.mark.parametrize("one", [1, 2])
+@each("one", [1, 2])
 def test_one_of_two_is_rejected_and_the_other_accepted(one: int):
     place = without(0, 2)
     place.workspace.edit("a.txt", (0, 0), (1, 0), "")
@@ -75,7 +76,7 @@ def test_three_side_by_side_of_which_the_middle_one_was_off_meanwhile():
 
 
 @pytest.mark.case("I01")
-@pytest.mark.parametrize("fmt", NOTATIONS)
+@each("fmt", NOTATIONS)
 def test_a_rejected_deletion_comes_back_above_what_landed_below_it(fmt: Notation):
     """New lines are painted before the old ones are gone: they must not push it along."""
     place = disk(a=TEXT)
@@ -89,7 +90,7 @@ def test_a_rejected_deletion_comes_back_above_what_landed_below_it(fmt: Notation
 
 
 @pytest.mark.case("I01")
-@pytest.mark.parametrize("fmt", NOTATIONS)
+@each("fmt", NOTATIONS)
 def test_an_insertion_taken_back_by_an_undo_stands_where_it_stood_beside_later_hunks(fmt: Notation):
     place = disk(a=TEXT)
     place.land(patch("@@", " b", "+new"))
@@ -102,7 +103,7 @@ def test_an_insertion_taken_back_by_an_undo_stands_where_it_stood_beside_later_h
 
 
 @pytest.mark.case("I01")
-@pytest.mark.parametrize("first", [0, 1])
+@each("first", [0, 1])
 def test_deletions_side_by_side_come_back_in_order_whichever_was_decided_again(first: int):
     """One landed while the other was rejected: they know of each other all the same."""
     lines, gone = LINES, LINES[:2]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk, patch
-from tui.core.edits.hunk import Decision, Hunk, Stage
+from tests.support.tables import each
+from tui.core.edits.hunk import Hunk
 from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import FileRead
 from tui.errors import EditRefused
@@ -17,7 +18,7 @@ STREAMS = {
     "unified_diff": "--- a/a.txt\n+++ b/a.txt\n@@\n x\n-y\n+Y\n z\n",
     "whole_file": "a.txt\n```\nx\nnew\n```\n",
 }
-every = pytest.mark.parametrize("fmt", STREAMS)
+every = each("fmt", STREAMS)
 
 
 def asked(fmt: str) -> tuple[Disk, Hunk]:
@@ -61,27 +62,6 @@ def test_a_choice_is_undone_to_the_byte_and_done_again(fmt: str) -> None:
     assert (place.text("a.txt"), look(place)) == (TEXT, before)
     with pytest.raises(EditRefused):
         workspace.undo_decision()
-
-
-@every
-def test_after_an_undo_another_place_can_be_chosen_and_accepted(fmt: str) -> None:
-    place, hunk = asked(fmt)
-    workspace = place.workspace
-    workspace.place(hunk.id, hunk.candidates[-1])
-    last = place.text("a.txt")
-    workspace.undo_decision()
-    workspace.place(hunk.id, hunk.candidates[0])
-    assert place.text("a.txt") != last or len(hunk.candidates) < 2
-    with pytest.raises(EditRefused):
-        workspace.redo_decision()  # it was decided otherwise
-    flags = [flag for one in workspace.hunks for flag in one.flags]
-    assert flags.count("placed by hand") == len(workspace.hunks)
-    place.write(workspace.accept())
-    assert place.files["a.txt"].decode() == place.text("a.txt")
-    place.write(workspace.undo_decision())
-    place.write(workspace.undo_decision())
-    assert (place.text("a.txt"), place.files["a.txt"].decode()) == (TEXT, TEXT)
-    assert hunk.placeable
 
 
 @every
@@ -130,18 +110,3 @@ def test_a_choice_is_not_undone_under_a_later_hunk_nor_while_another_lands() -> 
     with pytest.raises(EditRefused, match="later hunk"):
         workspace.undo_decision()
     assert place.text("a.txt") == TEXT.replace("y\n", "Y one\nY2\n", 1)
-
-
-def test_a_turn_with_a_choice_goes_and_comes_back() -> None:
-    place, hunk = asked("search_replace")
-    workspace = place.workspace
-    workspace.place(hunk.id, hunk.candidates[1])
-    chosen = place.text("a.txt")
-    workspace.undo_turn()
-    assert place.text("a.txt") == TEXT
-    workspace.redo_decision()
-    assert place.text("a.txt") == chosen
-    assert all(one.stage is Stage.LANDED for one in workspace.hunks)
-    workspace.undo_decision()
-    assert place.text("a.txt") == TEXT
-    assert (hunk.placeable, hunk.decision) == (True, Decision.PENDING)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.support.patches import disk, patch
 from tui.core.edits.disk import outside
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.file_read import MAX_LINES, FileRead
-from tui.core.text.patch import merge3
+from tui.core.file_read import FileRead
 from tui.errors import EditRefused
 
 THEIRS = FileRead(b"a\nTHEIRS\nc\nd\ne\n")
@@ -23,28 +22,6 @@ def in_conflict(text: str = "mine"):
     return place
 
 
-def test_a_later_change_elsewhere_does_not_end_a_conflict():
-    place = in_conflict()
-    place.workspace.outside_change("a.txt", FileRead(b"a\nTHEIRS\nc\nd\nE\n"))
-    assert place.workspace.conflicts == {"a.txt"}
-    assert place.text("a.txt") == "a\nmine\nc\nd\ne\n"
-
-
-def test_a_conflict_ends_when_the_disk_comes_to_fit():
-    place = in_conflict()
-    place.workspace.outside_change("a.txt", FileRead(b"a\nmine\nc\nd\nE\n"))
-    assert place.workspace.conflicts == set()
-    assert place.text("a.txt") == "a\nmine\nc\nd\nE\n"
-    assert not place.workspace.is_dirty("a.txt")
-
-
-def test_a_conflict_ends_when_the_disk_goes_back():
-    place = in_conflict()
-    place.workspace.outside_change("a.txt", FileRead(b"a\nb\nc\nd\ne\n"))
-    assert place.workspace.conflicts == set()
-    assert place.workspace.is_dirty("a.txt")
-
-
 def test_a_deleted_file_that_comes_back_as_it_was_is_no_conflict():
     place = disk(a="a\n")
     place.workspace.open("a.txt")
@@ -53,6 +30,20 @@ def test_a_deleted_file_that_comes_back_as_it_was_is_no_conflict():
     assert place.workspace.is_dirty("a.txt")
     place.workspace.outside_change("a.txt", FileRead(b"a\n"))
     assert place.workspace.conflicts == set()
+
+
+def test_what_an_undo_comes_to_beside_lines_of_others_is_not_taken_for_saved():
+    place = disk(a="b\n")
+    place.workspace.open("a.txt")
+    place.workspace.edit("a.txt", (0, 0), (1, 0), "")
+    place.files["a.txt"] = b"b\no\n"
+    place.workspace.outside_change("a.txt", FileRead(place.files["a.txt"]))
+    assert place.text("a.txt") == "o\n"
+    place.workspace.undo("a.txt")
+    assert sorted(place.text("a.txt").split()) == ["b", "o"]
+    assert place.workspace.is_dirty("a.txt")
+    place.write(["a.txt"])
+    assert not place.workspace.is_dirty("a.txt")
 
 
 def test_theirs_is_taken_and_undo_brings_mine_back():
@@ -142,39 +133,6 @@ def test_what_stays_of_a_changed_file_keeps_its_marks():
     assert mark.position == (3, 3)
 
 
-@given(TEXTS, TEXTS, TEXTS)
-def test_a_changed_file_is_merged_as_its_three_texts_are(base, mine, theirs):
-    place = disk()
-    place.files["a.txt"] = base
-    buffer = place.workspace.open("a.txt")
-    ours = mine.decode().removeprefix("\ufeff")
-    place.workspace.edit("a.txt", (0, 0), buffer.end, ours)
-    merged = merge3(base.decode().removeprefix("\ufeff"), ours, theirs.decode().lstrip("\ufeff"))
-    place.workspace.outside_change("a.txt", FileRead(theirs))
-    if base == theirs:
-        assert buffer.text() == ours
-    elif merged is None:
-        assert place.workspace.conflicts == {"a.txt"}
-        assert buffer.text() == ours
-    else:
-        assert buffer.text() == merged
-        assert place.workspace.conflicts == set()
-        assert place.workspace.disk_plan("a.txt").expected == theirs
-
-
-@pytest.mark.parametrize("typed", ["", "X"])
-def test_a_log_that_grows_costs_its_new_lines_not_its_old_ones(monkeypatch, typed):
-    line = "2026-11-21 12:00:00 something happened in a module and so on\n"
-    place = disk(a=line * 100_000)
-    buffer = place.workspace.open("a.txt")
-    place.workspace.edit("a.txt", (0, 0), (0, 0), typed)
-    split = []
-    monkeypatch.setattr("tui.core.text.patch.keep_ends", lambda text: split.append(text) or [text])
-    place.workspace.outside_change("a.txt", FileRead((line * 100_000).encode() + b"new\n"))
-    assert buffer.lines[-3:] == [line[:-1], "new", ""]
-    assert max(map(len, split)) < 100
-
-
 def test_of_a_log_that_nobody_edits_only_what_is_new_is_made_into_text(monkeypatch):
     line = "2026-11-21 12:00:00 something happened in a module and so on\r\n"
     place = disk(a=line * 20_000)
@@ -196,16 +154,3 @@ def test_of_a_log_that_nobody_edits_only_what_is_new_is_made_into_text(monkeypat
     assert [len(piece) for piece in made if len(piece) < 100] == [5, 4, 6]
     space.outside_change("a.txt", FileRead(data + b"\0\n"))
     assert "binary" in space.read_only("a.txt")
-
-
-def test_a_file_that_the_user_made_too_long_is_still_theirs():
-    place = disk(a="one\n")
-    space = place.workspace
-    buffer = space.open("a.txt")
-    space.edit("a.txt", (0, 0), (0, 0), "x\n" * (MAX_LINES + 5))
-    place.write(["a.txt"])
-    space.outside_change("a.txt", FileRead(place.files["a.txt"]))  # the echo of the write
-    assert space.read_only("a.txt") == ""
-    assert buffer.line_count == MAX_LINES + 7
-    assert space.undo("a.txt") is not None
-    assert buffer.text() == "one\n"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.patches import Disk
+from tests.support.tables import each
 from tui.core.edit_stream import Format
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
@@ -28,8 +27,8 @@ def block(search: str, new: str, path: str = "a.py") -> str:
 CLASS = "class A:\n    def f(self):\n        return 1\n"
 
 
-@pytest.mark.parametrize(
-    ("search", "new", "after"),
+@each(
+    "search, new, after",
     [
         # right already: left alone
         ("def f(self):\n    return 1\n", "    def f(self):\n        return 2\n", "2"),
@@ -39,7 +38,7 @@ CLASS = "class A:\n    def f(self):\n        return 1\n"
         ("return 1\n", "return 2\n", "2"),
     ],
 )
-@pytest.mark.parametrize("fmt", ["search_replace", "apply_patch"])
+@each("fmt", ["search_replace", "apply_patch"])
 def test_new_lines_are_indented_once(fmt, search, new, after):
     place = Disk({"a.py": CLASS.encode()})
     text = block(search, new)
@@ -57,10 +56,10 @@ HUNK = " a\n b\n{}-d\n+D\n e\n"
 NEXT = "@@ -6,3 +6,3 @@\n f\n-g\n+G\n h\n"
 
 
-@pytest.mark.parametrize("fence", [False, True])
-@pytest.mark.parametrize("fmt", ["unified_diff", "auto"])
-@pytest.mark.parametrize("blank", ["\n", " \n"])
-@pytest.mark.parametrize("counts", ["-1,2 +1,2", "-1,1 +1,1", "-1,3 +1,3", "-1,9 +1,9", "-1 +1"])
+@each("fence", [False, True])
+@each("fmt", ["unified_diff", "auto"])
+@each("blank", ["\n", " \n"])
+@each("counts", ["-1,2 +1,2", "-1,1 +1,1", "-1,3 +1,3", "-1,9 +1,9", "-1 +1"])
 def test_counts_are_a_hint(counts, blank, fmt, fence):
     """The hunk goes on to the next header, and so does the file."""
     place = Disk({"f": FILE.encode(), "g": b"x\n"})
@@ -68,7 +67,7 @@ def test_counts_are_a_hint(counts, blank, fmt, fence):
     diff = f"--- a/f\n+++ b/f\n@@ {counts} @@\n{HUNK.format(blank)}{NEXT}{more}"
     landing = land(place, f"```diff\n{diff}```\n" if fence else diff, fmt)
     assert place.files == {"f": b"a\nb\n\nD\ne\nf\nG\nh\n", "g": b"X\n"}
-    assert landing.hunks[0].flags == ["line counts are wrong"]
+    assert landing.hunks[0].flags == ("line counts are wrong",)
 
 
 def test_a_hunk_that_stands_behind_no_header_is_said():
@@ -85,11 +84,25 @@ STAMPS = [
     "1970-01-01 05:30:00 +05:30",
     "1970-01-01 00:00:00",
     "1970-01-01T00:00:00Z",
+    "1970-01-01 01:00:00 CET",
+    "1970-01-01",
+    "1970-01-01 00:00:01 +0000",
+    "1970/01/01 00:00:00",
+    "1/1/1970 0:00",
+    "Thu Jan  1 00:00:00 1970",
+    "Thu Jan 01 09:00:00 1970",
+    "Wed Dec 31 16:00:00 1969",
+    "Wed Dec 31 19:00:00 EST 1969",
+    "Thu Jan  1 05:30:00 1970 +0530",
+    "Thu, 01 Jan 1970 00:00:00 GMT",
+    "1 Jan 1970 00:00",
+    "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)",
+    "1970-01-02 14:30:00 +1300",
     "(nonexistent)",
 ]
 
 
-@pytest.mark.parametrize("stamp", STAMPS)
+@each("stamp", STAMPS)
 def test_the_epoch_is_the_date_of_no_file(stamp):
     other = "1982-09-17 00:00:00.000000000 +0900"
     diff = f"--- a/file\t{other}\n+++ b/file\t{stamp}\n@@ -1 +0,0 @@\n-something\n"
@@ -107,12 +120,25 @@ def test_the_epoch_is_the_date_of_no_file(stamp):
     assert land(place, diff, "unified_diff").hunks[0].stage is Stage.REFUSED
 
 
-@pytest.mark.parametrize("stamp", ["1970-01-01 09:00:00 +0000", "1970-01-01 00:00:01 +0000", ""])
+OTHER_DATES = ["1970-01-02 09:00:00 +0000", "1969-12-30 12:00:00", "Fri Jan 23 00:00:00 1970"]
+OTHER_DATES += ["Thu Jan  1 00:00:00 1981", "1970-01-31 00:00:00", "Thu Dec 31 1970", "1970", ""]
+
+
+@each("stamp", OTHER_DATES)
 def test_another_date_leaves_an_empty_file(stamp):
     place = Disk({"file": b"something\n"})
     diff = f"--- a/file\n+++ b/file\t{stamp}\n@@ -1 +0,0 @@\n-something\n"
     land(place, diff, "unified_diff")
     assert place.files == {"file": b""}
+
+
+@each("stamp", STAMPS)
+def test_a_file_that_has_lines_is_there_whatever_its_date(stamp):
+    """Stores of built packages date all of their files so."""
+    place = Disk({"file": b"a\nb\n"})
+    diff = f"--- a/file\t{stamp}\n+++ b/file\t{stamp}\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n"
+    land(place, diff, "unified_diff")
+    assert place.files == {"file": b"A\nb\n"}
 
 
 def test_no_old_lines_make_a_new_file_only_where_none_is():
@@ -125,7 +151,7 @@ def test_no_old_lines_make_a_new_file_only_where_none_is():
     assert place.files == {"file": b"old\n"}
 
 
-@pytest.mark.parametrize("new", ["License\n=======\n\ntext\n", "=====\nA\n=====\n=======\nB\n"])
+@each("new", ["License\n=======\n\ntext\n", "=====\nA\n=====\n=======\nB\n"])
 def test_behind_an_empty_search_other_dividers_are_text(new):
     place = Disk({})
     land(place, block("", new, "docs/new.rst"), "search_replace")
@@ -136,8 +162,8 @@ FIRST = block("x\n", "X\n")
 CUT_HEADERS = ["\nb.py\n```\n<<<<<<< SEA", "\nb.py\n```\n", "\nb.py", "\n```python\nb.py\n<<<"]
 
 
-@pytest.mark.parametrize(
-    ("text", "fmt"),
+@each(
+    "text, fmt",
     [
         *((FIRST + head, "search_replace") for head in CUT_HEADERS),
         *((FIRST + head, "auto") for head in CUT_HEADERS),
@@ -159,8 +185,8 @@ def update(*lines: str) -> str:
     return "\n".join(["*** Begin Patch", "*** Update File: f", *lines, "*** End Patch", ""])
 
 
-@pytest.mark.parametrize(
-    ("text", "patch"),
+@each(
+    "text, patch",
     [
         ("a\nb\nc\n", update("@@", " a", " b", "+c")),
         ("a\nb\nc\nd\nz\n", update("@@", " a", " b", "+c", "+d")),
@@ -177,8 +203,8 @@ def test_what_stands_there_already_is_not_put_in_again(text, patch):
     assert place.files == {"f": text.encode()}
 
 
-@pytest.mark.parametrize(
-    ("text", "patch", "after"),
+@each(
+    "text, patch, after",
     [
         ("b\nc\nd\n", update("@@", " b", "+c", " c", " d"), "b\nc\nc\nd\n"),
         ("x\na\n", update("@@", "+x", " a"), "x\nx\na\n"),
@@ -194,7 +220,7 @@ def test_lines_that_belong_behind_equal_ones_are_put_in(text, patch, after):
     assert place.files == {"f": after.encode()}
 
 
-@pytest.mark.parametrize("end", ["*** End Patch\n", ""])
+@each("end", ["*** End Patch\n", ""])
 def test_a_patch_without_its_first_line(end):
     place = Disk({"f": b"a\nb\n"})
     text = f"*** Update File: f\n@@\n a\n-b\n+B\n*** Add File: g\n+x\n{end}"
@@ -202,7 +228,7 @@ def test_a_patch_without_its_first_line(end):
     assert place.files == {"f": b"a\nB\n", "g": b"x\n"}
 
 
-@pytest.mark.parametrize(
+@each(
     "lines",
     [
         ["@@", " foo(", "   x", " ", "+else:"],  # `  )` is missing before the blank line
@@ -221,9 +247,9 @@ def test_a_blank_line_that_is_not_there_moves_no_insertion(lines):
     assert place.files == {"f": text.encode()}
 
 
-@pytest.mark.parametrize("fmt", ["apply_patch", "search_replace"])
-@pytest.mark.parametrize(
-    ("text", "new", "said"),
+@each("fmt", ["apply_patch", "search_replace"])
+@each(
+    "text, new, said",
     [
         ("def f():\n    x\n\na\nb\n", "\ty", "with tabs, the file with blanks"),
         ("func f() {\n\tx\n}\na\nb\n", "    y", "with blanks, the file with tabs"),
@@ -238,18 +264,27 @@ def test_other_indentation_than_the_files_is_flagged(text, new, said, fmt):
     if fmt == "search_replace":
         patch = block("a\nb\n", f"a\n{new}\nb\n", "f")
     flags = land(place, patch, fmt).hunks[0].flags
-    assert flags == ([f"its new lines are indented {said}"] if said else [])
+    assert flags == ((f"its new lines are indented {said}",) if said else ())
 
 
-@pytest.mark.parametrize(
-    ("line", "there", "said"),
+@each(
+    "line, there, said",
     [
         ("a b", "a  b", "it has 'a··b', the patch has 'a·b' (· is a blank, \\t a tab)"),
         ("a b", "a\tb", "it has 'a\\tb', the patch has 'a·b' (· is a blank, \\t a tab)"),
         ("x" * 90 + "1", "x" * 90 + "2", "xxx2', the patch has '…xxx"),
+        ("cafe\u0301", "caf\u00e9", "has 'caf\\xe9', the patch has 'cafe\\u0301'"),
+        ("\ufb01x", "fix", "has 'fix', the patch has '\\ufb01x'"),
     ],
 )
 def test_a_missed_line_shows_what_differs(line, there, said):
     place = Disk({"f": f"first\n{there}\nlast\n".encode()})
     landing = land(place, update("@@", " first", f"-{line}", " last"), "apply_patch")
+    assert said in landing.hunks[0].reason
+
+
+def test_where_the_indentation_is_not_one_change_a_line_that_differs_is_shown():
+    place = Disk({"f": b"  def b\n    2\n  end\n"})
+    landing = land(place, update("@@", "  def b", "-    2", "+    3", "   end"), "apply_patch")
+    said = "line 1 of the file differs in blanks only: it has '··def·b', the patch has '·def·b'"
     assert said in landing.hunks[0].reason

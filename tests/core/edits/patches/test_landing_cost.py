@@ -7,18 +7,21 @@ from functools import partial
 
 import pytest
 
+from tests.support.tables import each
 from tui.cli.bench_edit import core_costs, samples
 from tui.cli.bench_edit.samples import FORMATS, Change
 from tui.cli.bench_screen.replay_text import EDITED
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.patches.landing import Landing
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 2.0
 """How many times as dear as among few a token may be among many."""
 _ATTEMPTS = 4
 """Another process may get in the way of one."""
 _LINES = 8_000
-each_format = pytest.mark.parametrize("fmt", FORMATS)
+each_format = each("fmt", FORMATS)
 
 
 def check(cheap: Callable[[], float], dear: Callable[[], float], limit: float = LIMIT) -> None:
@@ -37,12 +40,13 @@ def test_a_token_costs_no_more_in_a_patch_of_many_sections(fmt: Notation) -> Non
     check(partial(core_costs.landed_us, few), partial(core_costs.landed_us, many))
 
 
-@pytest.mark.parametrize("fmt", FORMATS[:3])
+@each("fmt", FORMATS[:3])
 def test_a_token_costs_no_more_among_many_hunks(fmt: Notation) -> None:
     few, many = (partial(core_costs.among_us, count, fmt, _LINES, 300) for count in (0, 1_000))
     check(few, many)
 
 
+@pytest.mark.case("J01")
 @each_format
 def test_a_token_costs_no_more_in_a_long_edit(fmt: Notation) -> None:
     def edit(count: int) -> core_costs.Edit:
@@ -55,7 +59,7 @@ def test_a_token_costs_no_more_in_a_long_edit(fmt: Notation) -> None:
 
 
 @each_format
-@pytest.mark.case("A03")
+@pytest.mark.case("A03", "J03")
 def test_one_long_line_is_linear(fmt: Notation) -> None:
     def edit(size: int) -> core_costs.Edit:
         return core_costs.Edit(lines, [Change(20, 20, ("x" * size,))], fmt)

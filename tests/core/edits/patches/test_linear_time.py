@@ -9,7 +9,10 @@ import pytest
 
 from tests.support.big_patches import KINDS, Big
 from tests.support.patches import Disk
+from tests.support.tables import each
 from tui.core.edits.hunk import Decision
+
+pytestmark = pytest.mark.slow
 
 FLOOR_S = 0.05
 """What is quicker than this says nothing."""
@@ -48,7 +51,7 @@ def _measured(disk: Disk, big: Big, chunk: int) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@each("kind", KINDS)
 def test_twice_the_input_takes_less_than_four_times_as_long(kind):
     size = KINDS[kind]
     for _ in range(3):
@@ -56,14 +59,6 @@ def test_twice_the_input_takes_less_than_four_times_as_long(kind):
         if twice < 4 * once:
             return
     pytest.fail(f"{once:.2f} s, then {twice:.2f} s")
-
-
-def test_a_thousand_hunks_and_a_400_kb_line_are_quick():
-    """Measured 0.3 s each; the limits allow for a slow machine."""
-    kinds = {kind.__name__: kind for kind in KINDS}
-    assert played(kinds["many_hunks"](1000), 4) < 5
-    assert played(kinds["one_long_line"](400_000), 64) < 5
-    assert played(kinds["many_lines"](50_000), 4) < 5
 
 
 def test_thousands_of_hunks_are_accepted_or_explained_in_linear_time():

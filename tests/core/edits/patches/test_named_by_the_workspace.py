@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.patches import Disk
+from tests.support.tables import each
 from tui.core.edit_stream import Channel, Format
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
@@ -31,29 +30,16 @@ def land(place: Disk, text: str, fmt: Format, channel: Channel = "custom") -> La
     return landing
 
 
-@pytest.mark.parametrize("fenced", [True, False])
-@pytest.mark.parametrize("channel", ["custom", "text"])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["bin/run", "run", "configure", "my notes"])
-def test_a_line_that_names_a_file_of_the_workspace(name, form, channel, fenced):
-    """The block is never the earlier file's, in which its SEARCH is, too."""
-    files = {"a.md": b"q\nversion 1\n", name: b"version 1\n"}
-    place, block = Disk(dict(files)), BLOCK.format("version 1\n", "version 2\n")
-    text = FIRST + form.format(name) + "\n" + (f"```\n{block}```\n" if fenced else block)
-    land(place, text, "auto", channel)
-    assert place.files == {"a.md": b"Q\nversion 1\n", name: b"version 2\n"}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["bin/run", "Makefile", "CHANGES", "sub/Rakefile", "new.py"])
+@each("form", FORMS)
+@each("name", ["bin/run", "Makefile", "CHANGES", "sub/Rakefile", "new.py"])
 def test_a_new_file_is_made_by_an_empty_search(name, form):
     place = Disk({"a.md": b"q\n"})
     land(place, FIRST + form.format(name) + "\n```\n" + BLOCK.format("", "x\n") + "```\n", "auto")
     assert place.files == {"a.md": b"Q\n", name: b"x\n"}
 
 
-@pytest.mark.parametrize("search", ["", "version 1\n"])
-@pytest.mark.parametrize("line", ["run", "`run`", "File: run", "src/", "bin/rum"])
+@each("search", ["", "version 1\n"])
+@each("line", ["run", "`run`", "File: run", "src/", "bin/rum"])
 def test_a_name_that_is_none_is_refused_and_said(line, search):
     """Nor does its text land in the file of the block before."""
     if not search and line == "bin/rum":
@@ -69,7 +55,7 @@ def test_a_name_that_is_none_is_refused_and_said(line, search):
     assert place.files == before | {"a.md": b"Q\nversion 1\n"}
 
 
-@pytest.mark.parametrize("line", ["Then:", "And now the version:", "", "**Next**"])
+@each("line", ["Then:", "And now the version:", "", "**Next**"])
 def test_prose_above_a_block_leaves_it_with_the_file_before(line):
     place = Disk({"a.md": b"q\nversion 1\n"})
     block = BLOCK.format("version 1\n", "version 2\n")
@@ -77,23 +63,7 @@ def test_prose_above_a_block_leaves_it_with_the_file_before(line):
     assert place.files == {"a.md": b"Q\nversion 2\n"}
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["run", "bin/run", "CHANGES"])
-@pytest.mark.parametrize("there", [True, False])
-def test_whole_files_without_an_extension(name, form, there):
-    place = Disk({"a.py": b"x\n"} | ({name: b"1\n"} if there else {}))
-    landing = land(place, f"a.py\n```\ny\n```\n\n{form.format(name)}\n```\n2\n```\n", "whole_file")
-    if name != "run" or there:
-        assert place.files == {"a.py": b"y\n", name: b"2\n"}
-    else:
-        assert place.files == {"a.py": b"y\n"}
-        said = [hunk.reason for hunk in landing.hunks if hunk.stage is Stage.REFUSED]
-        assert said == ["no file name above this block: put the path on the line before it"] * (
-            form in ("{}", "`{}`", "File: {}")
-        )
-
-
-@pytest.mark.parametrize("above", ["", "a.py\n```\ny\n```\n\n", "run\n"])
+@each("above", ["", "a.py\n```\ny\n```\n\n", "run\n"])
 def test_a_whole_file_that_is_named_nowhere_is_refused_and_said(above):
     place = Disk({"a.py": b"x\n"})
     landing = land(place, f"{above}```\n2\n```\n", "whole_file")

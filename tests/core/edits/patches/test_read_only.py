@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.tables import each
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
@@ -30,7 +31,6 @@ VIEWS = [
         "x\n" * MAX_LINES,
     ),
 ]
-NAMES = ("latin", "binary", "large", "long")
 LOCKED = FileRead(b"x\n", unwritable="you have no permission to write it")
 
 
@@ -58,7 +58,7 @@ class Disk:
         return self.workspace.buffers["a.py"].text()
 
 
-@pytest.mark.parametrize(("read", "why", "shown"), VIEWS, ids=NAMES)
+@each("read, why, shown", VIEWS)
 def test_it_is_shown_and_says_why_it_is_not_edited(read: FileRead, why: str, shown: str) -> None:
     workspace = Workspace(lambda path: read)
     assert workspace.open("a.py").text() == shown
@@ -72,7 +72,7 @@ def test_it_is_shown_and_says_why_it_is_not_edited(read: FileRead, why: str, sho
     assert workspace.redo("a.py") is None
 
 
-@pytest.mark.parametrize("read", [view[0] for view in VIEWS], ids=NAMES)
+@each("read", [view[0] for view in VIEWS])
 def test_it_is_never_written_or_quoted(read: FileRead) -> None:
     workspace = Workspace(lambda path: read)
     workspace.open("a.py")
@@ -81,9 +81,9 @@ def test_it_is_never_written_or_quoted(read: FileRead) -> None:
     assert workspace.ledger.quotable("a.py") is None
 
 
-@pytest.mark.parametrize("opened", [True, False])
-@pytest.mark.parametrize("read", [VIEWS[0][0], VIEWS[1][0], LARGE, LOCKED])
-@pytest.mark.parametrize("kind", ["Update", "Delete", "Add"])
+@each("opened", [True, False])
+@each("read", [VIEWS[0][0], VIEWS[1][0], LARGE, LOCKED])
+@each("kind", ["Update", "Delete", "Add"])
 def test_a_model_does_not_edit_it_either(read: FileRead, kind: str, opened: bool) -> None:
     workspace = Workspace(lambda path: read)
     if opened:
@@ -179,7 +179,7 @@ def test_a_new_file_that_the_model_fills_is_the_models_until_the_user_types() ->
     patch = "*** Begin Patch\n*** Add File: new.py\n+x\n*** End Patch\n"
     land_patch(workspace, patch)
     hunk = workspace.hunks[0]
-    assert hunk.flags == []
+    assert hunk.flags == ()
     workspace.reject([hunk.id])
     assert workspace.buffers["new.py"] is buffer
     assert not workspace.is_dirty("new.py")
@@ -238,7 +238,7 @@ def test_what_was_typed_before_it_became_read_only_stays() -> None:
     assert disk.text == "x\n"
 
 
-@pytest.mark.parametrize("read", [*(read for read, *_ in VIEWS), LOCKED], ids=[*NAMES, "locked"])
+@each("read", [*(read for read, *_ in VIEWS), LOCKED])
 def test_a_file_is_refused_once_a_patch_whatever_its_number_of_blocks(read):
     """One just over 8 MB was read, and its text looked at, for every block anew."""
     asked: list[str] = []

@@ -1,11 +1,12 @@
-"""Every folder of the corpus in every format, in memory: whole, in pieces, cut at every prefix.
+"""Every folder of the corpus in every format, in memory: whole, in pieces, taken back, and cut.
 
-The command line runs the same folders on a real disk (tests/cli); here it is quick enough to cut
-each at every place, and all that a person or a model sees can be compared.
+The command line runs some of the folders on a real disk (tests/cli); here all that a person or a
+model sees can be compared.
 """
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from tests.support.early import check_not_early
 from tests.support.patches import Disk
 from tests.support.scenarios import CORPUS, LINK, Scenario, scenarios
+from tests.support.tables import each
 from tui.core.edit_stream import Channel, Format
 from tui.core.edit_stream.events import Ev, FileEnd, SectionEnd
 from tui.core.edits.hunk import Decision, Stage
@@ -39,7 +41,7 @@ ENDED = {Stage.LANDED, Stage.PARTIAL, Stage.DROPPED, Stage.REFUSED, Stage.CONFLI
 
 
 def files_of(scenario: Scenario, name: str = "input") -> dict[str, bytes]:
-    return {path: data for path, data in scenario._tree(name).items() if not data.startswith(LINK)}
+    return {path: data for path, data in scenario.tree(name).items() if not data.startswith(LINK)}
 
 
 def disk_of(files: dict[str, bytes]) -> Disk:
@@ -95,9 +97,23 @@ def start_of(scenario: Scenario) -> tuple[dict[str, bytes], Format]:
     return files_of(scenario), FORMATS[scenario.folder.parent.name]
 
 
-@pytest.mark.case("A01")
+@pytest.mark.case("A01", "A02", "A03", "A05", "A06", "B04", "B10", "B15", "B17", "B18")
+@pytest.mark.case("C04", "C06", "C07", "C08", "C12", "C13", "C14", "D03", "D04", "D09", "D11")
+@pytest.mark.case("E04", "E05", "F01", "F04", "F05", "F07")
 @pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_a01_the_tree_and_the_reason_of_every_scenario(scenario):
+def test_a_scenario_whole_in_pieces_taken_back_and_cut(scenario, snapshot):
+    assert check_result(scenario) + painted_half_way(scenario) == snapshot
+    for channel in ("text", "custom"):
+        check_pieces(scenario, channel)
+    check_taken_back(scenario)
+    files, fmt = start_of(scenario)
+    ends = [at for at, char in enumerate(scenario.patch, 1) if char == "\n"]
+    for at in ends[:: 1 + len(ends) // 12]:
+        check_cut(files, fmt, scenario.patch[:at])
+
+
+def check_result(scenario: Scenario) -> str:
+    """The tree and the reason; returns what is told of each hunk."""
     files, fmt = start_of(scenario)
     disk = disk_of(files)
     landing = land(disk, fmt, [scenario.patch], cut=scenario.cut)
@@ -105,26 +121,48 @@ def test_a01_the_tree_and_the_reason_of_every_scenario(scenario):
     assert disk.files == files_of(scenario, "expected"), reasons(landing)
     assert landing.placed_all == (not scenario.error), reasons(landing)
     assert scenario.error in reasons(landing)
+    return "".join(
+        f"{one.path} {one.kind.value} {one.stage.value} -{one.removed} +{one.added} "
+        f"{[*one.flags]}\n"
+        for one in landing.hunks
+    )
 
 
-@pytest.mark.case("A01", "A03")
-@pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_a01_any_pieces_give_the_same_hunks_texts_and_reasons(scenario):
+def painted_half_way(scenario: Scenario) -> str:
+    """What is shown of the files when two thirds of the stream have come."""
     files, fmt = start_of(scenario)
-    text = scenario.patch
-    for channel in ("text", "custom"):
-        whole = disk_of(files)
-        wanted = seen(whole, land(whole, fmt, [text], cut=scenario.cut, channel=channel))
-        ways = [split(text, size) for size in (1, 2, 5, 17)]
-        for pieces in [*ways, *(at_random(text, seed) for seed in range(4))]:
-            disk = disk_of(files)
-            landing = land(disk, fmt, pieces, cut=scenario.cut, channel=channel)
-            assert seen(disk, landing) == wanted
+    disk = disk_of(files)
+    landing = Landing(disk.workspace, turn=1, call_id="x", channel="text", fmt=fmt)
+    landing.feed(scenario.patch[: len(scenario.patch) * 2 // 3])
+    landing.tail()
+    return "".join(
+        f"{path}: {marks or ''} {space.ghost(path) or ''}".rstrip() + "\n"
+        for space in [disk.workspace]
+        for path in space.buffers
+        if (marks := space.decorations(path, 0, 999)) or space.ghost(path)
+    )
 
 
-@pytest.mark.case("A01")
-@pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_a01_undo_all_and_reject_all_give_every_byte_back(scenario):
+def check_pieces(scenario: Scenario, channel: Channel) -> None:
+    """Any pieces, detection, and a function's arguments give the same hunks, texts and reasons."""
+    files, fmt = start_of(scenario)
+    text, cut = scenario.patch, scenario.cut
+
+    def look(fmt: Format, pieces: list[str], channel: Channel) -> object:
+        disk = disk_of(files)
+        return seen(disk, land(disk, fmt, pieces, cut=cut, channel=channel))
+
+    wanted = look(fmt, [text], channel)
+    for pieces in (list(text), split(text, 17), at_random(text, len(text))):
+        assert look(fmt, pieces, channel) == wanted, pieces[:9]
+    if channel == "text":
+        assert look("auto", split(text, 5), channel) == wanted
+    else:
+        assert look(fmt, split(json.dumps({"patch": text}), 3), "function") == wanted
+
+
+def check_taken_back(scenario: Scenario) -> None:
+    """Undo all, and reject all, give every byte back."""
     files, fmt = start_of(scenario)
     for accept in (True, False):
         disk = disk_of(files)
@@ -139,31 +177,39 @@ def test_a01_undo_all_and_reject_all_give_every_byte_back(scenario):
         assert all(files[path] == buffer.encode() for path, buffer in workspace.buffers.items())
 
 
-@pytest.mark.case("A02", "B18", "D11", "E04")
-@pytest.mark.parametrize("scenario", ALL, ids=str)
-def test_a02_cut_at_every_prefix_nothing_early_and_every_byte_back(scenario):
-    cut_everywhere(*start_of(scenario), scenario.patch)
-
-
-def cut_everywhere(files: dict[str, bytes], fmt: Format, text: str) -> None:
-    for at in range(len(text) + 1):
-        check_cut(files, fmt, text, at)
-
-
-def check_cut(files: dict[str, bytes], fmt: Format, text: str, at: int) -> None:
+def check_cut(files: dict[str, bytes], fmt: Format, text: str, channel: Channel = "text") -> None:
+    """Nothing is done early, and every byte comes back."""
     disk = disk_of(files)
     workspace = disk.workspace
-    landing = land(disk, fmt, [text[: at // 2], text[at // 2 : at]], cut=True)
+    landing = land(disk, fmt, split(text, len(text) // 2 + 1), cut=True, channel=channel)
     assert {hunk.stage for hunk in workspace.hunks} <= ENDED
     assert landing.report()
     assert disk.files == files
     for path in list(workspace.buffers):
         assert workspace.disk_plan(path).data == files.get(path), path
-    check_not_early(workspace.hunks, text[:at])
+    plain = text.replace("\\n", "\n") if channel == "function" else text
+    check_not_early(workspace.hunks, plain)
     disk.write(workspace.accept())
     disk.write(workspace.undo_turn())
     assert disk.files == files
+    assert workspace.model_turns == []
     assert Decision.ACCEPTED not in {hunk.decision for hunk in workspace.hunks}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", ALL, ids=str)
+def test_a_scenario_cut_at_every_place_on_every_channel(scenario):
+    files, fmt = start_of(scenario)
+    cut_everywhere(files, fmt, scenario.patch)
+    for channel in ("custom", "function"):
+        whole = json.dumps({"input": scenario.patch}) if channel == "function" else scenario.patch
+        for at in range(0, len(whole) + 1, 3):
+            check_cut(files, fmt, whole[:at], channel)
+
+
+def cut_everywhere(files: dict[str, bytes], fmt: Format, text: str) -> None:
+    for at in range(len(text) + 1):
+        check_cut(files, fmt, text[:at])
 
 
 EMPTY = {"e.py": b"", "a.py": b"a\n"}
@@ -177,7 +223,7 @@ DIFFS = {
 
 
 @pytest.mark.case("A02")
-@pytest.mark.parametrize("name", DIFFS)
+@each("name", DIFFS)
 def test_a02_a_diff_without_lines_does_nothing_before_the_next_header(name):
     cut_everywhere(EMPTY, "unified_diff", DIFFS[name])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.patches import Disk, disk
+from tests.support.tables import each
 
 LINES = [f"line {row}" for row in range(100)]
 GONE = "".join(f"-{line}\n" for line in LINES[1:99])
@@ -20,38 +21,18 @@ PATCHES = {
 
 
 @pytest.mark.case("I07")
-@pytest.mark.parametrize("fmt", PATCHES)
+@each("fmt", PATCHES)
 def test_a_patch_that_takes_most_lines_away_is_looked_at(fmt):
     place = disk(a="\n".join(LINES) + "\n")
     landing = place.land(PATCHES[fmt], fmt=fmt)
     assert landing.placed_all
-    assert [hunk.flags for hunk in landing.hunks] == [["shrink: 97 of 100 lines of the file go"]]
+    assert [[*hunk.flags] for hunk in landing.hunks] == [["shrink: 97 of 100 lines of the file go"]]
     assert not place.workspace.may_be_taken_as_read(landing.hunks[0])
 
 
-def test_the_lines_of_all_hunks_count():
-    place = disk(a="\n".join(LINES) + "\n")
-    hunks = ""
-    for first in range(0, 100, 10):
-        hunks += f"@@\n {LINES[first]}\n" + "".join(
-            f"-{one}\n" for one in LINES[first + 1 : first + 8]
-        )
-    landing = place.land(f"*** Begin Patch\n*** Update File: a.txt\n{hunks}*** End Patch\n")
-    assert {*map(tuple, (hunk.flags for hunk in landing.hunks))} == {
-        ("shrink: 70 of 100 lines of the file go",)
-    }
-
-
-def test_half_of_a_file_or_most_of_a_few_lines_may_go():
-    place = disk(a="\n".join(LINES[:4]) + "\n")
-    gone = "".join(f"-{line}\n" for line in LINES[:3])
-    landing = place.land(f"*** Begin Patch\n*** Update File: a.txt\n@@\n{gone}*** End Patch\n")
-    assert landing.hunks[0].flags == []
-
-
 @pytest.mark.case("I07")
-@pytest.mark.parametrize(
-    ("path", "target", "flag"),
+@each(
+    "path, target, flag",
     [
         (".env", "notes.txt", "a private file: its name says that it holds environment secrets"),
         ("notes.txt", ".env", "a private file: its name says that it holds environment secrets"),
@@ -64,5 +45,5 @@ def test_a_move_of_a_secret_or_of_what_is_ignored_is_looked_at(path, target, fla
     landing = place.land(
         f"*** Begin Patch\n*** Update File: {path}\n*** Move to: {target}\n*** End Patch\n"
     )
-    assert landing.hunks[0].flags == [flag]
+    assert landing.hunks[0].flags == (flag,)
     assert not place.workspace.may_be_taken_as_read(landing.hunks[0])

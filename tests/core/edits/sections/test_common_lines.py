@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.places import NEAREST, nearest
 from tui.core.edits.sections import near_miss
 from tui.core.text import line_index
 from tui.core.text.line_index import LineIndex
 
-SECTIONS = 40
+SECTIONS = 5
 EQUAL = ("@@", " x", "-x", "+y", " x")
 PATTERNS: dict[str, tuple[Callable[[int], list[str]], tuple[str, ...]]] = {
     "equal lines": (lambda count: ["x"] * count, EQUAL),
@@ -25,7 +26,7 @@ PATTERNS: dict[str, tuple[Callable[[int], list[str]], tuple[str, ...]]] = {
     "an anchor": (lambda count: ["x"] * count, ("@@ x", "+y")),
     "stacked anchors": (lambda count: ["x"] * count, ("@@ x", "@@ x", " x", "-x", "+y")),
 }
-each_pattern = pytest.mark.parametrize(("lines", "section"), PATTERNS.values(), ids=PATTERNS)
+each_pattern = each("lines, section", PATTERNS.values())
 
 
 def waiting(lines: Sequence[str], section: Sequence[str]) -> Disk:
@@ -57,16 +58,16 @@ def kept_bytes(lines: Sequence[str], section: Sequence[str]) -> int:
 
 @each_pattern
 def test_in_a_longer_file_a_waiting_section_keeps_no_more(lines, section):
-    once, twice = kept_bytes(lines(4_000), section), kept_bytes(lines(16_000), section)
+    once, twice = kept_bytes(lines(400), section), kept_bytes(lines(1_600), section)
     assert twice < 1.3 * once
 
 
 @each_pattern
 def test_all_places_are_reached_and_the_nearest_are_kept(lines, section):
-    place = waiting(lines(1_200), section)
+    place = waiting(lines(300), section)
     hunk = place.workspace.hunks[-1]
     places = hunk.candidates
-    assert len(places) > 500
+    assert len(places) > 100
     assert nearest(places) == tuple(places[:NEAREST])
     assert len(nearest(places)) == NEAREST
     last = places[-1]
@@ -86,7 +87,7 @@ WAITING = {
     "two hunks": ("apply_patch", "@@\n x\n-x\n+y\n x\n+z\n x\n", 2),
     "a block": ("search_replace", "<<<<<<< SEARCH\nx\nx\n=======\nx\ny\n>>>>>>> REPLACE\n", 1),
 }
-each_notation = pytest.mark.parametrize(("fmt", "section", "hunks"), WAITING.values(), ids=WAITING)
+each_notation = each("fmt, section, hunks", WAITING.values())
 
 
 def many_waiting(fmt, section: str, count: int) -> Disk:
@@ -105,7 +106,7 @@ def test_sections_that_wait_or_were_given_up_keep_little_more_than_their_lines(f
     gc.collect()
     tracemalloc.start()
     try:
-        place = many_waiting(fmt, section, 400)
+        place = many_waiting(fmt, section, 100)
         gc.collect()
         waiting = tracemalloc.get_traced_memory()[0]
         place.workspace.reject([hunk.id for hunk in place.workspace.hunks])
@@ -114,8 +115,8 @@ def test_sections_that_wait_or_were_given_up_keep_little_more_than_their_lines(f
     finally:
         tracemalloc.stop()
     assert {hunk.decision for hunk in place.workspace.hunks} == {Decision.REJECTED}
-    assert waiting < 400 * (1_500 + 1_000 * hunks)
-    assert given_up - waiting < 400 * 500 * hunks
+    assert waiting < 100 * (1_500 + 1_000 * hunks)
+    assert given_up - waiting < 100 * 500 * hunks
     assert not place.workspace.buffers["a.txt"]._marks
 
 
@@ -148,16 +149,6 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(LineIndex, "rows", counting)
     return found
-
-
-def test_each_common_line_is_looked_up_once_however_many_sections_quote_it(looked_up):
-    for sections in (1, 50):
-        looked_up.clear()
-        place = disk(a="x\n" * 5_000 + "z\n")
-        place.workspace.ledger.ask = True
-        place.land(patch(*EQUAL * sections))
-        assert len(place.workspace.hunks) == sections
-        assert sum(looked_up) < 10_000
 
 
 def test_a_common_line_is_not_looked_up_again_after_each_change(looked_up):

@@ -6,22 +6,9 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tui.core.edits.hunk import Stage
-from tui.core.edits.sections.candidates import Tier, line_tier
-from tui.core.edits.sections.placement import lines_in_words
-from tui.core.text.indent import SAME, IndentChange, indent_change
 from tui.errors import EditRefused
 
 BEGIN = "*** Begin Patch\n*** Update File: a.txt\n"
-
-
-@pytest.mark.case("F01")
-def test_f01_look_alikes_at_another_indent_are_ambiguous():
-    text = "def early(p):\n\tif p:\n\t\tflush()\n\t\treturn None\n\n\tfor q in p:\n\t\t\tflush()\n"
-    place = disk(a=text + "\t\t\treturn None\n")
-    landing = place.land(patch("@@", "-flush()", "-return None", "+return None"))
-    hunk = landing.hunks[0]
-    assert hunk.reason.startswith("ambiguous: it fits at lines 3 and 7")
-    assert place.workspace.disk_plan("a.txt").data == place.files["a.txt"]
 
 
 @pytest.mark.case("F02")
@@ -47,25 +34,9 @@ def test_f02_the_user_places_an_ambiguous_hunk():
         place.workspace.place(hunk.id, 3)
     place.workspace.place(hunk.id, 4)
     assert place.text("a.txt") == "new\nk\nv\nk\nV\n"
-    assert (hunk.stage, hunk.flags, hunk.reason) == (Stage.LANDED, ["placed by hand"], "")
+    assert (hunk.stage, hunk.flags, hunk.reason) == (Stage.LANDED, ("placed by hand",), "")
     with pytest.raises(EditRefused, match="does not wait"):
         place.workspace.place(hunk.id, 2)
-
-
-@pytest.mark.case("F02")
-def test_f02_behind_an_anchor_the_nearest_is_meant():
-    place = disk(a="v\ndef b():\nv\nv\n")
-    landing = place.land(patch("@@ def b():", "-v", "+V"))
-    assert place.text("a.txt") == "v\ndef b():\nV\nv\n"
-    assert landing.hunks[0].flags == []
-
-
-@pytest.mark.case("F02")
-def test_f02_behind_a_placed_hunk_the_first_is_taken_and_flagged():
-    place = disk(a="v\nmark\nv\nv\n")
-    landing = place.land(patch("@@", "-mark", "+MARK", "@@", "-v", "+V"))
-    assert place.text("a.txt") == "v\nMARK\nV\nv\n"
-    assert landing.hunks[1].flags == ["several places fit: the first after the previous hunk"]
 
 
 @pytest.mark.case("F03")
@@ -97,88 +68,19 @@ def test_f03_a_contradicted_place_with_no_other_is_taken_back():
     )
 
 
-@pytest.mark.case("F04")
-@pytest.mark.parametrize(
-    ("file", "old", "flags"),
-    [
-        ("a  \nb\n", ["a", "b"], []),
-        ("say \u201chi\u201d\nb\n", ['say "hi"', "b"], ["punctuation differs"]),
-        ("x\u00a0=\u20141\nb\n", ["x =-1", "b"], ["punctuation differs"]),
-    ],
-)
-def test_f04_context_keeps_the_files_bytes(file, old, flags):
-    place = disk(a=file)
-    landing = place.land(patch("@@", f" {old[0]}", f"-{old[1]}", "+B"))
-    assert place.text("a.txt") == file.replace("\nb\n", "\nB\n")
-    assert landing.hunks[0].flags == flags
-
-
-@pytest.mark.case("F05")
-def test_f05_lost_indentation_is_given_back():
-    place = disk(a="class K:\n    def f(self):\n        a = 1\n        return a\n")
-    landing = place.land(
-        patch("@@", " def f(self):", "-    a = 1", "+    a = 2", "+", "+    b = 3", "     return a")
-    )
-    assert place.text("a.txt") == (
-        "class K:\n    def f(self):\n        a = 2\n\n        b = 3\n        return a\n"
-    )
-    assert landing.hunks[0].flags == ["re-indented 0->4"]
-
-
-@pytest.mark.case("F05")
-def test_f05_tabs_against_spaces_are_flagged():
-    place = disk(a="if a:\n\tif b:\n\t\tc()\n")
-    landing = place.land(
-        patch("@@", "     if b:", "-        c()", "+        d()", "+            e()")
-    )
-    assert place.text("a.txt") == "if a:\n\tif b:\n\t\td()\n\t\t\te()\n"
-    assert landing.hunks[0].flags == ["re-indented: tabs and spaces differ"]
-
-
-@pytest.mark.case("F05")
-def test_f05_indentation_that_differs_from_line_to_line_fits_nowhere():
-    place = disk(a="  a\n      b\n    c\n")
-    landing = place.land(patch("@@", " a", "-  b", "+  B", "    c"))
-    assert "the indentation differs from line to line" in landing.hunks[0].reason
-
-
 @pytest.mark.case("F06")
 def test_f06_only_the_first_line_lost_its_indentation():
     place = disk(a="    def f(self):\n        a = 1\n        return a\n")
     landing = place.land(patch("@@", " def f(self):", "-        a = 1", "+        a = 2"))
     assert place.text("a.txt") == "    def f(self):\n        a = 2\n        return a\n"
-    assert landing.hunks[0].flags == ["re-indented the first line"]
-
-
-@pytest.mark.case("F07")
-@pytest.mark.parametrize("text", ["", "a", "a\n"])
-def test_f07_a_pattern_longer_than_the_file(text):
-    place = disk(a=text)
-    landing = place.land(patch("@@", " a", "-b", "-c", "+d"))
-    assert landing.hunks[0].reason.startswith("context not found")
-    assert place.text("a.txt") == text
-
-
-@pytest.mark.case("F07")
-def test_f07_overlapping_hits_are_ambiguous():
-    landing = disk(a="a\na\na\na\na\n").land(patch("@@", " a", " a", " a", "-a", "+b"))
-    assert landing.hunks[0].reason == "ambiguous: it fits at lines 1 and 2"
+    assert landing.hunks[0].flags == ("re-indented the first line",)
 
 
 def test_outer_blank_lines_that_are_not_there_are_left_out():
     place = disk(a="a\nb\nc\n")
     landing = place.land(patch("@@", " ", " a", "-b", "+B", " "))
     assert place.text("a.txt") == "a\nB\nc\n"
-    assert landing.hunks[0].flags == ["outer blank lines differ"]
-
-
-def test_the_nearest_miss_names_both_sides():
-    place = disk(a="one\ntwo\nthree\nkind: a.b\nfive\n")
-    landing = place.land(patch("@@", " two", " three", "-kind: a_b", "+x", " five"))
-    assert landing.hunks[0].reason == (
-        "context not found: closest is line 2, 3 of 4 lines match; "
-        "line 4 of the file has 'kind: a.b', the patch has 'kind: a_b'"
-    )
+    assert landing.hunks[0].flags == ("outer blank lines differ",)
 
 
 def test_candidates_follow_the_live_text():
@@ -191,41 +93,6 @@ def test_candidates_follow_the_live_text():
     assert place.text("a.txt") == "a\nx\nnew\nb\n"
 
 
-@pytest.mark.parametrize(
-    ("file", "patched", "tier"),
-    [
-        ("a", "a", Tier.EXACT),
-        ("a ", "a", Tier.RSTRIP),
-        ("  a", "a", Tier.STRIP),
-        ("a\u2013b", "a-b", Tier.UNICODE),
-        ("a", "b", Tier.NONE),
-        ("", "   ", Tier.RSTRIP),
-    ],
-)
-def test_tiers(file, patched, tier):
-    assert line_tier(file, patched) is tier
-
-
-@pytest.mark.parametrize(
-    ("file", "patched", "change"),
-    [
-        (["a"], ["a"], SAME),
-        (["    a", "", "      b"], ["a", "", "  b"], IndentChange(add="    ")),
-        (["a", "  b"], ["\ta", "\t  b"], IndentChange(remove="\t")),
-        (["", "  "], ["", ""], SAME),
-        (["  a", "b"], ["a", "  b"], None),
-    ],
-)
-def test_indent_change(file, patched, change):
-    assert indent_change(file, patched) == change
-
-
-def test_lines_in_words():
-    assert lines_in_words([0]) == "line 1"
-    assert lines_in_words([0, 4, 9]) == "lines 1, 5 and 10"
-    assert lines_in_words(range(20), 3) == "lines 1, 2, 3 and 17 more"
-
-
 def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
     place = Disk({"a.txt": "".join(f"line {n}\n" for n in range(100_000)).encode()})
     landing = place.start()
@@ -236,7 +103,7 @@ def test_cost_of_a_delta_does_not_follow_the_length_of_the_file():
         landing.feed(f"+new {number}\n")
     landing.feed(" line 99001\n@@\n line 500\n-line 501\n+x\n*** End Patch\n")
     landing.finish(cut=False)
-    assert [hunk.flags for hunk in landing.hunks] == [[], ["out of order"]]
+    assert [[*hunk.flags] for hunk in landing.hunks] == [[], ["out of order"]]
 
 
 @pytest.mark.case("F02")
@@ -259,17 +126,6 @@ CLASSES = "".join(f"class {name}:\n    def run(self):\n        x()\n\n" for name
 
 
 @pytest.mark.case("F02", "B12")
-@pytest.mark.parametrize("lines", [["-        x()", "+        y()"], ["+        log()"]])
-def test_f02_an_anchor_that_is_there_three_times_says_nothing(lines):
-    """The first of several look-alikes is not taken silently (openclaw#124392)."""
-    place = disk(a=CLASSES)
-    hunk = place.land(patch("@@ def run(self):", *lines)).hunks[0]
-    assert hunk.reason.startswith("ambiguous: it")
-    assert len(hunk.candidates) == 3
-    assert place.text("a.txt") == CLASSES
-
-
-@pytest.mark.case("F02", "B12")
 def test_f02_of_several_anchors_the_first_behind_the_hunk_before_is_meant():
     place = disk(a=CLASSES)
     first, second = ["-class B:", "+class B(A):"], ["-        x()", "+        y()"]
@@ -279,7 +135,7 @@ def test_f02_of_several_anchors_the_first_behind_the_hunk_before_is_meant():
         "    def run(self):",
         "        y()",
     ]
-    assert hunk.flags == ["several places fit: the first after the previous hunk"]
+    assert hunk.flags == ("several places fit: the first after the previous hunk",)
 
 
 @pytest.mark.case("F02", "B12")

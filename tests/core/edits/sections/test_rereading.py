@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.hunk import Stage
 from tui.core.edits.patches.landing import Landing
 from tui.core.edits.sections.rereading import BLANKS_LEFT_OUT, NO_PREFIX
@@ -35,42 +34,9 @@ def flags(landing: Landing) -> list[str]:
     return [flag for flag in dict.fromkeys(found) if flag in (NO_PREFIX, BLANKS_LEFT_OUT)]
 
 
-@pytest.mark.parametrize("fmt", ["apply_patch", "unified_diff"])
-@pytest.mark.parametrize(
-    ("lines", "changed", "flagged"),
-    [
-        (
-            ["    def f(self):", "        x = 1", "+        z = 3", "", "        return x"],
-            ("x = 1\n", "x = 1\n        z = 3\n"),
-            [NO_PREFIX],
-        ),
-        (["import os", "+import re", "", ""], ("os\n", "os\nimport re\n"), [NO_PREFIX]),
-        (
-            ["import os", "class A:", "-    def f(self):", "+    def g(self):", "        x = 1"],
-            ("def f", "def g"),
-            [NO_PREFIX, BLANKS_LEFT_OUT],
-        ),
-    ],
-)
-def test_a_forgotten_prefix_column(fmt, lines, changed, flagged):
-    """The added lines keep their own indentation; context begins with letters or with blanks."""
-    place = disk(a=TEXT)
-    landing = land(place, fmt, *lines)
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.LANDED]
-    assert place.text("a.txt") == TEXT.replace(*changed)
-    assert flags(landing) == flagged
-
-
-def test_a_forgotten_prefix_column_of_tabs():
-    place = disk(a="func f() {\n\tx := 1\n\treturn x\n}\n")
-    landing = land(place, "apply_patch", "\tx := 1", "+\ty := 2", "\treturn x")
-    assert place.text("a.txt") == "func f() {\n\tx := 1\n\ty := 2\n\treturn x\n}\n"
-    assert flags(landing) == [NO_PREFIX]
-
-
-@pytest.mark.parametrize("fmt", ["apply_patch", "unified_diff", "search_replace"])
-@pytest.mark.parametrize(
-    ("lines", "changed"),
+@each("fmt", ["apply_patch", "unified_diff", "search_replace"])
+@each(
+    "lines, changed",
     [
         ([" import os", " class A:", "-    def f(self):", "+    def g(self):"], ("def f", "def g")),
         (["         x = 1", "-        return x", "+        return 2"], ("return x", "return 2")),
@@ -111,7 +77,7 @@ def test_a_blank_line_between_removed_ones_parts_two_hunks():
     assert landing.hunks[0].reason.startswith("ambiguous: at line 6 ")
 
 
-@pytest.mark.parametrize("fmt", ["apply_patch", "unified_diff", "search_replace"])
+@each("fmt", ["apply_patch", "unified_diff", "search_replace"])
 def test_added_lines_that_may_stand_on_either_side_of_a_blank_one_are_asked(fmt):
     """Never a wrong place: a person may choose it."""
     place = disk(a="a\n\nb\n")
@@ -125,20 +91,8 @@ def test_added_lines_that_may_stand_on_either_side_of_a_blank_one_are_asked(fmt)
     assert "placed by hand" in hunk.flags
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [["    def f(self):", "+  y = 2"], ["     def f(self):", "         x = 1", "+    y = 2"]],
-)
-def test_several_places_are_ambiguous(lines):
-    place = disk(a=TEXT.replace("        x", "\n        x") * 2)
-    before = place.files["a.txt"].decode()
-    landing = land(place, "apply_patch", *lines)
-    assert landing.hunks[0].reason.startswith("ambiguous: it fits at lines 5 and ")
-    assert place.text("a.txt") == before
-
-
-@pytest.mark.parametrize("fmt", ["apply_patch", "unified_diff"])
-@pytest.mark.parametrize(
+@each("fmt", ["apply_patch", "unified_diff"])
+@each(
     "lines",
     [
         [" a", "b", "+x"],  # some with the column, some without it
@@ -153,24 +107,6 @@ def test_other_faults_are_refused_and_name_the_line(fmt, lines):
     assert {hunk.stage for hunk in landing.hunks} == {Stage.REFUSED}
     assert "has no ' ', '+' or '-' prefix" in landing.hunks[0].reason
     assert place.text("a.txt") == "a\nb\n"
-
-
-def test_a_section_with_a_fault_does_not_stop_those_behind_it():
-    place = disk(a="a\nb\nc\nd\n")
-    landing = land(place, "apply_patch", " a", "oops", "+x", "@@", "-d", "+D")
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.REFUSED, Stage.LANDED]
-    assert place.text("a.txt") == "a\nb\nc\nD\n"
-    assert landing.hunks[0].reason.startswith("line 5: 'oops' has no ' ', '+' or '-' prefix")
-
-
-def test_a_faulty_section_cut_short_leaves_nothing():
-    place = disk(a=TEXT)
-    landing = place.start()
-    landing.feed("*** Begin Patch\n*** Update File: a.txt\n@@\nimport os\n+import re\n")
-    assert place.text("a.txt") == TEXT
-    landing.finish(cut=True)
-    assert [hunk.stage for hunk in landing.hunks] == [Stage.DROPPED]
-    assert place.text("a.txt") == TEXT
 
 
 def test_a_line_that_is_all_over_the_file_is_looked_for_in_bounded_time():

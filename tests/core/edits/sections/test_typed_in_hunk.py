@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.disk.disk_plan import still_text
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.file_read import FileRead
@@ -25,7 +26,7 @@ def landed(*lines: str) -> Disk:
     return place
 
 
-@pytest.mark.parametrize(("at", "typed"), [((3, 0), "x"), ((4, 2), " #"), ((2, 1), "y")])
+@each("at, typed", [((3, 0), "x"), ((4, 2), " #"), ((2, 1), "y")])
 def test_g06_one_key_inside_a_pending_hunk_does_not_accept_it(at, typed):
     """A12: the whole hunk went to the disk with the next save."""
     place = landed(*HUNK)
@@ -149,6 +150,7 @@ def test_a_change_on_the_disk_does_not_make_it_saved():
     assert place.workspace.is_dirty("a.txt")
 
 
+@pytest.mark.slow
 def test_a_line_that_many_calls_changed_is_backed_out_at_once():
     """B6: hunk by hunk, with all that lies on it, it took 0.3 s a save for 400 of them."""
 

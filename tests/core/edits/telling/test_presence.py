@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.patches.landing import Landing
 from tui.core.edits.telling.presence import Presence, presence
 from tui.core.edits.workspace import FileRead
@@ -43,7 +44,7 @@ TAKEN = {
 
 
 @pytest.mark.case("I04")
-@pytest.mark.parametrize("how", TAKEN)
+@each("how", TAKEN)
 def test_what_the_user_removed_is_not_kept_and_is_again_after_an_undo(how: str):
     place, landing = landed()
     change: Callable[[object], object] = TAKEN[how]
@@ -56,8 +57,8 @@ def test_what_the_user_removed_is_not_kept_and_is_again_after_an_undo(how: str):
 
 
 @pytest.mark.case("I04")
-@pytest.mark.parametrize("text", [CHANGE, REMOVAL], ids=["change", "removal"])
-@pytest.mark.parametrize("around", [TEXT, TEXT.replace("one", "1").replace("three", "3")])
+@each("text", [CHANGE, REMOVAL])
+@each("around", [TEXT, TEXT.replace("one", "1").replace("three", "3")])
 def test_what_a_checkout_took_away_is_not_kept(text: str, around: str):
     place, landing = landed(text)
     place.write(place.workspace.accept())
@@ -75,13 +76,6 @@ def test_edited_lines_are_kept_and_whose_edit_it_is_is_said():
     place.write(place.workspace.accept())
     outside(place, TEXT.replace("two", "TWO\nand a half"))
     assert of_hunk(landing) == "kept, edited since by the disk, accepted, now lines 2-3"
-
-
-def test_what_is_typed_beside_a_hunk_is_no_edit_of_it():
-    place, landing = landed()
-    place.workspace.edit("a.txt", (0, 0), (1, 0), "")
-    place.workspace.edit("a.txt", (2, 0), (2, 0), "new\n")
-    assert of_hunk(landing) == "kept, pending review, now lines 1-2"
 
 
 def test_what_a_later_hunk_wrote_over_is_the_models_own():

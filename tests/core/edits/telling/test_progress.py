@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.patches import Disk, disk, patch
+from tests.support.tables import each
 from tui.core.edits.telling.progress import (
     fate_words,
     landing_number,
@@ -24,8 +23,8 @@ def words_at(upto: str, *lines: str) -> str:
     return stage_words(files.workspace, "a.txt")
 
 
-@pytest.mark.parametrize(
-    ("upto", "lines", "words"),
+@each(
+    "upto, lines, words",
     [
         ("@@ one\n- ", ["@@ one", "- two"], ""),
         (" two\n", ["@@", " two", "-three"], "hunk 1: 2 candidates, reading context"),

@@ -5,8 +5,9 @@ import hashlib
 import pytest
 
 from tests.support.patches import disk, patch
-from tui.core.edits.telling import presence
+from tests.support.tables import each
 from tui.core.edits.telling.report import LINES_CHARS, QUOTE_CHARS, Account
+from tui.core.steps import finished
 
 CUT = """*** Begin Patch
 *** Update File: a.txt
@@ -64,33 +65,6 @@ def test_a_cut_hunk_of_which_a_part_was_kept_says_so_and_is_quoted():
     assert "Current text of a.txt, lines 1-3:\nA\nb\nc" in report
 
 
-def test_decisions_are_told_and_a_rejected_hunk_is_not_placed():
-    place = disk(a="a\nb\nc\n")
-    landing = place.land(patch("@@", "-a", "+A", " b", "-c", "+C"))
-    place.workspace.reject([1], "keep the old name")
-    place.workspace.accept([2])
-    assert landing.report().splitlines() == [
-        "the patch was read: 1 of 2 hunks placed",
-        f"a.txt (unsaved, sha {sha('a', 'b', 'C')}):",
-        '  hunk 1 rejected by the user: "keep the old name"; it is not in the file',
-        "  hunk 2 kept, accepted, now line 3",
-        "Do not resend the hunks that are kept.",
-    ]
-
-
-def test_a_move_a_deletion_and_a_new_file_are_named():
-    place = disk(a="a\n", b="b\n")
-    landing = place.land(
-        "*** Begin Patch\n*** Update File: a.txt\n*** Move to: c.txt\n@@\n-a\n+A\n"
-        "*** Delete File: b.txt\n*** Add File: n.txt\n+n\n*** End Patch\n"
-    )
-    said = landing.report()
-    assert "(the move to c.txt) kept" in said
-    assert "(the deletion) kept" in said
-    assert f"n.txt (unsaved, sha {sha('n')}):" in said
-    assert "(the whole file) kept" in said
-
-
 def test_of_a_private_file_neither_text_nor_hash_nor_reasons_are_told():
     place = disk(a="KEY=1\nb\n")
     landing = place.land(patch("@@", "-KEY=2", "+KEY=", "@@", "-b", "+B"))
@@ -109,11 +83,11 @@ def test_reverted_is_said_only_when_the_hash_is_the_old_one():
     landing = place.land(patch("@@", "-a", "+A"))
     place.workspace.reject()
     account = Account(place.workspace.ledger)
-    assert "revert" not in "\n".join(account.of(landing.hunks))
+    assert "revert" not in "\n".join(finished(account.of(landing.hunks)))
     account.before = lambda path: sha("a", "b")
-    assert "reverted: byte for byte as before your edits" in account.of(landing.hunks)[0]
+    assert "reverted: byte for byte as before your edits" in finished(account.of(landing.hunks))[0]
     place.workspace.edit("a.txt", (1, 0), (1, 0), "the user was here ")
-    assert "revert" not in "\n".join(account.of(landing.hunks))
+    assert "revert" not in "\n".join(finished(account.of(landing.hunks)))
 
 
 @pytest.mark.case("I05")
@@ -123,7 +97,7 @@ def test_it_is_not_reverted_while_another_hunk_is_in():
     place.workspace.reject([1])
     account = Account(place.workspace.ledger)
     account.before = lambda path: sha("a", "B")
-    assert "revert" not in "\n".join(account.of(landing.hunks))
+    assert "revert" not in "\n".join(finished(account.of(landing.hunks)))
 
 
 def test_where_very_many_hunks_went_well_they_share_a_line():
@@ -141,7 +115,29 @@ def test_where_very_many_hunks_went_well_they_share_a_line():
     ]
 
 
-@pytest.mark.parametrize("old", ["line {} ends otherwise", "same", "no such {}"])
+def test_very_many_hunks_that_the_user_decided_on_alike_share_a_line():
+    place = disk(a="".join(f"line {n}\n" for n in range(200)))
+    ops = [op for n in range(0, 200, 2) for op in ("@@", f"-line {n}", f"+line {n}!")]
+    landing = place.land(patch(*ops))
+    place.workspace.reject(range(1, 41), "not so")
+    place.workspace.reject(range(41, 61))
+    place.workspace.accept(range(61, 81))
+    account = Account(place.workspace.ledger)
+    account.again = frozenset(range(81, 101))
+    assert finished(account.of(landing.hunks))[1:] == [
+        '  hunks 1-40 (40 of them) rejected by the user: "not so"; they are not in the file',
+        "  hunks 41-60 (20 of them) rejected by the user; they are not in the file",
+        "  hunks 61-80 (20 of them) kept, accepted",
+        "  hunks 81-100 (20 of them) kept, pending review, the user took the decision back",
+    ]
+    place.workspace.undo_turn()
+    account = Account(place.workspace.ledger)
+    assert finished(account.of(landing.hunks))[-1] == (
+        "  hunks 61-100 (40 of them) taken back by the user; they are not in the file"
+    )
+
+
+@each("old", ["line {} ends otherwise", "same", "no such {}"])
 def test_however_many_hunks_fail_the_report_is_short(old: str):
     size = 90
     place = disk(a="".join(f"line {n} {'x' * size}\nsame\n" for n in range(1000)))
@@ -154,25 +150,13 @@ def test_however_many_hunks_fail_the_report_is_short(old: str):
     landing = place.land(patch(*ops))
     assert len(landing.hunks) == 500
     account = Account(place.workspace.ledger)
-    assert not any(account.keeps(hunk) for hunk in landing.hunks)
+    assert not finished(account.keeps_any(landing.hunks))
     said = landing.report()
     assert len(said) < LINES_CHARS + QUOTE_CHARS + 1_000
     quoted = [line.partition("; line ")[2] for line in said.splitlines()]
     text = said.partition("Current text")[2]
     assert len("".join([*quoted, text])) < QUOTE_CHARS + 500
     assert f"-500 ({500 - said.count('  hunk ')} of them) NOT applied" in said
-
-
-def test_an_invalid_patch_says_where_and_that_the_rest_was_not_read():
-    place = disk(a="a\nb\nc\n")
-    report = place.land(patch("@@", "-a", "+A", " b", "@@", "*** c", "+C")).report()
-    first, *rest = report.split("\n")
-    assert first == (
-        "the patch is not valid, line 8: '*** c' is not a file header; valid ones are "
-        "'*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH'; "
-        "nothing behind that was read: 1 of 1 hunk placed"
-    )
-    assert rest[-1] == "Do not resend the hunks that are kept."
 
 
 def test_a_hunk_of_which_the_user_is_asked_is_not_to_be_sent_again():
@@ -195,42 +179,3 @@ def test_what_the_user_edited_and_then_rejected_is_told_as_it_stands():
     place.workspace.reject([1], "not so")
     said = landing.report()
     assert 'hunk 1 rejected by the user: "not so"; it is in the file as the user edited it' in said
-
-
-def test_reasons_speak_of_the_user_and_of_nobody_else():
-    place = disk(a="a\nb\nc\n")
-    landing = place.start()
-    landing.feed("*** Begin Patch\n*** Update File: a.txt\n@@\n a\n-b\n+B\n+B")
-    landing.tail()
-    place.workspace.edit("a.txt", (1, 0), (1, 1), "mine")
-    landing.feed("\n c\n*** End Patch\n")
-    landing.finish(cut=False)
-    said = landing.report()
-    assert "the user changed these lines while they were being changed" in said
-    assert "mine" in said.partition("Current text")[2]
-
-
-def test_of_hunks_that_went_well_no_text_is_looked_at(monkeypatch):
-    asked: list[int] = []
-    rows = presence.rows_text
-
-    def counting(*where):
-        asked.append(1)
-        return rows(*where)
-
-    now = presence.presence
-
-    def looking(ledger, hunk):
-        asked.append(hunk.id)
-        return now(ledger, hunk)
-
-    monkeypatch.setattr(presence, "rows_text", counting)
-    monkeypatch.setattr(presence, "presence", looking)
-    place = disk(a="".join(f"line {row}\n" for row in range(400)))
-    sections = [("@@", f"-line {row}", f"+new {row}") for row in range(0, 400, 2)]
-    landing = place.land(patch(*(line for section in sections for line in section)))
-    place.workspace.edit("a.txt", (200, 0), (200, 3), "own")
-    assert "  hunks 1-100 (100 of them) kept, pending review\n" in landing.report()
-    assert "  hunks 102-200 (99 of them) kept, pending review\n" in landing.report()
-    assert "  hunk 101 kept, edited since by the user, pending review" in landing.report()
-    assert len(asked) < 50

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
+from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import GRACE_S, LaneState
@@ -37,9 +36,9 @@ def shared(*names: str, **facts: Any) -> ClientSide:
     return side
 
 
-@pytest.mark.parametrize("lane", [None, "main"])
-@pytest.mark.parametrize("named", [False, True])
-@pytest.mark.parametrize("error", STEER)
+@each("lane", [None, "main"])
+@each("named", [False, True])
+@each("error", STEER)
 def test_a_late_error_about_a_steer_leaves_the_answer_alone(
     error: dict[str, Any], named: bool, lane: str | None
 ) -> None:
@@ -53,7 +52,7 @@ def test_a_late_error_about_a_steer_leaves_the_answer_alone(
     assert kinds(side.completed("resp_1", lane)) == ["Completed"]
 
 
-@pytest.mark.parametrize("error", STOP)
+@each("error", STOP)
 def test_a_late_error_about_an_interrupt_leaves_the_neighbour_alone(error: dict[str, Any]) -> None:
     side = shared("main", "helper")
     side.client.interrupt("main", side.now)
@@ -63,8 +62,8 @@ def test_a_late_error_about_an_interrupt_leaves_the_neighbour_alone(error: dict[
     assert side.delta("y", "helper")
 
 
-@pytest.mark.parametrize("error", STOP[:5])
-@pytest.mark.parametrize("begun", [False, True])
+@each("error", STOP[:5])
+@each("begun", [False, True])
 def test_a_late_error_about_an_interrupt_leaves_the_next_turn_alone(
     error: dict[str, Any], begun: bool
 ) -> None:
@@ -129,7 +128,7 @@ def test_a_real_error_long_after_an_unanswered_steer_ends_the_answer() -> None:
     assert kinds(side.error(400, message="Bad request.")) == ["ErrorEvent"]
 
 
-@pytest.mark.parametrize("code", ["context_length_exceeded", "previous_response_not_found"])
+@each("code", ["context_length_exceeded", "previous_response_not_found"])
 def test_a_telling_code_is_the_answer_s_own(code: str) -> None:
     side = shared("main")
     side.client.steer("one", "main", side.now)
@@ -137,7 +136,7 @@ def test_a_telling_code_is_the_answer_s_own(code: str) -> None:
     assert kinds(side.error(400, code=code, message="x")) == ["ErrorEvent"]
 
 
-@pytest.mark.parametrize("status", [400, 429, 500, None])
+@each("status", [400, 429, 500, None])
 def test_a_nameless_error_is_the_only_busy_lane_s_and_ends_it(status: int | None) -> None:
     side = shared("main")
     (event,) = side.error(status, code="rate_limit_exceeded")
@@ -146,7 +145,7 @@ def test_a_nameless_error_is_the_only_busy_lane_s_and_ends_it(status: int | None
     assert side.ask("main")
 
 
-@pytest.mark.parametrize("status", [400, 429, 500, None])
+@each("status", [400, 429, 500, None])
 def test_what_may_be_of_two_lanes_ends_neither(status: int | None) -> None:
     side = shared("main", "helper")
     (event,) = side.error(status, code="rate_limit_exceeded")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
+from tests.support.client_side import ClientSide, fates, kinds
+from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import DOUBT_S, LaneState
@@ -46,27 +45,9 @@ def refused(side: ClientSide, lane: str | None, *, named: bool, **error: Any) ->
     return got + side.wait(DOUBT_S)
 
 
-@pytest.mark.parametrize("named", [False, True])
-@pytest.mark.parametrize("lane", [None, "main"])
-@pytest.mark.parametrize("error", REFUSALS)
-def test_a_response_that_is_refused_while_it_is_steered_ends(
-    error: dict[str, Any], lane: str | None, named: bool
-) -> None:
-    side = ClientSide(Capabilities(lanes=True))
-    side.ask(lane)
-    side.client.steer("smaller", lane, side.now)
-    side.created("resp_1", lane)
-    assert [frame["type"] for frame in side.sent()] == ["response.steer"]
-    got = refused(side, lane, named=named, **error)
-    assert fates(got) == [(1, "returned")]
-    assert ends(got) == ["ErrorEvent"]
-    assert side.state(lane) is LaneState.IDLE
-    assert side.client.deadline() is None
-
-
-@pytest.mark.parametrize("named", [False, True])
-@pytest.mark.parametrize("parent", ["", "resp_1"])
-@pytest.mark.parametrize("error", REFUSALS)
+@each("named", [False, True])
+@each("parent", ["", "resp_1"])
+@each("error", REFUSALS)
 def test_a_request_that_is_refused_behind_an_unanswered_steer_ends(
     error: dict[str, Any], parent: str, named: bool
 ) -> None:
@@ -81,7 +62,7 @@ def test_a_request_that_is_refused_behind_an_unanswered_steer_ends(
     assert side.client.deadline() is None
 
 
-@pytest.mark.parametrize("error", REFUSALS)
+@each("error", REFUSALS)
 def test_a_request_that_is_refused_behind_an_unanswered_interrupt_ends(
     error: dict[str, Any],
 ) -> None:
@@ -93,7 +74,7 @@ def test_a_request_that_is_refused_behind_an_unanswered_interrupt_ends(
     assert side.state("main") is LaneState.IDLE
 
 
-@pytest.mark.parametrize("error", REFUSALS[:4])
+@each("error", REFUSALS[:4])
 def test_a_steer_that_is_answered_leaves_the_refusal_to_the_response(error: dict[str, Any]) -> None:
     side = ClientSide()
     side.ask()
@@ -103,35 +84,6 @@ def test_a_steer_that_is_answered_leaves_the_refusal_to_the_response(error: dict
     got += side.steer_failed("response_already_completed", "resp_1", "smaller")
     assert (fates(got), ends(got)) == ([(1, "returned")], ["ErrorEvent"])
     assert side.state() is LaneState.IDLE
-
-
-@pytest.mark.parametrize("begins", ["in_progress", "delta", "item", "progress"])
-def test_a_response_in_doubt_that_goes_on_was_not_refused(begins: str) -> None:
-    side = ClientSide().streaming()
-    side.client.steer("smaller", None, side.now)
-    side.say("error", **UNKNOWN_EVENT)
-    goes_on = {
-        "in_progress": side.in_progress,
-        "progress": lambda: side.say("response.web_search_call.searching", item_id="i"),
-        "delta": side.delta,
-        "item": lambda: side.item(type="message", id="i"),
-    }[begins]
-    assert goes_on()
-    assert side.wait(2 * DOUBT_S) == []
-    assert not side.client.should_drop
-    assert (kinds(side.delta()), kinds(side.completed())) == (["TextDelta"], ["Completed"])
-
-
-@pytest.mark.parametrize("name", ["resp_1", "resp_9", ""])
-@pytest.mark.parametrize("spoken", [None, "main"])
-def test_a_failure_without_a_beginning_ends_the_request(name: str, spoken: str | None) -> None:
-    """Some servers give several responses of one connection the same id."""
-    side = ClientSide(Capabilities(lanes=True)).streaming("main")
-    side.completed("resp_1", "main")
-    side.ask("main")
-    got = side.failed(name, spoken) + side.wait(DOUBT_S)
-    assert ends(got) == ["Failed"]
-    assert side.state("main") is LaneState.IDLE
 
 
 def test_a_failure_under_a_neighbour_s_old_id_ends_the_lane_that_it_names() -> None:
@@ -164,17 +116,3 @@ def test_requests_that_cannot_be_told_apart_get_connections_of_their_own() -> No
     side.wait(DOUBT_S)
     assert side.client.should_drop
     assert side.known.lanes is False
-
-
-@pytest.mark.parametrize("error", REFUSALS)
-def test_a_refused_request_leaves_the_neighbour_that_is_stopped_alone(
-    error: dict[str, Any],
-) -> None:
-    side = ClientSide(Capabilities(lanes=True)).streaming("a", "resp_1")
-    side.client.interrupt("a", side.now)
-    side.sent()
-    side.ask("b")
-    side.say("error", "b", **error)
-    assert side.state("b") is LaneState.IDLE
-    assert side.state("a") is LaneState.INTERRUPTING
-    assert kinds(side.incomplete("interrupted", "resp_1", "a")) == ["Incomplete"]

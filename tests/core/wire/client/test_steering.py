@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
+from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
@@ -234,7 +233,7 @@ def test_a_response_that_we_asked_for_proves_no_text_that_was_never_accepted() -
     assert side.state() is LaneState.CREATED
 
 
-@pytest.mark.parametrize("end", ["failed", "error", "interrupted", "lost", "limit", "abandon"])
+@each("end", ["failed", "error", "interrupted", "lost", "limit", "abandon"])
 def test_every_bad_end_gives_all_texts_back(end: str) -> None:
     side = steered()
     side.accepted("steer_a")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.server_side import create, one_run, sent
-from tui.core.wire.server.protocol import MAX_HELD_BYTES, ServerProtocol
+from tui.core.wire.server import protocol
+from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 
 LARGE = 1_000_000
@@ -55,9 +56,13 @@ def test_a_text_that_waited_for_outputs_counts_on(server: ServerProtocol) -> Non
     assert server.held_bytes > LARGE
 
 
-def test_steers_without_end_are_bounded(server: ServerProtocol) -> None:
+def test_steers_without_end_are_bounded(
+    server: ServerProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 100_000
+    monkeypatch.setattr(protocol, "MAX_HELD_BYTES", most)
     run = one_run(server, create())
-    size = MAX_HELD_BYTES // 5
+    size = most // 5
     refused = 0
     for _ in range(12):
         steer(server, run, size)
@@ -67,7 +72,7 @@ def test_steers_without_end_are_bounded(server: ServerProtocol) -> None:
         refused += "response.steer.failed" in [event["type"] for event in sent(server)]
         started = server.accept()
         run = started[0] if started else one_run(server, create())
-        assert sum(len(json.dumps(item)) for item in run.full_input) <= 2 * MAX_HELD_BYTES
+        assert sum(len(json.dumps(item)) for item in run.full_input) <= 2 * most
     assert refused
 
 
@@ -78,14 +83,6 @@ def test_an_item_is_referred_to_once(server: ServerProtocol) -> None:
     references = [{"type": "item_reference", "id": "m1"}] * 1000
     run = one_run(server, create(stream_id="a", input=references))
     assert [item["id"] for item in run.full_input] == ["m1"]
-
-
-def test_what_is_referred_to_counts_where_it_is_held(server: ServerProtocol) -> None:
-    item = {"type": "message", "role": "user", "content": "x" * LARGE, "id": "m1"}
-    one_run(server, create(input=[item])).finish()
-    reference = {"type": "item_reference", "id": "m1"}
-    one_run(server, create(stream_id="a", input=[reference])).finish()
-    assert server.held_bytes > 2 * LARGE
 
 
 def test_a_parent_s_name_of_megabytes_is_not_kept_with_a_refusal(server: ServerProtocol) -> None:
@@ -105,22 +102,6 @@ def test_ids_of_any_type_break_nothing(server: ServerProtocol) -> None:
     assert server.accept() == []
     (said,) = sent(server)
     assert said["error"]["code"] == "item_not_found"
-
-
-@pytest.mark.parametrize("wrong", [{"model": 5}, {"model": "m" * 5000}, {"input": 5}])
-def test_a_request_that_is_none_evicts_its_parent_whatever_is_wrong(
-    server: ServerProtocol, wrong: dict[str, Any]
-) -> None:
-    run = one_run(server, create())
-    run.finish()
-    sent(server)
-    server.receive_text(create(**{"previous_response_id": run.response_id, **wrong}))
-    assert server.accept() == []
-    assert [event["type"] for event in sent(server)] == ["error"]
-    server.receive_text(create(previous_response_id=run.response_id))
-    assert server.accept() == []
-    (said,) = sent(server)
-    assert said["error"]["code"] == "previous_response_not_found"
 
 
 @pytest.mark.parametrize("rate", [f"1{'0' * 400}", "1e308", "18446744073709551616"])

@@ -126,7 +126,7 @@ class Game:
 
 
 @given(st.lists(STEP, min_size=20, max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=40)
 def test_every_accepted_create_has_one_end_on_its_own_lane(steps: list[tuple[Any, ...]]) -> None:
     game = Game()
     for step in steps:
@@ -195,7 +195,7 @@ def check_steers(steers: list[dict[str, Any]], events: list[dict[str, Any]]) -> 
 
 
 @given(st.lists(STEP, min_size=10, max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20)
 def test_a_lost_connection_leaves_nothing_running(steps: list[tuple[Any, ...]]) -> None:
     game = Game()
     for step in steps:

@@ -12,9 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 from tests.support.recordings import RecordedConnection, connections, names
+from tests.support.tables import each
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 
@@ -122,7 +121,7 @@ def turns(events: list[dict[str, Any]], lane: str | None, early: set[str]) -> li
     ]
 
 
-@pytest.mark.parametrize("recorded", CONNECTIONS, ids=lambda pair: pair.name)
+@each("recorded", CONNECTIONS)
 def test_our_server_gives_the_recorded_turns(recorded: RecordedConnection) -> None:
     playback = Playback()
     heard: list[dict[str, Any]] = []

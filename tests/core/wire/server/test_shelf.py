@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.support.server_side import answer, create, one_run, sent
-from tui.core.wire.client_events import Create, Invalid, decode_posted
+from tests.support.tables import each
+from tui.core.steps import finished
+from tui.core.wire.client_events import Create, Invalid, posted_in_steps
 from tui.core.wire.server import shelf as shelves
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
@@ -18,20 +20,6 @@ from tui.core.wire.server.shelf import Shelf
 def said(run: Run) -> list[str]:
     """The texts of a conversation, in order."""
     return [part["text"] for item in run.full_input for part in item["content"]]
-
-
-@pytest.mark.parametrize("store", [True, None])
-def test_another_connection_continues_what_is_stored(store: bool | None) -> None:
-    shelf = Shelf()
-    first = one_run(ServerProtocol("a", shelf=shelf), create("one", store=store))
-    answer(first, "two")
-    again = ServerProtocol("b", shelf=shelf)
-    run = one_run(again, create("three", previous_response_id=first.response_id))
-    assert said(run) == ["one", "two", "three"]
-    answer(run, "four")
-    # an older one can be continued, too
-    fork = one_run(again, create("other", previous_response_id=first.response_id))
-    assert said(fork) == ["one", "two", "other"]
 
 
 def test_what_is_not_to_be_stored_stays_on_its_connection() -> None:
@@ -48,7 +36,7 @@ def test_what_is_not_to_be_stored_stays_on_its_connection() -> None:
     assert said(one_run(server, create("x", previous_response_id=first.response_id)))[0] == "one"
 
 
-@pytest.mark.parametrize("another", [ServerProtocol("b"), ServerProtocol("b", shelf=Shelf())])
+@each("another", [ServerProtocol("b"), ServerProtocol("b", shelf=Shelf())])
 def test_another_user_does_not_continue_it(another: ServerProtocol) -> None:
     first = one_run(ServerProtocol("a", shelf=Shelf()), create("one"))
     answer(first)
@@ -66,18 +54,6 @@ def test_stored_items_can_be_referred_to() -> None:
         ServerProtocol("b", shelf=shelf), create([{"role": "user", "content": "1"}, reference])
     )
     assert said(run) == ["1", "two"]
-
-
-@pytest.mark.parametrize("ends", ["failed", "abandoned"])
-def test_what_did_not_end_well_is_not_stored(ends: str) -> None:
-    shelf = Shelf()
-    server = ServerProtocol("a", shelf=shelf)
-    run = one_run(server, create("one"))
-    if ends == "failed":
-        run.fail("server_error", "no")
-    else:
-        server.connection_lost()
-    assert shelf.link(run.response_id) is None
 
 
 def test_the_conversation_used_least_lately_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +79,12 @@ def test_the_conversation_used_least_lately_goes_first(monkeypatch: pytest.Monke
     assert shelf.item(tips[1].output[0]["id"]) is None
 
 
+def read(text: str) -> Create | Invalid:
+    return finished(posted_in_steps(text))
+
+
 def posted(**fields: Any) -> Create | Invalid:
-    return decode_posted(json.dumps({"model": "m", "input": "hi", **fields}))
+    return read(json.dumps({"model": "m", "input": "hi", **fields}))
 
 
 def test_a_body_is_a_request_without_an_envelope() -> None:
@@ -119,15 +99,15 @@ def test_a_body_is_a_request_without_an_envelope() -> None:
         assert not got.stream
 
 
-@pytest.mark.parametrize("fields", [{"stream": "yes"}, {"stream": 1}, {"input": 5}, {"model": 1}])
+@each("fields", [{"stream": "yes"}, {"stream": 1}, {"input": 5}, {"model": 1}])
 def test_a_body_with_a_wrong_field_is_refused_by_its_name(fields: dict[str, Any]) -> None:
     got = posted(**fields)
     assert isinstance(got, Invalid)
     assert [got.param] == list(fields)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "null", "[" * 100_000])
+@each("text", ["", "[]", "{", "null", "[" * 100_000])
 def test_a_body_that_is_no_object_is_refused(text: str) -> None:
-    got = decode_posted(text)
+    got = read(text)
     assert isinstance(got, Invalid)
     assert got.code == "invalid_json"

@@ -1,0 +1,194 @@
+"""Where lines come from, and when something may be written."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.tables import case
+from tui.linear.console import Console, Listener
+from tui.linear.line_sources import MOST_BYTES, EditedLines, NotText, PlainLines
+
+
+class Typing:
+    """A terminal's line into which the user types while ``during`` runs."""
+
+    live = shows = edits = True
+    ended = False
+    typed = ""
+
+    def __init__(self, during: Callable[[Typing], None]) -> None:
+        self.during = during
+
+    def read(self, prompt: str) -> str:
+        self.during(self)
+        raise EOFError
+
+    def drop(self) -> None:
+        """Nothing stands in the line any more."""
+        self.typed = ""
+
+    def keep(self) -> None:
+        """What stands in the line stays there."""
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[int, int]]:
+    """A pipe: where to read what was said, where to say it."""
+    before = signal.getsignal(signal.SIGRTMIN)
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    yield reading, writing
+    os.close(reading)
+    os.close(writing)
+    signal.signal(signal.SIGRTMIN, before)
+
+
+def serve(console: Console, typing: Callable[[str], None] = lambda text: None) -> None:
+    """Until the source has nothing more."""
+    console.serve(
+        Listener(
+            line=lambda line, taken: taken(),
+            interrupted=lambda dropped, taken: taken(),
+            ended=console.close,
+            killed=lambda code: None,
+            typing=typing,
+        )
+    )
+    console.release()
+
+
+def said(reading: int) -> str:
+    try:
+        return os.read(reading, 65_536).decode()
+    except BlockingIOError:
+        return ""
+
+
+def test_nothing_is_said_into_a_line_that_is_being_typed(ends: tuple[int, int]) -> None:
+    reading, writing = ends
+    heard: list[str] = []
+    typed: list[str] = []
+
+    def during(line: Typing) -> None:
+        line.typed = "half"
+        console.say("arrived\n")
+        heard.append(said(reading))
+        assert console.holding
+        line.typed = ""
+        console.look()
+        heard.append(said(reading))
+        console.say("at once\n")
+        heard.append(said(reading))
+        assert not console.holding
+
+    console = Console(Typing(during), writing)
+    console.mode("ready", stoppable=False)
+    serve(console, typed.append)
+    assert heard == ["", "\narrived\n> ", "\nat once\n> "]
+    assert typed == ["half", ""]
+
+
+def test_a_look_that_readline_does_not_let_in_is_known_to_wait(ends: tuple[int, int]) -> None:
+    looks: list[bool] = []
+
+    def during(line: Typing) -> None:
+        looks.extend((console.look(), console.look()))
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])  # so busy is it with keys
+        looks.extend((console.look(), console.look()))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGRTMIN])
+        looks.append(console.look())
+
+    console = Console(Typing(during), ends[1])
+    serve(console)
+    assert looks == [True, True, True, False, True]
+
+
+def test_a_prompt_that_is_due_waits_while_somebody_types(ends: tuple[int, int]) -> None:
+    prompts: list[str] = []
+
+    def during(line: Typing) -> None:
+        if len(prompts) == 1:
+            line.typed = "half"
+            console.mode("more", stoppable=False)
+            assert console.holding
+            line.typed = ""
+            console.look()
+
+    class Noting(Typing):
+        def read(self, prompt: str) -> str:
+            prompts.append(prompt)
+            return super().read(prompt)
+
+    console = Console(Noting(during), ends[1])
+    console.mode("ready", stoppable=False)
+    serve(console)
+    assert prompts == ["> ", "... "]
+
+
+def read_all(source: PlainLines) -> list[str]:
+    lines = []
+    while True:
+        try:
+            lines.append(source.read(""))
+        except NotText as why:
+            lines.append(f"Warning: {why}")
+        except EOFError:
+            return lines
+
+
+def test_lines_that_are_no_text_are_told_and_left_out() -> None:
+    utf = "Warning: a line was not UTF-8 (byte {}) and was left out"
+    for data, lines in (
+        (b"a\n/queue \xff\xfe\nb\n", ["a", utf.format(8), "b"]),
+        (b"\xc3\nlast", [utf.format(1), "last"]),
+        (b"a\r\n\nb\0c\n", ["a", "", "Warning: a line held a NUL character and was left out"]),
+        ("日本\n".encode() * 2, ["日本", "日本"]),
+    ):
+        reading, writing = os.pipe()
+        os.write(writing, data)
+        os.close(writing)
+        with case(data):
+            assert read_all(PlainLines(reading)) == lines
+        os.close(reading)
+
+
+def test_a_line_that_is_too_long_is_left_out_to_its_end(tmp_path: Path) -> None:
+    path, told = tmp_path / "lines", "Warning: a line of more than 8 MB was left out"
+    for long, end, lines in (
+        (MOST_BYTES, b"\nb", ["x" * MOST_BYTES, "b"]),
+        (MOST_BYTES + 1, b"\nb\nc", [told, "b", "c"]),
+        (MOST_BYTES * 2 + 100, b"\nb", [told, "b"]),
+        (MOST_BYTES + 1, b"", [told]),
+        (MOST_BYTES + 65_536, b"", [told]),
+    ):
+        path.write_bytes(b"x" * long + end)
+        with case(long, end), path.open("rb") as file:
+            assert read_all(PlainLines(file.fileno())) == lines
+
+
+def test_what_readline_gives_that_is_no_text_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecoded(prompt: str) -> str:
+        return b"\xff".decode()
+
+    source = EditedLines(lambda line, word: (), ())
+    for given in (undecoded, lambda prompt: "half a \udcff"):
+        monkeypatch.setattr("builtins.input", given)
+        with pytest.raises(NotText, match=r"^that line was not UTF-8 and was left out$"):
+            source.read("> ")
+
+
+def test_a_line_that_is_left_out_is_told(ends: tuple[int, int]) -> None:
+    reading, writing = ends
+    faults = iter([NotText("it was no text")])
+
+    def during(line: Typing) -> None:
+        for fault in faults:
+            raise fault
+
+    serve(Console(Typing(during), writing))
+    assert said(reading) == "Warning: it was no text.\n"

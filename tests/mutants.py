@@ -1,0 +1,413 @@
+"""How sharp the fast tests are: ``python -m tests.mutants [--seed N] [--count N] [PATH ...]``.
+
+Changes one token of the code at a time (a comparison, a boolean, a constant, an order, one more or
+less, a statement that goes), runs the fast tests that execute the line, the most specific ones
+first, and prints who survived, with a diff. Nothing here is touched: each change is made in a copy.
+Exit status 0 if at least 85 % were noticed, 1 if not, 2 if it cannot begin.
+
+Ours, because mutmut 3 leaves module constants and statements alone, knows tests by function and not
+by line, and takes no sample; and cosmic-ray runs the same tests for every change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from queue import SimpleQueue
+
+import coverage
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ["tui/core", "tui/engine", "tui/effects", "tui/bridge"]
+ENOUGH = 0.85
+SPECIFIC = 40
+"""So many tests run first: those that execute the fewest lines of the package."""
+SECONDS = 300
+"""A change that makes the tests run longer is noticed: it made a loop without end."""
+MAP = ROOT / ".mutants"
+"""Which tests execute which line: measured anew when a file of the package or a test changed."""
+OTHERS: dict[type[ast.AST], str] = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.And: "or",
+    ast.Or: "and",
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "+",
+    ast.FloorDiv: "*",
+}
+SAME_EITHER_WAY = ("isinstance", "issubclass", "max", "min")
+"""Calls whose two arguments have no order, or only one that runs."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file: ``text[start:end]`` becomes `instead`."""
+
+    path: str
+    kind: str
+    line: int
+    last_line: int
+    start: int
+    end: int
+    instead: str
+
+    @cached_property
+    def text(self) -> str:
+        """The file as it is."""
+        return (ROOT / self.path).read_text("utf-8")
+
+    @property
+    def changed(self) -> str:
+        """The file with the change."""
+        return self.text[: self.start] + self.instead + self.text[self.end :]
+
+    @property
+    def diff(self) -> str:
+        """What changes, as a unified diff."""
+        before, after = self.text.splitlines(True), self.changed.splitlines(True)
+        return "".join(difflib.unified_diff(before, after, self.path, self.path, n=2))
+
+
+class Finder(ast.NodeVisitor):
+    """Finds what can be changed in one file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.text = (ROOT / path).read_text("utf-8")
+        self.found: list[Mutant] = []
+        lines = self.text.splitlines(True)
+        self.lines = [line.encode() for line in lines]
+        self.starts = [0]
+        for line in lines:
+            self.starts.append(self.starts[-1] + len(line))
+        self.visit(ast.parse(self.text))
+
+    def at(self, line: int, column: int) -> int:
+        """Offset in characters of a position that ast counts in bytes."""
+        return self.starts[line - 1] + len(self.lines[line - 1][:column].decode())
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Where a node stands."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self.at(node.lineno, node.col_offset)
+        return start, self.at(node.end_lineno, node.end_col_offset)
+
+    def add(
+        self, kind: str, node: ast.expr | ast.stmt, span: tuple[int, int], instead: str
+    ) -> None:
+        """Note a change."""
+        last = node.end_lineno or node.lineno
+        self.found.append(Mutant(self.path, kind, node.lineno, last, *span, instead))
+
+    def operator(
+        self, kind: str, node: ast.expr, left: ast.expr, op: ast.AST, right: ast.expr
+    ) -> None:
+        """The operator between two operands becomes another."""
+        if (other := OTHERS.get(type(op))) is None:
+            return
+        start, end = self.span(left)[1], self.span(right)[0]
+        between = self.text[start:end]
+        token = between.strip("() \n\t\\")
+        if "#" not in between and (found := between.find(token)) >= 0:
+            self.add(kind, node, (start + found, start + found + len(token)), other)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        operands = [node.left, *node.comparators]
+        for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
+            self.operator("comparison", node, left, op, right)
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        self.operator("boolean", node, node.values[0], node.op, node.values[1])
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        # a | b is as often a type as a set; text + text has no other operator
+        if not any(isinstance(side, ast.JoinedStr) for side in (node.left, node.right)):
+            self.operator("arithmetic", node, node.left, node.op, node.right)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not):
+            self.add("boolean", node, (self.span(node)[0], self.span(node.operand)[0]), "")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, bool):
+            self.add("constant", node, self.span(node), str(not node.value))
+        elif isinstance(node.value, int):
+            self.add("one more", node, self.span(node), str(node.value + 1))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        if len(node.args) == 2 and not starred and ast.unparse(node.func) not in SAME_EITHER_WAY:
+            first, second = (self.text[slice(*self.span(one))] for one in node.args)
+            if first != second:
+                start, end = self.span(node.args[0])[0], self.span(node.args[1])[1]
+                between = self.text[self.span(node.args[0])[1] : self.span(node.args[1])[0]]
+                self.add("order", node, (start, end), second + between + first)
+        self.generic_visit(node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Go on below, past annotations and what only a type checker reads."""
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list", "bases", "type_params"):
+                continue
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, ast.If) and "TYPE_CHECKING" in ast.dump(one.test):
+                    continue
+                if isinstance(one, ast.stmt):
+                    self.statement(node, one)
+                elif isinstance(one, ast.AST):
+                    self.visit(one)
+
+    def statement(self, parent: ast.AST, node: ast.stmt) -> None:
+        """A statement of a function may go; a docstring is nothing."""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return
+        inside = isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.If | ast.For)
+        if inside and isinstance(node, ast.Expr | ast.AugAssign | ast.Return | ast.Continue):
+            nothing = "return" if isinstance(node, ast.Return) else "pass"
+            if self.text[slice(*self.span(node))] != nothing and not is_yield(node):
+                self.add("statement", node, self.span(node), nothing)
+        self.visit(node)
+
+
+def is_yield(node: ast.stmt) -> bool:
+    """Whether a generator would become a function without this statement."""
+    return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node))
+
+
+class Lines:
+    """Which fast tests execute a line, from coverage's contexts."""
+
+    def __init__(self, file: Path) -> None:
+        self.data = coverage.CoverageData(str(file))
+        self.data.read()
+        self.files = {
+            Path(one).relative_to(ROOT).as_posix(): one for one in self.data.measured_files()
+        }
+        self.breadth: Counter[str] = Counter()
+        self.of: dict[str, dict[int, list[str]]] = {}
+        for path, name in self.files.items():
+            lines = self.data.contexts_by_lineno(name)
+            self.of[path] = {line: [one for one in tests if one] for line, tests in lines.items()}
+            for tests in self.of[path].values():
+                self.breadth.update(tests)
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests that execute one of the mutant's lines, the most specific first.
+
+        A line that runs when the module is imported belongs to every test of the module.
+        """
+        of = self.of.get(mutant.path, {})
+        lines = range(mutant.line, mutant.last_line + 1)
+        found = {one for line in lines for one in of.get(line, ())}
+        if not found and any(line in of for line in lines):
+            found = {one for tests in of.values() for one in tests}
+        return sorted(found, key=lambda one: (self.breadth[one], one))
+
+
+class Measuring:
+    """Plug-in of the measuring run: what a test executes is noted under its name."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Begin to measure, before a module of the package is imported."""
+        self.coverage = coverage.Coverage(
+            str(MAP / "part"), data_suffix=True, source=[str(ROOT / "tui")], config_file=False
+        )
+        self.coverage.start()
+        config.pluginmanager.register(self)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Note one test."""
+        self.coverage.switch_context(item.nodeid.partition("[")[0])
+        yield
+        self.coverage.switch_context("")
+
+    def pytest_unconfigure(self) -> None:
+        """Keep what was measured."""
+        self.coverage.stop()
+        self.coverage.save()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure in each worker of the measuring run."""
+    if hasattr(config, "workerinput"):
+        Measuring(config)
+
+
+def measured() -> Lines:
+    """The lines of the fast tests, measured now or taken from the last time."""
+    digest = hashlib.sha256()
+    for folder in ("tui", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    file = MAP / f"lines-{digest.hexdigest()[:16]}"
+    if not file.exists():
+        shutil.rmtree(MAP, ignore_errors=True)
+        MAP.mkdir()
+        print("measuring which fast tests execute which line", flush=True)
+        ran = run_tests(ROOT, "-m", "not slow", "-n", str(os.cpu_count() or 1), "-p", __spec__.name)
+        if ran.returncode:
+            shutil.rmtree(MAP)
+            print(ran.stdout)
+            sys.exit("tests.mutants: the fast tests fail without any change; mend them first")
+        whole = coverage.CoverageData(str(file))
+        for path in MAP.glob("part.*"):
+            part = coverage.CoverageData(str(path))
+            part.read()
+            whole.update(part)
+            path.unlink()
+        whole.write()
+    return Lines(file)
+
+
+def run_tests(
+    checkout: Path, *words: str, seconds: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run tests of a checkout, with the package that stands there.
+
+    A changed loop may never end, and take all memory meanwhile: each process has 8 GB at most.
+    """
+    bounded = ["sh", "-c", 'ulimit -v 8000000; exec "$@"', "sh"]
+    always = ["-q", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=ci"]
+    return subprocess.run(
+        [*bounded, sys.executable, "-m", "pytest", *always, *words],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+class Copies:
+    """Copies of this checkout, one a worker, in which a file may be changed."""
+
+    def __init__(self, count: int) -> None:
+        self.top = Path(tempfile.mkdtemp(prefix="mutants-"))
+        self.free: SimpleQueue[Path] = SimpleQueue()
+        left_out = shutil.ignore_patterns(".git", ".venv", ".mutants", ".*_cache", "__pycache__")
+        for number in range(count):
+            copy = self.top / str(number)
+            shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
+            self.free.put(copy)
+
+    def killer(self, mutant: Mutant, tests: list[str]) -> str:
+        """The test that noticed; empty if none did."""
+        copy = self.free.get()
+        file = copy / mutant.path
+        try:
+            file.write_text(mutant.changed, "utf-8")
+            first, others = tests[:SPECIFIC], tests[SPECIFIC:]
+            return failed(copy, first) or failed(copy, others)
+        finally:
+            file.write_text(mutant.text, "utf-8")
+            self.free.put(copy)
+
+
+def failed(copy: Path, tests: list[str]) -> str:
+    """Run tests in a copy; returns the first that failed, or what else went wrong."""
+    if not tests:
+        return ""
+    names = copy / ".names"
+    names.write_text("\n".join(tests))
+    try:
+        ran = run_tests(copy, "-x", f"@{names}", seconds=SECONDS)
+    except subprocess.TimeoutExpired:
+        return "time"
+    if not ran.returncode:
+        return ""
+    said = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return said[0].partition(" - ")[0] if said else f"exit status {ran.returncode}"
+
+
+def sample(paths: list[str], count: int, seed: int) -> list[Mutant]:
+    """So many mutants of the files below the paths, of all kinds alike."""
+    files = sorted(
+        file
+        for path in paths
+        for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
+    )
+    kinds: dict[str, list[Mutant]] = {}
+    for file in files:
+        for mutant in Finder(file.relative_to(ROOT).as_posix()).found:
+            kinds.setdefault(mutant.kind, []).append(mutant)
+    dice = random.Random(seed)
+    for mutants in kinds.values():
+        dice.shuffle(mutants)
+    chosen: list[Mutant] = []
+    while len(chosen) < count and any(kinds.values()):
+        chosen += [mutants.pop() for mutants in kinds.values() if mutants]
+    return chosen[:count]
+
+
+def main() -> int:
+    """Try mutants; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("--seed", type=int, default=1, help="which sample is taken")
+    parser.add_argument("--count", type=int, default=50, help="how many changes are tried")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="folders or files of tui/")
+    given = parser.parse_args()
+    paths = [one.rstrip("/") for one in given.paths] or FOLDERS
+    if missing := [one for one in paths if not (ROOT / one).exists()]:
+        parser.error(f"there is no {missing[0]} here")
+    lines = measured()
+    mutants = sample(paths, given.count, given.seed)
+    workers = os.cpu_count() or 1
+    copies = Copies(workers)
+    noticed = 0
+    survivors: list[Mutant] = []
+
+    def tried(mutant: Mutant) -> tuple[Mutant, str, int]:
+        tests = lines.tests(mutant)
+        return mutant, copies.killer(mutant, tests), len(tests)
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            for mutant, killer, tests in pool.map(tried, mutants):
+                verdict = f"noticed by {killer}" if killer else f"SURVIVED {tests} tests"
+                print(f"{mutant.path}:{mutant.line} {mutant.kind}: {verdict}", flush=True)
+                noticed += bool(killer)
+                if not killer:
+                    survivors.append(mutant)
+    finally:
+        shutil.rmtree(copies.top, ignore_errors=True)
+    for mutant in survivors:
+        print(f"\n{mutant.diff}", end="")
+    print(f"\n{noticed} of {len(mutants)} changes noticed", flush=True)
+    return 0 if noticed >= ENOUGH * len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""A server that streams one very large patch, and that patch."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import threading
+import time
+
+from aiohttp import WSMsgType, web
+
+from tui.cli.bench_screen import replay_events
+from tui.cli.bench_screen.replay_text import Wanted
+from tui.cli.bench_screen.server import Sent, paced
+
+DELTA_CHARS, DELTAS_S = 400, 200
+"""What streams: about 20,000 tokens a second."""
+
+
+def made(hunks: int, files: int) -> tuple[dict[str, str], dict[str, str], str]:
+    """Texts by their paths, what they become, and the patch."""
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    parts: list[str] = []
+    each = hunks // files
+    for number in range(files):
+        path, rows = f"f{number:02}.txt", range(1, each * 2, 2)
+        before[path] = "".join(f"line {row}\n" for row in range(each * 2))
+        after[path] = "".join(f"line {row - 1}\nnew {row}\n" for row in rows)
+        sections = (f"@@\n line {row - 1}\n-line {row}\n+new {row}\n" for row in rows)
+        parts += [f"*** Update File: {path}\n", *sections]
+    return before, after, f"*** Begin Patch\n{''.join(parts)}*** End Patch\n"
+
+
+class PatchServer:
+    """Answers the first request with the patch, all others with a word; in a thread of its own."""
+
+    def __init__(self, patch: str) -> None:
+        self.port = 0
+        self.ended = threading.Event()
+        """All of the patch was sent."""
+        self._deltas = [patch[at : at + DELTA_CHARS] for at in range(0, len(patch), DELTA_CHARS)]
+        self._numbers = itertools.count(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+        ready = threading.Event()
+        threading.Thread(target=asyncio.run, args=(self._serve(ready),), daemon=True).start()
+        ready.wait()
+
+    async def _serve(self, ready: threading.Event) -> None:
+        application = web.Application()
+        application.router.add_get("/v1/responses", self._socket)
+        runner = web.AppRunner(application, access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        self.port = runner.addresses[0][1]
+        ready.set()
+        await asyncio.Event().wait()
+
+    async def _socket(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse(compress=False, max_msg_size=1 << 28)
+        await socket.prepare(request)
+        transport, sent = request.transport, Sent("websocket", 0.0)
+        assert transport is not None
+        async for message in socket:
+            heard = json.loads(message.data) if message.type is WSMsgType.TEXT else {}
+            if heard.get("type") != "response.create":
+                sent.stopped_s = time.monotonic()
+            elif heard.get("generate") is False:
+                transport.write(replay_events.warm_up(900))
+            else:
+                sent = Sent("websocket", time.monotonic())
+                task = asyncio.create_task(self._answer(transport, sent))
+                self._tasks.add(task)
+        return socket
+
+    async def _answer(self, transport: asyncio.WriteTransport, sent: Sent) -> None:
+        number = next(self._numbers)
+        deltas = self._deltas if number == 1 else ["Done."]
+        kind = "edit" if number == 1 else "text"
+        answer = replay_events.response(deltas, number, kind, replay_events.frame)
+        transport.write(answer.head)
+        await paced(transport, answer, Wanted(DELTAS_S, len(deltas), number), sent)
+        transport.write(answer.stopped if sent.stopped_s else answer.tail)
+        self.ended.set()
