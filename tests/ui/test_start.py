@@ -35,8 +35,8 @@ async def test_right_after_the_first_paint_the_rest_is_loaded() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
         assert theme.active().name in app.available_themes
+        await until(pilot, lambda: set(theme.theme_names()) <= set(app.available_themes))
         await until(pilot, lambda: gc.get_threshold() == (1000, 10, 1000))
-        assert set(theme.theme_names()) <= set(app.available_themes)
         app.theme = "paper"
         await until(pilot, lambda: theme.active().name == "paper")
 
