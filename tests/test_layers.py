@@ -81,7 +81,7 @@ def test_what_needs_no_screen_loads_none(tmp_path: Path) -> None:
 
 
 def test_commands_without_a_screen_load_no_textual(tmp_path: Path) -> None:
-    commands = ("exec", "apply", "bridge", "doctor", "bench")
+    commands = ("exec", "apply", "bridge", "doctor")
     runs = "\n".join(f"run([{command!r}, '--help'])" for command in commands)
     assert "textual" not in loaded_by(f"from tui.cli.main import run\n{runs}", home=tmp_path)
 

@@ -63,6 +63,7 @@ TOO_DEEP = {
     "tui.ui.screens.workbench_keys.WorkbenchKeys": 3,
 }
 IN_SEVERAL_MODULES = {
+    "tui.core.edits.hunk.Stand",
     "tui.bridge.upstream.dialling.Spare",
     "tui.core.edits.deciding.reviewing.Reviewing",
     "tui.core.edits.sections.diff_section.DiffSection",

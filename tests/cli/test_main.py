@@ -73,6 +73,7 @@ def test_a_wrong_command_line_is_one_sentence(capsys: pytest.CaptureFixture[str]
     for arguments, says in (
         (["exce"], "did you mean 'exec'?"),
         (["doctr", "--json"], "did you mean 'doctor'?"),
+        (["bench", "ui", "--quick"], "python -m tests.benchmarks ui|stream|edit|transport|bridge"),
         (["exec", "--jsn", "hi"], "'--json'"),
         (["apply", "--cutt"], "'--cut'"),
         (["--fats", "m"], "'--fast'"),

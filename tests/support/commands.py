@@ -16,6 +16,7 @@ from tests.support.sources import ROOT
 from tui.cli.main import run
 
 DUETTO = (sys.executable, "-m", "tui.cli")
+BENCH = (sys.executable, "-m", "tests.benchmarks")
 _OURS = ("DUETTO_", "OPENAI_", "XAI_", "ANTHROPIC_", "PYTEST_")
 
 
@@ -35,6 +36,7 @@ class Duetto:
     """Runs the command in its turn: ``setpriv ...``, ``sh -c ...``."""
     given: dict[str, str | None] = field(default_factory=dict)
     """Variables on top; None: not set."""
+    command: Sequence[str] = DUETTO
 
     def run(
         self, *arguments: str | bytes | Path, stdin: bytes = b"", timeout_s: float = 60
@@ -44,7 +46,7 @@ class Duetto:
         for name in (name for name, value in self.given.items() if value is None):
             environment.pop(name, None)
         return subprocess.run(
-            [*self.prefix, *DUETTO, *arguments],
+            [*self.prefix, *self.command, *arguments],
             cwd=self.folder,
             env=environment,
             input=stdin,

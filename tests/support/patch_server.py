@@ -10,9 +10,9 @@ import time
 
 from aiohttp import WSMsgType, web
 
-from tui.cli.bench_screen import replay_events
-from tui.cli.bench_screen.replay_text import Wanted
-from tui.cli.bench_screen.server import Sent, paced
+from tests.benchmarks.screen import replay_events
+from tests.benchmarks.screen.replay_text import Wanted
+from tests.benchmarks.screen.server import Sent, paced
 
 DELTA_CHARS, DELTAS_S = 400, 200
 """What streams: about 20,000 tokens a second."""

@@ -20,7 +20,7 @@ import click
 import tui
 from tui.cli import interrupts, line_mode, logfile, streams
 from tui.core.inert_text import inert
-from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError
+from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError, UsageError
 from tui.settings import Paths
 
 log = logging.getLogger("tui.cli")
@@ -38,7 +38,6 @@ COMMANDS = {
     "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),
     "theme": ("tui.cli.theme:theme_command", "List the themes, check your own, copy one."),
     "doctor": ("tui.cli.doctor:doctor_command", "Check the set-up and say what to do."),
-    "bench": ("tui.cli.bench:bench_command", "Measure what duetto promises, on this machine."),
 }
 """Name -> where the command is, and its line in ``--help`` (which so imports none of them)."""
 DEFAULT = "open"
@@ -49,6 +48,12 @@ _WITH_VALUE = frozenset(
     {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
 )
 _WITHOUT_VALUE = frozenset({"--debug", "--linear"})
+_BENCH = "bench"
+_MOVED = (
+    "the measurements are no part of the program any more: in a checkout, pip install -e '.[bench]'"
+    " and python -m tests.benchmarks ui|stream|edit|transport|bridge"
+)
+"""What `duetto bench` says."""
 _COLLECT_AFTER = (150_000, 20, 100)
 """Python's 700 collects garbage hundreds of times while modules are imported, and finds hardly
 any: that is a tenth of the time to the first paint, which makes 70,000 objects. The app sets its
@@ -87,7 +92,7 @@ def with_command(args: Sequence[str]) -> list[str]:
     """The arguments with the command's name first.
 
     Shared options may stand before the command (``duetto --fast M exec ...``); a first word that
-    is neither a command nor a path, but nearly a command, raises UsageError.
+    is neither a command nor a path, but nearly a command, raises click's UsageError.
     """
     if args and args[0] in ("--help", "-h", "--version"):
         return list(args)
@@ -101,6 +106,8 @@ def with_command(args: Sequence[str]) -> list[str]:
         else:
             break
     word = args[at] if at < len(args) else ""
+    if word == _BENCH:
+        raise UsageError(_MOVED)
     if word in COMMANDS:
         return [word, *args[:at], *args[at + 1 :]]
     near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, 0.7)

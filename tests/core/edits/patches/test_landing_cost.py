@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
+from tests.benchmarks.edit import core_costs, samples
+from tests.benchmarks.edit.samples import FORMATS, Change
+from tests.benchmarks.screen.replay_text import EDITED
 from tests.support.tables import each
-from tui.cli.bench_edit import core_costs, samples
-from tui.cli.bench_edit.samples import FORMATS, Change
-from tui.cli.bench_screen.replay_text import EDITED
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.patches.landing import Landing
 

@@ -1,0 +1,158 @@
+"""From what was seen and sent to figures; the names of all figures, with their units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.benchmarks.screen import stamps
+from tests.benchmarks.screen.picture import Picture
+from tests.benchmarks.screen.replay_text import MARK_TOKENS
+from tests.benchmarks.screen.stamps import Stamp
+from tests.benchmarks.screen.stand import BEHIND_S, Played, Sent
+
+LAG_P50, LAG_P95, LAG_MAX = "paint lag p50 ms", "paint lag p95 ms", "paint lag max ms"
+"""From the time at which a mark is due on the wire to that at which it is on the screen."""
+DRAIN = "drain ms"
+"""From the server's last token to the painted end of the text."""
+CPU = "CPU s per 1,000 tokens"
+"""Of the client and all that it started, from Enter to the painted end."""
+PAINTED = "tokens/s painted"
+"""All tokens, by the time from the first one sent to the last one painted."""
+UPDATES, BYTES = "screen updates per s", "terminal bytes per token"
+KEY_P50, KEY_P95, KEY_MAX = "key echo p50 ms", "key echo p95 ms", "key echo max ms"
+"""From a key in the prompt to its character on the screen, while an answer streams."""
+KEYS = "keys echoed %"
+EDITOR_KEY_P50, EDITOR_KEY_P95 = "editor key echo p50 ms", "editor key echo p95 ms"
+"""The same of a key in an open file."""
+ESC_KEY = "Esc pressed to recognised ms"
+ESC_WIRE, ESC_FROZEN = "Esc recognised to wire ms", "Esc recognised to frozen ms"
+ESC_STILL = "Esc recognised to still ms"
+"""Still: the first frame after the freeze is written, so the text on the screen stays."""
+PRESS_WIRE, PRESS_STILL = "Esc pressed to wire ms", "Esc pressed to last new text ms"
+"""As seen from outside: what the server hears, what the screen shows."""
+FIRST_PAINT, FIRST_KEY, START_CPU = "first paint ms", "first key echoed ms", "start CPU s"
+IDLE_CPU, IDLE_SOON = "idle CPU %", "idle CPU behind the first key %"
+"""Of one core: once all is done, and in the two seconds after the first key's echo."""
+RSS_START, RSS_LONG = "memory after start MB", "memory after a long session MB"
+BLOCK_P95, BLOCK_MAX = "loop block p95 ms", "loop block max ms"
+"""How late the event loop comes to its turns while a patch streams into a coloured file."""
+LANDING_P95, LANDED = "landing lag p95 ms", "landing drain ms"
+"""As paint lag and drain, of the patch's lines in the editor."""
+
+Found = Iterator[tuple[str, float | None]]
+
+
+def percentile(values: Sequence[float], share: float) -> float | None:
+    """The value that so large a share does not exceed; None of nothing."""
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))] if ranked else None
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    """Seconds as ms."""
+    return None if seconds is None else seconds * 1000
+
+
+def stream(played: Played) -> Found:
+    """Of an answer that was watched from its first token to its end."""
+    lags, drain_s = lags_s(played), _drain_s(played)
+    yield LAG_P50, milliseconds(percentile(lags, 0.5))
+    yield LAG_P95, milliseconds(percentile(lags, 0.95))
+    yield LAG_MAX, milliseconds(max(lags, default=None))
+    yield DRAIN, milliseconds(drain_s)
+    first_s, last_s = played.sent.first_s, played.sent.last_s
+    if drain_s is None or first_s is None or last_s is None:
+        return
+    end_s = last_s + drain_s
+    tokens = played.sent.tokens
+    yield CPU, _cpu_until(played, end_s + BEHIND_S) / tokens * 1000
+    yield PAINTED, (tokens - 1) / max(1e-3, end_s - first_s)
+    shown = [at_s for at_s in played.picture.changes_s if first_s <= at_s <= end_s]
+    yield UPDATES, len(shown) / max(1e-3, end_s - first_s)
+    yield BYTES, played.written_bytes / tokens
+
+
+def lags_s(played: Played) -> list[float]:
+    """Of each mark: it counts as painted when it, or one behind it, is on the screen."""
+    first_s, rate = played.sent.first_s, played.asked.rate
+    if first_s is None:
+        return []
+    lags, painted = [], iter(played.picture.marks)
+    at_s, reached = next(painted, (0.0, -1))
+    for number in marks_of(played):
+        while reached < number:
+            at_s, reached = next(painted, (0.0, 1 << 30))
+        if reached == 1 << 30:
+            break
+        lags.append(at_s - first_s - (number + MARK_TOKENS - 1) / rate)
+    return lags
+
+
+def marks_of(played: Played) -> list[int]:
+    """The marks of an answer, as they were sent."""
+    from tests.benchmarks.screen.replay_text import pieces
+
+    text = "".join(pieces(played.asked)[: played.sent.tokens])
+    return [int(number) for number in played.asked.mark.findall(text)]
+
+
+def keys(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
+    """Of keys: when each was pressed, and what then stands in the prompt."""
+    found = echoes(pressed, picture)
+    yield KEY_P50, milliseconds(percentile(found, 0.5))
+    yield KEY_P95, milliseconds(percentile(found, 0.95))
+    yield KEY_MAX, milliseconds(max(found, default=None))
+    yield KEYS, 100 * len(found) / len(pressed) if pressed else None
+
+
+def keys_in_editor(pressed: Sequence[tuple[float, str]], picture: Picture) -> Found:
+    """The same of keys in an open file."""
+    found = echoes(pressed, picture)
+    yield EDITOR_KEY_P50, milliseconds(percentile(found, 0.5))
+    yield EDITOR_KEY_P95, milliseconds(percentile(found, 0.95))
+
+
+def echoes(pressed: Sequence[tuple[float, str]], picture: Picture) -> list[float]:
+    """Seconds from each key to the text that it makes, of those that were seen."""
+    return [picture.seen[text] - at_s for at_s, text in pressed if text in picture.seen]
+
+
+def esc(pressed_s: float, sent: Sent, picture: Picture, trace: Sequence[Stamp]) -> Found:
+    """Of one Esc; what only the trace tells is None without one."""
+    if sent.stopped_s is not None:
+        yield PRESS_WIRE, milliseconds(sent.stopped_s - pressed_s)
+    later = [at_s for at_s, _ in picture.marks if at_s >= pressed_s]
+    yield PRESS_STILL, milliseconds(max(later) - pressed_s if later else 0.0)
+    press = stamps.press(trace, pressed_s)
+    if press.key_s is None:
+        return
+    yield ESC_KEY, milliseconds(press.key_s - pressed_s)
+    for name, at_s in (
+        (ESC_WIRE, press.wire_s),
+        (ESC_FROZEN, press.frozen_s),
+        (ESC_STILL, max(later, default=press.key_s) if later else press.key_s),
+    ):
+        if at_s is not None:
+            yield name, milliseconds(max(0.0, at_s - press.key_s))
+
+
+def edit(played: Played, trace: Sequence[Stamp]) -> Found:
+    """Of a patch that streams into a file."""
+    yield LANDING_P95, milliseconds(percentile(lags_s(played), 0.95))
+    yield LANDED, milliseconds(_drain_s(played))
+    first_s, last_s = played.sent.first_s, played.sent.last_s
+    if first_s is not None and last_s is not None:
+        late_ms = stamps.late_ms(trace, first_s, last_s)
+        yield BLOCK_P95, percentile(late_ms, 0.95)
+        yield BLOCK_MAX, max(late_ms, default=None)
+
+
+def _drain_s(played: Played) -> float | None:
+    end_s, last_s = played.picture.seen.get(played.asked.end), played.sent.last_s
+    return None if end_s is None or last_s is None else max(0.0, end_s - last_s)
+
+
+def _cpu_until(played: Played, end_s: float) -> float:
+    samples = played.cpu_samples
+    until = next((used for at_s, used in samples if at_s >= end_s), samples[-1][1])
+    return until - samples[0][1]
