@@ -24,7 +24,6 @@ IN_CYCLES = {
     "tui.effects.wire.link tui.effects.wire.pulse",
     "tui.ui.editor.sight tui.ui.editor.view",
     "tui.ui.guide.guide tui.ui.screens.workbench_panes",
-    "tui.ui.highlight.incremental tui.ui.highlight.runs",
 }
 """Modules that import each other today, most for types only: the list may only shrink."""
 

@@ -23,8 +23,7 @@ from tests.support.colour_samples import (
 )
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, LineChange
-from tui.ui.highlight.batches import hunks
-from tui.ui.highlight.colours import BufferColours
+from tui.ui.highlight.colours import BufferColours, hunks
 from tui.ui.highlight.languages import Language
 
 SEEDS = 1

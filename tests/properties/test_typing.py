@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace
 from tui.core.text.buffer import Position, plain_text
-from tui.ui.editor import auto_indent, line_changes
+from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle
 from tui.ui.editor.keys import CHANGES, MOVES
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
-from tui.ui.finding.pattern import Query
 from tui.ui.finding.replacing import replace_all
+from tui.ui.finding.search import Query
 
 TEXTS = st.text("ab(){}[]:# \t\n\r\u0301\U0001f469\u200d漢", max_size=60)
 PATHS = st.sampled_from(["a.py", "a.js", "a.html", "a.md", "noname"])
@@ -54,9 +54,9 @@ class Hand:
         if kind == 3:
             return insert(cursor, chance.choice(PASTED), "paste")
         if kind == 4:
-            lines = (line_changes.duplicate, line_changes.cut, line_changes.delete_lines)
+            lines = (changes.duplicate, changes.cut, changes.delete_lines)
             step = chance.choice([-1, 1])
-            some = chance.choice([*lines, lambda one: line_changes.move(one, step)])
+            some = chance.choice([*lines, lambda one: changes.move(one, step)])
             return some(cursor)
         if kind == 5:
             return toggle(cursor, chance.choice([HASH, C_BLOCK, MARKUP]))

@@ -12,10 +12,9 @@ from contextlib import suppress
 from tui.cli.finding import Finding
 from tui.cli.terminal_choices import facts_for
 from tui.settings import NotifySettings, ScreenSettings
-from tui.ui.terminal.facts import TerminalFacts
+from tui.ui.terminal.facts import Replies, TerminalFacts
 from tui.ui.terminal.input_stream import InputStream
 from tui.ui.terminal.notifying import way
-from tui.ui.terminal.replies import Replies
 
 ANSWER_S = 0.4
 """So long the terminal is waited for: also one at the other end of a slow line."""

@@ -27,9 +27,8 @@ from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import shown
 from tui.ui.screens.workbench import Workbench
 from tui.ui.sheets import at_start, behind
-from tui.ui.terminal.ending_signals import ENDING
 from tui.ui.terminal.notifying import Moment
-from tui.ui.terminal.terminal_app import TerminalApp
+from tui.ui.terminal.terminal_app import ENDING, TerminalApp
 from tui.ui.theming.wardrobe import Wardrobe
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
@@ -173,7 +172,7 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Onto the clipboard: duetto's own, the terminal's, and the desktop's if it is here."""
-        from tui.ui.terminal.clipboard import copying, too_long
+        from tui.ui.terminal.notifying import copying, too_long
 
         self._clipboard = text
         asking = copying(text, os.environ)

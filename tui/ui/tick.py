@@ -15,7 +15,7 @@ from contextvars import Context, copy_context
 from time import thread_time
 
 from tui.core.stamping import Stamp, no_stamp
-from tui.ui.painting.faults import HandedOn
+from tui.ui.painting.screen import HandedOn
 
 FRAME_S = 1 / 60
 _WAIT_S = 0.001

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.cells import copied
+from tui.ui.editor.cursor import word_after, word_before
 from tui.ui.editor.newlines import Newlines
-from tui.ui.editor.words import word_after, word_before
 
 
 def test_what_is_copied_can_be_encoded() -> None:

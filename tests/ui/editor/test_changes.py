@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.fake_session import FakeWorkspace
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
-from tui.ui.editor import auto_indent, changes, line_changes
+from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
@@ -72,9 +72,9 @@ def backspace(cursor: Cursor) -> changes.Typing:
         ("a\nb", changes.delete, [(0, 1)], "ab"),
         ("one two", changes.delete_word_left, [(0, 7)], "one "),
         ("one two", changes.delete_word_right, [(0, 3)], "one"),
-        ("a\nb\nc", line_changes.delete_lines, [(1, 0)], "a\nc"),
-        ("a\nb", line_changes.delete_lines, [(1, 0)], "a"),
-        ("a", line_changes.delete_lines, [(0, 1)], ""),
+        ("a\nb\nc", changes.delete_lines, [(1, 0)], "a\nc"),
+        ("a\nb", changes.delete_lines, [(1, 0)], "a"),
+        ("a", changes.delete_lines, [(0, 1)], ""),
     ],
 )
 def test_keys(text: str, key: Key, ends: list[Position], result: str) -> None:
@@ -93,7 +93,7 @@ def test_moving_only_reorders(lines: list[str], ends: list[int], steps: list[int
     view.cursor.select((min(ends), 0), (max(ends), 1))
     before = view.cursor.selected_text
     for step in steps:
-        typing = line_changes.move(view.cursor, step)
+        typing = changes.move(view.cursor, step)
         if typing.replacements:
             typist.make(workspace, view, typing, 0.0)
         assert sorted(view.buffer.lines) == sorted(lines)

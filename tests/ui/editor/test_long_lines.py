@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.support.tables import each
-from tui.ui.editor.cells import LineCells, line_width
-from tui.ui.editor.long_lines import LongCells
+from tui.ui.editor.cells import LineCells, LongCells, line_width
 
 FAMILY = "👩\u200d👩\u200d👧"
 PIECES = (

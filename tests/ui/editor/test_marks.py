@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from tests.support.fake_session import FakeWorkspace
 from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.ui.editor.marks import Landmarks
+from tui.ui.editor.overview import Landmarks, overview_cells
 from tui.ui.editor.overview import Mark as Cell
-from tui.ui.editor.overview import overview_cells
 from tui.ui.editor.paint import Row
 from tui.ui.editor.rail import Said, Spot, lay_over
 from tui.ui.editor.view import View

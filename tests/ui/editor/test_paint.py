@@ -14,9 +14,8 @@ from tui.core.text.buffer import Buffer
 from tui.ui import theme
 from tui.ui.editor.cells import LONG, LineCells
 from tui.ui.editor.paint import Frame, Overlay, Painter, Row, gutter_width
-from tui.ui.editor.slices import Slice, overlays_in, slices, spans_in
 from tui.ui.editor.view import View
-from tui.ui.editor.wrapping import Layout
+from tui.ui.editor.wrapping import Layout, Slice, overlays_in, slices, spans_in
 from tui.ui.highlight.lines import Spans
 
 PALETTE = theme.read_theme(theme.DEFAULT_THEME)

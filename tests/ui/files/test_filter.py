@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.ui.files.filter import MOST_FOUND, PathIndex
+from tui.ui.files.tree_rows import MOST_FOUND, PathIndex
 
 
 def test_the_count_is_bounded() -> None:

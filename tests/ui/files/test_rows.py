@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.core.folder_entry import FolderEntry, summed
-from tui.ui.files.rows import MOST_IN_FOLDER, Tree
+from tui.ui.files.tree_rows import MOST_IN_FOLDER, Tree
 
 ROOT = [
     FolderEntry("build", "folder", ignored=True),

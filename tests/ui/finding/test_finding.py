@@ -14,8 +14,7 @@ from tui.core.text.buffer import Buffer
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.view import View
 from tui.ui.finding.find_bar import parse_place
-from tui.ui.finding.outline import symbols
-from tui.ui.finding.outline_screen import OutlineScreen
+from tui.ui.finding.outline import OutlineScreen, symbols
 
 LINES = "one two\nTwo twofold\n\nthree two\n"
 

@@ -14,9 +14,8 @@ from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
-from tui.ui.finding.pattern import MOST_IN_LINE, Query
 from tui.ui.finding.replacing import AllReplaced, Marked, replace_all, replace_one
-from tui.ui.finding.search import Match, Search
+from tui.ui.finding.search import MOST_IN_LINE, Match, Query, Search
 
 TEXT = "Cat cat\ncatcat\nİ cat\n"
 

@@ -20,11 +20,9 @@ from textual.strip import Strip
 from tests.support.scripted_app import exercise, running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.painting.codes import row_bytes
+from tui.ui.painting.frames import Parts, Whole, update_bytes
 from tui.ui.painting.glyphs import Glyphs
-from tui.ui.painting.ink import Ink, ink
-from tui.ui.painting.steady import steady_bytes
-from tui.ui.painting.update import Parts, Whole, update_bytes
+from tui.ui.painting.ink import Ink, ink, row_bytes, steady_bytes
 from tui.ui.signs import SIGNS
 
 COLOURS = st.sampled_from(

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.painting import codes, picture, steady
+from tui.ui.painting import ink, screen
 from tui.ui.painting import screen as painting
 from tui.ui.painting.ink import Ink
 
@@ -52,7 +52,7 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
     """A terminal of 120 x 36 under the app."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
-    write = codes.row_bytes
+    write = ink.row_bytes
 
     def anew(segments: Iterable[Segment], ink: Ink) -> str:
         """A style keeps the codes for the first terminal it was written to: another test's."""
@@ -62,7 +62,7 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
         return write(row, ink)
 
     first_seen: dict[int, Strip] = {}
-    bytes_of = steady.steady_bytes
+    bytes_of = ink.steady_bytes
 
     def unknown(strip: Strip, x: int) -> str:
         """A strip keeps its bytes, and some strips are kept from test to test."""
@@ -71,8 +71,8 @@ def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
             strip._render_cache = None
         return bytes_of(strip, x)
 
-    monkeypatch.setattr(steady, "row_bytes", anew)
-    monkeypatch.setattr(picture, "steady_bytes", unknown)
+    monkeypatch.setattr(ink, "row_bytes", anew)
+    monkeypatch.setattr(screen, "steady_bytes", unknown)
     found = Glass(120, 36)
     monkeypatch.setattr(painting, "write_frame", found.take)
     return found

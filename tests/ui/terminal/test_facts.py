@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.ui.terminal.facts import TerminalFacts, Wishes, find
-from tui.ui.terminal.replies import Replies
+from tui.ui.terminal.facts import Replies, TerminalFacts, Wishes, find
 
 XTERM = {"TERM": "xterm-256color", "LANG": "en_GB.UTF-8"}
 

@@ -7,8 +7,7 @@ import pytest
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.ui.terminal.clipboard import MOST_BYTES, copying, too_long
-from tui.ui.terminal.notifying import Choices, Herald, Moment, way
+from tui.ui.terminal.notifying import MOST_BYTES, Choices, Herald, Moment, copying, too_long, way
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
 

@@ -17,12 +17,12 @@ from textual.timer import Timer
 
 from tui.core.text.buffer import Position
 from tui.ui import theme
-from tui.ui.editor.marks import Landmarks
+from tui.ui.editor.overview import Landmarks
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.slices import measure_on
 from tui.ui.editor.slow_pen import CALM_STEP_S, STEP_S, SlowPen
 from tui.ui.editor.view import View
+from tui.ui.editor.wrapping import measure_on
 from tui.ui.widgets.painted import Painted
 
 _IDLE_S = 0.03

@@ -13,7 +13,7 @@ from textual import events
 
 from tui.core.edits.workspace import undo_stopped, undo_waits
 from tui.errors import EditRefused
-from tui.ui.editor import auto_indent, changes, line_changes
+from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.editor.cells import copied
@@ -120,19 +120,19 @@ class Editor(EditorCanvas):
         view = self.view
         if view is None or not (cut or view.cursor.selection):
             return False
-        text = self.selected_text or copied(line_changes.whole_lines(view.cursor))
+        text = self.selected_text or copied(changes.whole_lines(view.cursor))
         self.typist.cut_line = "" if view.cursor.selection else text
         if text:
             self.app.copy_to_clipboard(text)
         if cut:
-            self.change(line_changes.cut(view.cursor))
+            self.change(changes.cut(view.cursor))
         return True
 
     def paste(self, text: str) -> None:
         """Insert text as one edit, as it is; a line that was cut goes above the cursor's."""
         if self.view is not None and text:
             whole = text == self.typist.cut_line
-            paste = line_changes.insert_above if whole else changes.insert
+            paste = changes.insert_above if whole else changes.insert
             self.change(paste(self.view.cursor, text, "paste"))
 
     def jump_to_partner(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tui.ui.editor import auto_indent, changes, line_changes
+from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.cursor import Cursor
 
 Move = Callable[[Cursor, int, bool], None]
@@ -85,7 +85,7 @@ CHANGES: dict[str, Change] = {
     "ctrl+k": lambda cursor, indent: changes.delete_to_line_end(cursor),
     "ctrl+u": lambda cursor, indent: changes.delete_to_line_start(cursor),
     "super+backspace": lambda cursor, indent: changes.delete_to_line_start(cursor),
-    "ctrl+shift+k": lambda cursor, indent: line_changes.delete_lines(cursor),
+    "ctrl+shift+k": lambda cursor, indent: changes.delete_lines(cursor),
     "ctrl+enter": auto_indent.line_below,
     "ctrl+shift+enter": auto_indent.line_above,
 }

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tui.core.text.buffer import Buffer, Mark, Position
-from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.words import word_at
+from tui.ui.editor.cursor import Cursor, word_at
 
 DOUBLE_CLICK_S = 0.45
 WHEEL_LINES = 3

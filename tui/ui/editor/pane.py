@@ -9,7 +9,7 @@ from textual import on
 from tui.core.edits.telling.progress import landing_number
 from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
-from tui.ui.editor import line_changes
+from tui.ui.editor import changes
 from tui.ui.editor.tabs import Tabs
 from tui.ui.files.pane import EditorTree
 from tui.ui.finding.finding import EditorFinding
@@ -68,12 +68,12 @@ class EditorPane(EditorFinding, EditorTree):
     def action_duplicate(self) -> None:
         """Put a copy behind the lines, or behind what is selected in one."""
         if (view := self.editor.view) is not None:
-            self.editor.change(line_changes.duplicate(view.cursor))
+            self.editor.change(changes.duplicate(view.cursor))
 
     def action_move_lines(self, step: int) -> None:
         """Move the lines up or down."""
         if (view := self.editor.view) is not None:
-            self.editor.change(line_changes.move(view.cursor, step))
+            self.editor.change(changes.move(view.cursor, step))
 
     def action_toggle_comment(self) -> None:
         """Make the lines comments, or take the signs off again."""
@@ -93,7 +93,7 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_outline(self) -> None:
         """Go to a symbol of this file; the editor shows each one that is moved to."""
-        from tui.ui.finding.outline_screen import OutlineScreen
+        from tui.ui.finding.outline import OutlineScreen
 
         editor = self.editor
         if (view := editor.view) is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tui.core.text.buffer import Position
 from tui.ui.editor.paint import Overlay, Row
-from tui.ui.editor.slices import Slice, overlays_in, slices, spans_in
+from tui.ui.editor.wrapping import Slice, overlays_in, slices, spans_in
 
 if TYPE_CHECKING:
     from tui.ui.editor.view import View

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from tui.core.folder_entry import GitState
 from tui.ui import theme
 from tui.ui.editor.tabs import UNSAVED
-from tui.ui.files.rows import TreeRow
+from tui.ui.files.tree_rows import TreeRow
 from tui.ui.rows import clip, one_line
 
 _INDENT = 2

@@ -12,9 +12,9 @@ from textual.message import Message
 
 from tui.engine.notices import Notices
 from tui.ui.editor.session import EditorSession
-from tui.ui.files.filter import PathIndex, best, filtered
 from tui.ui.files.loading import ListedTree
 from tui.ui.files.paint import Marks
+from tui.ui.files.tree_rows import PathIndex, best, filtered
 from tui.ui.keymap import bindings
 
 _WHEEL_LINES = 3

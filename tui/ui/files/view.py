@@ -8,7 +8,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from tui.ui.files.paint import Marks, header_strip, row_strip
-from tui.ui.files.rows import Tree, TreeRow
+from tui.ui.files.tree_rows import Tree, TreeRow
 from tui.ui.widgets.painted import Painted
 
 

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.ui.finding.pattern import Query
+from tui.ui.finding.search import Query
 from tui.ui.widgets.field import Field
 
 Mode = Literal["find", "replace", "line"]

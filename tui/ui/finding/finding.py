@@ -17,8 +17,7 @@ from tui.ui.editor.editor import Editor
 from tui.ui.editor.files import EditorFiles
 from tui.ui.editor.view import View
 from tui.ui.finding.find_bar import FindBar
-from tui.ui.finding.pattern import Query
-from tui.ui.finding.search import Search
+from tui.ui.finding.search import Query, Search
 
 if TYPE_CHECKING:
     from tui.ui.finding.replacing import AllReplaced

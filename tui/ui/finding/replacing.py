@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.changes import Replacement, Typing, as_in
-from tui.ui.finding.pattern import MOST_IN_LINE, TOO_SLOW, Pattern, Span
-from tui.ui.finding.search import Search
+from tui.ui.finding.search import MOST_IN_LINE, TOO_SLOW, Pattern, Search, Span
 
 GROUP = "replace"
 """The undo group's kind."""

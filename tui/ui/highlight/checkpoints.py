@@ -4,8 +4,10 @@ A `RegexLexer` knows only a position and a stack of states. Its loop is repeated
 it starts from both and reports the stack whenever a match ended exactly at a line start. The
 loop is put *below* the lexer in the method resolution order, so lexers that post-process
 their tokens through ``super()`` work unchanged; those that call ``RegexLexer`` by name get a
-copy of that one method with the name bound to the loop. An `ExtendedRegexLexer` knows what its
-context holds besides; that is part of its state (`contexts`).
+copy of that one method with the name bound to the loop.
+
+The state of an `ExtendedRegexLexer` is all that its context holds: YAML keeps indentation levels
+there, Ruby open heredocs. Where that is no plain value (a match) the line has no state.
 """
 
 from __future__ import annotations
@@ -17,12 +19,122 @@ from itertools import islice
 from types import CellType, FunctionType
 from typing import Any, Protocol, cast
 
-from pygments.lexer import DelegatingLexer, ExtendedRegexLexer, Lexer, RegexLexer, RegexLexerMeta
-from pygments.token import Error, Whitespace
+from pygments.lexer import (
+    DelegatingLexer,
+    ExtendedRegexLexer,
+    Lexer,
+    LexerContext,
+    RegexLexer,
+    RegexLexerMeta,
+)
+from pygments.token import Error, Text, Whitespace
 
-from tui.ui.highlight.contexts import context_tokens
 from tui.ui.highlight.guard import MOST_EMPTY, LexerUnfit
 from tui.ui.highlight.lines import TokenType
+
+_PLACE = frozenset({"text", "pos", "end"})
+_PLAIN = (str, int, float, bool, type(None))
+_TOKEN_TYPE = type(Error)
+Kept = tuple[object, ...]
+
+
+class _Unkept(ValueError):
+    """A value that cannot be kept."""
+
+
+def context_tokens(
+    lexer: Any, begin: tuple[str, int, Kept, Callable[[int, Kept], None]], ctx: Any, known: Kept
+) -> Iterator[tuple[int, Any, str]]:
+    """The loop of `ExtendedRegexLexer`, from a position and what the context held there."""
+    text, pos, _, report = begin
+    if ctx is None:
+        ctx = LexerContext(text, 0)
+    _restore(ctx, known)
+    ctx.pos = pos
+    rules = lexer._tokens
+    still = 0
+    while True:
+        still, pos = (still + 1 if ctx.pos == pos else 0), ctx.pos
+        if still > MOST_EMPTY:
+            raise LexerUnfit("it makes no progress")
+        for match_at, action, new_state in rules[ctx.stack[-1]]:
+            match = match_at(text, ctx.pos, ctx.end)
+            if match is None:
+                continue
+            if action is not None:
+                if type(action) is _TOKEN_TYPE:
+                    yield ctx.pos, action, match.group()
+                    ctx.pos = match.end()
+                else:
+                    yield from action(lexer, match, ctx)
+            if new_state is not None:
+                _enter(ctx.stack, new_state)
+            break
+        else:
+            if ctx.pos >= min(ctx.end, len(text)):
+                return
+            if text[ctx.pos] == "\n":
+                ctx.stack = ["root"]
+                yield ctx.pos, Text, "\n"
+            else:
+                yield ctx.pos, Error, text[ctx.pos]
+            ctx.pos += 1
+        at_start = 0 < ctx.pos <= len(text) and text[ctx.pos - 1] == "\n"
+        if at_start and ctx.end == len(text) and (kept := _kept(ctx)) is not None:
+            report(ctx.pos, kept)
+
+
+def _enter(stack: list[str], new_state: str | int | tuple[str, ...]) -> None:
+    """Change the stack as Pygments does."""
+    if isinstance(new_state, tuple):
+        for state in new_state:
+            if state == "#pop":
+                if len(stack) > 1:
+                    stack.pop()
+            else:
+                stack.append(stack[-1] if state == "#push" else state)
+    elif isinstance(new_state, int):
+        if abs(new_state) >= len(stack):
+            del stack[1:]
+        else:
+            del stack[new_state:]
+    else:
+        stack.append(stack[-1])
+
+
+def _kept(ctx: object) -> Kept | None:
+    """All that a context holds, as one value; None if some of it cannot be kept."""
+    try:
+        return tuple(
+            (name, _frozen(value))
+            for name, value in sorted(vars(ctx).items())
+            if name not in _PLACE
+        )
+    except _Unkept:
+        return None
+
+
+def _restore(ctx: object, kept: Kept) -> None:
+    for pair in kept:
+        if isinstance(pair, tuple):
+            name, value = pair
+            setattr(ctx, name, _thawed(value))
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, list | tuple):
+        return (type(value), tuple(_frozen(part) for part in value))
+    raise _Unkept
+
+
+def _thawed(value: object) -> Any:
+    if isinstance(value, tuple):
+        kind, parts = value
+        return kind(_thawed(part) for part in parts)
+    return value
+
 
 State = tuple[object, ...]
 """What a lexer knows at a line start: its stack, or all that its context holds."""
@@ -33,7 +145,6 @@ Start = tuple[str, int, State, Report]
 Rule = tuple[Callable[[str, int], "re.Match[str] | None"], Any, Any]
 ROOT: State = ("root",)
 """The state at the start of a text."""
-_TOKEN_TYPE = type(Error)
 
 
 class CheckpointLexer(Protocol):
@@ -88,26 +199,6 @@ def _tokens(
             pos += 1
         if pos and text[pos - 1] == "\n":
             report(pos, tuple(states))
-
-
-def _enter(states: list[str], new_state: str | int | tuple[str, ...]) -> None:
-    """Change the stack as `RegexLexer` does."""
-    if isinstance(new_state, tuple):
-        for state in new_state:
-            if state == "#pop":
-                if len(states) > 1:
-                    states.pop()
-            elif state == "#push":
-                states.append(states[-1])
-            else:
-                states.append(state)
-    elif isinstance(new_state, int):
-        if abs(new_state) >= len(states):
-            del states[1:]
-        else:
-            del states[new_state:]
-    else:
-        states.append(states[-1])
 
 
 def _extended_tokens(

@@ -18,13 +18,11 @@ from pygments.lexer import DelegatingLexer, Lexer, RegexLexer, include
 from pygments.lexers import find_lexer_class, get_all_lexers
 
 from tui.ui.highlight.checkpoints import checkpointed, restarts
-from tui.ui.highlight.delegating import sliced
-from tui.ui.highlight.embedded import LinesMaker
+from tui.ui.highlight.embedded import LinesMaker, embedding, others
 from tui.ui.highlight.guard import BUILD_CPU_S, Guard, Troubles
 from tui.ui.highlight.incremental import IncrementalLines
 from tui.ui.highlight.lines import Lines, NoLines
-from tui.ui.highlight.rules import embedding, others
-from tui.ui.highlight.whole import WholeLines
+from tui.ui.highlight.whole import WholeLines, sliced
 
 _WILD = re.compile(r"[*?\[]")
 _SHEBANG = re.compile(r"#!\s*\S*?/?(?:env\s+(?:-\S+\s+)*)?([\w+]+?)[\d.]*(?:\s|$)")

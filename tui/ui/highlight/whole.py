@@ -3,22 +3,74 @@
 A pass works on the text as it was when it began. Its findings go to the lines that are still
 there, wherever they are now, so that a file which a model writes to gets its colours meanwhile.
 Lines that changed since are coloured at once as if the text began a little above (JSON: with
-the line), and looked at again by the next pass.
+the line), and looked at again by the next pass. The lexers of templates, which are two lexers
+on top of each other, give signs of life meanwhile, so that a pass can pause in them.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 
-from pygments.lexer import Lexer
+from pygments.lexer import DelegatingLexer, Lexer, LexerMeta, do_insertions
 
 from tui.ui.highlight.checkpoints import Token
-from tui.ui.highlight.delegating import WORKING
 from tui.ui.highlight.guard import LexerUnfit, look
-from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store
+from tui.ui.highlight.lines import Range, Spans, SpanWriter, Store, TokenType
+
+WORKING: TokenType = type("Working", (tuple,), {})(("Working",))
+"""In the place of a token type: nothing to show yet."""
+_STUCK_TOKENS = 10_000
+
+
+def _tokens(lexer: Any, text: str) -> Iterator[tuple[int, Any, str]]:
+    """What `DelegatingLexer` does, with signs of life."""
+    rest: list[str] = []
+    length = reached = stuck = 0
+    insertions: deque[tuple[int, list[tuple[int, Any, str]]]] = deque()
+    between: list[tuple[int, Any, str]] = []
+    for pos, kind, value in lexer.language_lexer.get_tokens_unprocessed(text):
+        if kind is lexer.needle:
+            if between:
+                insertions.append((length, between))
+                between = []
+            rest.append(value)
+            length += len(value)
+        else:
+            between.append((pos, kind, value))
+        stuck = 0 if pos + len(value) > reached else stuck + 1
+        reached = max(reached, pos + len(value))
+        if stuck > _STUCK_TOKENS:
+            raise LexerUnfit("it makes no progress")
+        yield 0, WORKING, ""
+    if between:
+        insertions.append((length, between))
+    tokens = lexer.root_lexer.get_tokens_unprocessed("".join(rest))
+    yield from do_insertions(_taken(insertions), tokens)
+
+
+def _taken(queue: deque[Any]) -> Iterator[Any]:
+    """What is used is let go: to free 200,000 tokens at the end takes 20 ms."""
+    while queue:
+        yield queue.popleft()
+
+
+_Sliced = LexerMeta("_Sliced", (DelegatingLexer,), {"get_tokens_unprocessed": _tokens})
+_made: dict[type[Lexer], type[Lexer]] = {}
+
+
+def sliced(lexer_class: type[Lexer]) -> type[Lexer]:
+    """The class that gives signs of life; any other lexer as it is."""
+    if not issubclass(lexer_class, DelegatingLexer):
+        return lexer_class
+    if lexer_class not in _made:
+        name = f"Sliced{lexer_class.__name__}"
+        _made[lexer_class] = cast("type[Lexer]", LexerMeta(name, (lexer_class, _Sliced), {}))
+    return _made[lexer_class]
+
 
 _CLOCK_EVERY = 64
 """Tokens between two looks at the clock."""

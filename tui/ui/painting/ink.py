@@ -1,22 +1,30 @@
 """What the terminal is written with: the one place where colours and signs become what it has.
 
-Everything else draws with all colours of the theme and the Unicode signs of the house.
+Everything else draws with all colours of the theme and the Unicode signs of the house. A row's
+bytes say as few colour codes as show it: half of what a terminal is sent while text scrolls would
+be colours that it has already.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from tui.ui.painting.glyphs import Glyphs
     from tui.ui.painting.shades import Shades
+
 
 _MOST_STYLES = 20_000
 
@@ -99,3 +107,137 @@ _now = Ink()
 def ink() -> Ink:
     """What is written with now."""
     return _now
+
+
+RESET = "\x1b[0m"
+_MOST_STEPS = 20_000
+_steps: dict[tuple[str, str], str] = {}
+"""From one style's codes to the next one's."""
+
+
+def row_bytes(segments: Iterable[Segment], ink: Ink) -> str:
+    """The text of a row with its colours; it begins and ends without any."""
+    parts: list[str] = []
+    now = ""
+    all_colours = ink.all_colours
+    for text, style, control in segments:
+        if not text or control:
+            continue
+        codes = ""
+        if style is not None:
+            known = style._ansi if all_colours else None
+            codes = ink.codes(style) if known is None else known
+        if codes != now:
+            step = _steps.get((now, codes))
+            parts.append(_step(now, codes) if step is None else step)
+            now = codes
+        if style is not None and style._link:
+            link = f"id={style._link_id};{style._link}"
+            text = f"\x1b]8;{link}\x1b\\{text}\x1b]8;;\x1b\\"
+        parts.append(text)
+    if now:
+        parts.append(RESET)
+    return "".join(parts)
+
+
+def _step(now: str, then: str) -> str:
+    """What to say so that ``then`` is in force where ``now`` is."""
+    if len(_steps) > _MOST_STEPS:
+        _steps.clear()
+    step = _steps[now, then] = _shortest(now, then)
+    return step
+
+
+def _shortest(now: str, then: str) -> str:
+    if not then:
+        return RESET
+    if not now:
+        return f"\x1b[{then}m"
+    before, after = _by_kind(now), _by_kind(then)
+    if before.keys() - after.keys():  # something ends: that takes a reset
+        return f"\x1b[0;{then}m"
+    said = [codes for kind, codes in after.items() if before.get(kind) != codes]
+    return f"\x1b[{';'.join(said)}m" if said else ""
+
+
+def _by_kind(codes: str) -> dict[str, str]:
+    """Codes by what they are of: foreground, background, or an attribute of their own."""
+    kinds: dict[str, str] = {}
+    numbers = iter(codes.split(";"))
+    for number in numbers:
+        value = int(number or 0)
+        if value in (38, 48):
+            rest = _colour(numbers)
+            kinds["fore" if value == 38 else "back"] = ";".join([number, *rest])
+        elif 30 <= value <= 39 or 90 <= value <= 97:
+            kinds["fore"] = number
+        elif 40 <= value <= 49 or 100 <= value <= 107:
+            kinds["back"] = number
+        else:
+            kinds[number] = number
+    return kinds
+
+
+def _colour(numbers: Iterator[str]) -> list[str]:
+    """What follows 38 or 48: ``5;n`` or ``2;r;g;b``."""
+    how = next(numbers, "")
+    return [how, *(next(numbers, "0") for _ in range(3 if how == "2" else 1))]
+
+
+@cache
+def _unsure() -> re.Pattern[str]:
+    """Combining marks, joiners, variation selectors, symbols with an emoji form, emoji."""
+    return re.compile(
+        "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u200d\u20d0-\u20f0\u231a-\u23ff\u2600-\u27bf"
+        "\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
+    )
+
+
+def steady_bytes(strip: Strip, x: int) -> str:
+    """The strip as it is written from column ``x`` of the screen on."""
+    known = strip._render_cache
+    if known is not None:
+        return known
+    segments = ink().written(strip)
+    if not _is_steady(segments):
+        return _pieces(segments, x)
+    said = strip._render_cache = row_bytes(segments, ink())
+    return said
+
+
+def _is_steady(segments: Iterable[Segment]) -> bool:
+    """All terminals agree about the width of each of its pieces."""
+    return not any(not text.isascii() and is_unsure(text) for text, _, _ in segments)
+
+
+def _pieces(segments: Iterable[Segment], x: int) -> str:
+    """Piece by piece: behind one that is unsure the cursor is put where the next one belongs."""
+    parts: list[str] = []
+    piece: list[Segment] = []
+    for segment in segments:
+        piece.append(segment)
+        x += cell_len(segment.text)
+        if is_unsure(segment.text):
+            parts.append(f"{row_bytes(piece, ink())}\x1b[{x + 1}G")
+            piece = []
+    parts.append(row_bytes(piece, ink()))
+    return "".join(parts)
+
+
+def is_unsure(text: str) -> bool:
+    """Terminals may disagree about its width, or this one has another than the layout."""
+    if text.isascii():
+        return False
+    return _unsure().search(text) is not None or ink().is_open(text)
+
+
+class WithoutColours(LineFilter):
+    """In place of Textual's own, which makes greys of colours: those are colours too."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same in reverse video, bold, underlined and faint."""
+        reduced = ink().reduced
+        return [
+            Segment(text, style if style is None else reduced(style), control)
+            for text, style, control in segments
+        ]

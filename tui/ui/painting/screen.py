@@ -13,19 +13,169 @@ when Textual moves them. Screens over this one, and what lies under them, are Te
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context, copy_context
+from functools import partial
+from types import TracebackType
+from typing import NamedTuple
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.ui.painting.faults import HandedOn
-from tui.ui.painting.picture import Picture
-from tui.ui.painting.places import Place, Places
-from tui.ui.painting.terminal import is_behind, write_frame
+from tui.ui.painting.frames import is_behind, write_frame
+from tui.ui.painting.ink import is_unsure, steady_bytes
+
+
+class HandedOn:
+    """Around code outside the app's messages: its error is raised among them, once.
+
+    The loop's own handler would log it and go on with a screen that is not painted any more.
+    """
+
+    def __init__(self, post: Callable[[Callable[[], None]], object]) -> None:
+        """``post`` runs a callable among the app's messages."""
+        self._post = post
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Hand an error on; what ends the process goes its own way."""
+        if not isinstance(error, Exception):
+            return False
+        self._post(partial(_raised, error))
+        return True
+
+
+def _raised(error: Exception) -> None:
+    raise error
+
+
+class Picture:
+    """Remembers what was written where; forgets what it cannot know any more."""
+
+    def __init__(self) -> None:
+        self._shown: dict[tuple[int, int], tuple[int, Strip]] = {}
+        """Row and first cell -> behind the last cell, and what stands there."""
+
+    def forget(self) -> None:
+        """Something else wrote to the terminal, or pieces lie elsewhere now."""
+        self._shown.clear()
+
+    def put(self, y: int, span: tuple[int, int], strip: Strip) -> str:
+        """The bytes that make ``span`` of row ``y`` show the strip; empty if it does already.
+
+        The strip must be as wide as the span.
+        """
+        start, end = span
+        before = self._shown.get((y, start))
+        if before is not None and before[0] == end:
+            if before[1] is strip:
+                return ""
+            self._shown[y, start] = (end, strip)
+            return changed_cells(before[1], strip, (start, y))
+        self._shown[y, start] = (end, strip)
+        return f"{_move(start, y)}{steady_bytes(strip, start)}"
+
+
+def changed_cells(old: Strip, new: Strip, at: tuple[int, int]) -> str:
+    """What must be written at ``at`` (column, row) so that it shows ``new`` instead of ``old``."""
+    x, y = at
+    if new._render_cache is not None:  # a row that only moved: its bytes are there already
+        return f"{_move(x, y)}{new._render_cache}"
+    before, after = list(old), list(new)
+    most = min(len(before), len(after))
+    head = 0
+    while head < most and _same(before[head], after[head]):
+        head += 1
+    if head == len(before) == len(after):
+        return ""
+    tail = 0
+    while tail < most - head and _same(before[-1 - tail], after[-1 - tail]):
+        tail += 1
+    if (head + tail) * 2 < len(after) or old.cell_length != new.cell_length:
+        return f"{_move(x, y)}{steady_bytes(new, x)}"
+    changed = after[head : len(after) - tail]
+    if changed and is_unsure(changed[-1].text):
+        changed = after[head:]  # it may be drawn over what stands behind it
+    skipped = sum(cell_len(segment.text) for segment in after[:head])
+    rest = Strip(changed)
+    return f"{_move(x + skipped, y)}{steady_bytes(rest, x + skipped)}"
+
+
+def _same(one: Segment, other: Segment) -> bool:
+    return one is other or (
+        one.text == other.text and (one.style is other.style or one.style == other.style)
+    )
+
+
+def _move(x: int, y: int) -> str:
+    return f"\x1b[{y + 1};{x + 1}H"
+
+
+Visible = Mapping[Widget, tuple[Region, Region]]
+"""Widget -> its region on the screen and what clips it; the front-most widget first."""
+
+
+class Place(NamedTuple):
+    """Cells of one row in which a widget is seen."""
+
+    start: int
+    """First cell on the screen."""
+    end: int
+    """Behind the last cell."""
+    widget: Widget
+    region: Region
+    """The widget's, on the screen."""
+    seen: Region
+    """The part of it that is not clipped."""
+
+
+class Places:
+    """Of one layout; another layout needs another map."""
+
+    def __init__(self, visible: Visible, width: int) -> None:
+        """``width`` of the screen in cells."""
+        self.visible = visible
+        self._width = width
+        self._rows: dict[int, list[Place]] = {}
+
+    def on_row(self, y: int) -> list[Place]:
+        """What is seen in a row of the screen, from left to right."""
+        if (found := self._rows.get(y)) is None:
+            found = self._rows[y] = self._look(y)
+        return found
+
+    def _look(self, y: int) -> list[Place]:
+        free = [(0, self._width)]
+        places: list[Place] = []
+        for widget, (region, clip) in self.visible.items():
+            seen = region.intersection(clip)
+            if not seen.y <= y < seen.bottom or not seen.width:
+                continue
+            left: list[tuple[int, int]] = []
+            for start, end in free:
+                first, last = max(start, seen.x), min(end, seen.right)
+                if first >= last:
+                    left.append((start, end))
+                    continue
+                places.append(Place(first, last, widget, region, seen))
+                left += [(a, b) for a, b in ((start, first), (last, end)) if a < b]
+            free = left
+            if not free:
+                break
+        return sorted(places, key=lambda place: place.start)
+
 
 _SETTLE_S = 0.003
 """After a layout: its widgets hear of their new sizes before they are painted."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tui.core.steps import Work
-from tui.ui.editor.marks import coarser, kind_of_hunk
-from tui.ui.editor.overview import Mark
+from tui.ui.editor.overview import Mark, coarser, kind_of_hunk
 from tui.ui.review.changes import Change, FileChanges, HunkCounts
 from tui.ui.review.document import Document, FileRows, Look, laying_rows
 

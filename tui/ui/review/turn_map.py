@@ -23,8 +23,7 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import MINUS, look
-from tui.ui.editor.marks import marks_of_hunk, shown_hunks
-from tui.ui.editor.overview import mark_cells
+from tui.ui.editor.overview import mark_cells, marks_of_hunk, shown_hunks
 from tui.ui.messages import HunkSelected
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
 from tui.ui.widgets.painted import Painted

@@ -27,9 +27,9 @@ from textual.geometry import Size
 from tui.core.stamping import Stamp, no_stamp
 from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
-from tui.ui.terminal.ending_signals import ENDING
 from tui.ui.terminal.input_stream import InputStream, Token
 from tui.ui.terminal.output_pipe import OutputPipe
+from tui.ui.terminal.terminal_app import ENDING
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -1,4 +1,4 @@
-"""What is said outside of duetto's screen: bell, window title, desktop notification.
+"""What is said outside of duetto's screen: bell, window title, notification, clipboard.
 
 Bell and title are off unless wanted. A notification is sent when a turn has taken long and nobody
 is looking. Nothing of the prompt is in it, unless wanted, and nothing in it acts on the terminal.
@@ -6,11 +6,26 @@ is looking. Nothing of the prompt is in it, unless wanted, and nothing in it act
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from tui.core.inert_text import inert
-from tui.ui.terminal.passthrough import wrapped
+
+_SCREEN_PIECE = 700
+"""GNU screen drops a wrapped string that is longer than 768."""
+
+
+def wrapped(said: str, environment: Mapping[str, str]) -> str:
+    """The same, wrapped as whatever lies in between hands it on."""
+    if environment.get("TMUX"):
+        doubled = said.replace("\x1b", "\x1b\x1b")
+        return f"\x1bPtmux;{doubled}\x1b\\"
+    if environment.get("STY"):
+        pieces = range(0, len(said), _SCREEN_PIECE)
+        return "".join(f"\x1bP{said[at : at + _SCREEN_PIECE]}\x1b\\" for at in pieces)
+    return said
+
 
 Desktop = Literal["auto", "osc9", "osc777", "off"]
 AWAY_S = 30.0
@@ -187,3 +202,34 @@ def way(wish: Desktop, environment: Mapping[str, str]) -> Desktop:
             return kind
     term = environment.get("TERM", "")
     return next((kind for begins, kind in _TERMS if term.startswith(begins)), "off")
+
+
+MOST_BYTES = 74_994
+"""Of the text: xterm and hterm take 100,000 characters of base64."""
+
+
+def copying(text: str, environment: Mapping[str, str]) -> str:
+    """What to write to the terminal so that it takes the text; empty: it is too long for that."""
+    data = _encoded(text)
+    if len(data) > MOST_BYTES:
+        return ""
+    asking = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
+    through = wrapped(asking, environment)
+    return f"{asking}{through}" if environment.get("TMUX") else through
+
+
+def too_long(text: str) -> str:
+    """What to say of a text that the terminal does not take."""
+    size = len(_encoded(text))
+    return (
+        f"{size:,} bytes are too many for the terminal's clipboard ({MOST_BYTES:,});"
+        " Ctrl+V in duetto pastes them."
+    )
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8; bytes of a file that was none as they were, halves of a pair as question marks."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,24 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import Screen
 
 from tui.ui import theme
+from tui.ui.painting.frames import Parts, Whole, update_bytes, write_frame
 from tui.ui.painting.ink import ink
-from tui.ui.painting.terminal import write_frame
-from tui.ui.painting.update import Parts, Whole, update_bytes
-from tui.ui.terminal.facts import TerminalFacts
+from tui.ui.terminal.facts import Replies, TerminalFacts
 from tui.ui.terminal.notifying import Choices, Herald, Moment
-from tui.ui.terminal.replies import Replies
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+_NAMES = (
+    *("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPROF"),
+    *("SIGXCPU", "SIGXFSZ", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGTRAP", "SIGSYS", "SIGABRT"),
+)
+"""Not SIGKILL, which nobody sees; not SIGPIPE, which Python ignores; not SIGVTALRM, the alarm over
+lexers; and not those of a fault in the machine's code, after which no handler of Python's runs."""
+ENDING: tuple[signal.Signals, ...] = tuple(
+    signal.Signals[name] for name in _NAMES if name in signal.Signals.__members__
+)
 
 
 class TerminalApp(App[int]):
@@ -47,7 +57,7 @@ class TerminalApp(App[int]):
             kept for kept in self._filters if not isinstance(kept, Monochrome | NoColor)
         ]
         if self.no_color:
-            from tui.ui.painting.plain_filter import WithoutColours
+            from tui.ui.painting.ink import WithoutColours
 
             self._filters.append(WithoutColours())
         self._mix_ink()
