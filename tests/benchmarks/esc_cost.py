@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.support.fakes import FakeRunner, MemoryFiles
 from tests.support.sources import ROOT
 from tui.core.wire.address import Address
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.core.wire.events import Delta, Event
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint

@@ -16,7 +16,7 @@ from tui.bridge.admission import OneToken
 from tui.bridge.connection import Connection
 from tui.bridge.server import Bridge
 from tui.bridge.stage import Performer, Stage
-from tui.core.wire.server.shelf import Shelf
+from tui.core.wire.server.responses import StoredResponses
 
 
 class Watched(OneToken):
@@ -25,7 +25,7 @@ class Watched(OneToken):
     def __init__(self) -> None:
         super().__init__("the-token")
         self.stage: Stage | None = None
-        self.shelf = Shelf()
+        self.shelf = StoredResponses()
 
     def attended(self, performer: Performer) -> Performer:
         return performer

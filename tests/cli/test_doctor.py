@@ -16,7 +16,7 @@ from tests.support.sources import ROOT
 from tui.cli import probing
 from tui.cli.doctor_network import PROXIES, surroundings
 from tui.cli.main import run
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES
 
 
 @pytest.fixture(autouse=True)
@@ -216,7 +216,7 @@ def test_a_probe_does_not_ask_for_a_probe(capsys: pytest.CaptureFixture[str]) ->
 def test_proxies_and_authorities_are_named_without_secrets(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (*PROXIES, *NAMES, "NO_PROXY"):
+    for name in (*PROXIES, *AUTHORITY_VARIABLES, "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     assert exit_status("--json") == 0

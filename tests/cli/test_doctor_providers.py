@@ -17,7 +17,7 @@ from tui.cli.finding import Finding
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.known_endpoints import KnownEndpoints
 from tui.settings import Paths, Settings, parse
 

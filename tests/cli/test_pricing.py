@@ -8,7 +8,7 @@ from tui.cli.options import ModelFlags
 from tui.cli.pricing import Pricing
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 from tui.settings import Paths, parse
 
 HOUSE = """

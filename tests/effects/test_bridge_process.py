@@ -17,8 +17,7 @@ from websockets.asyncio.client import connect
 from tests.support.bridge_client import create, prose, specification, until
 from tests.support.sse_upstream import completed, message, saying, serving
 from tests.support.tables import each
-from tui.core.wire.address import Address
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.effects import bridge_process
 from tui.effects.bridge_process import BridgeProcess
 from tui.errors import EndpointError
@@ -227,9 +226,11 @@ def test_files_of_authorities_are_found_from_the_bridge_s_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in NAMES:
+    for name in AUTHORITY_VARIABLES:
         monkeypatch.setenv(name, "own.pem")
     monkeypatch.setenv("SSL_CERT_DIR", f"one{os.pathsep}/two")
     told = bridge_process._moved(os.environ)
-    assert {told[name] for name in NAMES[:1] + NAMES[2:]} == {str(tmp_path / "own.pem")}
+    assert {told[name] for name in AUTHORITY_VARIABLES[:1] + AUTHORITY_VARIABLES[2:]} == {
+        str(tmp_path / "own.pem")
+    }
     assert told["SSL_CERT_DIR"].split(os.pathsep) == [str(tmp_path / "one"), "/two"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.known_endpoints import KnownEndpoints
 
 URL = "wss://user:pw@model.example/v1/responses?key=sk-secret"
@@ -133,7 +133,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     write = (
         "import sys; from pathlib import Path\n"
         "from tui.effects.known_endpoints import KnownEndpoints\n"
-        "from tui.core.wire.capabilities import Capabilities\n"
+        "from tui.core.wire.endpoint_facts import Capabilities\n"
         "store, known = KnownEndpoints(Path(sys.argv[1])), Capabilities()\n"
         "for number in range(40):\n"
         "    known.steer[sys.argv[2] + str(number)] = True\n"
@@ -185,7 +185,7 @@ def test_who_leaves_without_a_word_loses_nothing(tmp_path: Path) -> None:
     write = (
         "import sys; from pathlib import Path\n"
         "from tui.effects.known_endpoints import KnownEndpoints\n"
-        "from tui.core.wire.capabilities import Capabilities\n"
+        "from tui.core.wire.endpoint_facts import Capabilities\n"
         "KnownEndpoints(Path(sys.argv[1])).keep('wss://h.example/', Capabilities(lanes=True))\n"
     )
     subprocess.run([sys.executable, "-c", write, str(tmp_path)], check=True, timeout=60)

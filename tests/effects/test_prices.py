@@ -8,7 +8,7 @@ import pytest
 from tests.support.sources import ROOT
 from tests.support.tables import each
 from tui.core.price import Price
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 from tui.effects.prices import Prices
 
 LISTED = Prices({"o": "openai", "a": "anthropic", "g": "groq", "f": "fireworks", "odd": "nobody"})

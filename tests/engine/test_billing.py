@@ -9,7 +9,7 @@ from tests.support.tables import each
 from tests.support.turns import begun
 from tui.core.meter import Cost
 from tui.core.price import Quote
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 from tui.engine import intents
 from tui.engine.billing import bill_of
 from tui.engine.ports import RoleSpec

@@ -7,7 +7,7 @@ import json
 from tests.support.fakes import World, settle
 from tests.support.turns import begun
 from tui.core.wire import events
-from tui.core.wire.limits import PAUSE, Limit
+from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine import intents
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec

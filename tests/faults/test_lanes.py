@@ -13,7 +13,7 @@ from tests.support.nasty_steps import Close, Gate, Step, Storm
 from tests.support.server_words import completed, created, delta, error, spoken, turn
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 
 TWO = ("main", "helper")
 

@@ -17,7 +17,7 @@ from tests.support.nasty_steps import Gate, Raw, Step, Storm, Wait
 from tests.support.server_words import completed, created, delta, error, incomplete, spoken, turn
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.engine import intents
 
 ONE, TWO = spoken("one", "msg_one"), spoken("two", "msg_two")

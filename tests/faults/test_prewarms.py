@@ -9,7 +9,7 @@ import pytest
 from tests.support.fault_stand import FINE, Stand, stand
 from tests.support.nasty_server import Nasty, Prewarms
 from tests.support.tables import each
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.engine import intents, prewarm
 from tui.engine.notices import Trouble
 

@@ -9,7 +9,7 @@ from tests.support.tables import case
 from tui.cli.terminal_choices import ring_ends
 from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
-from tui.core.wire.limits import Limit
+from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import (
     Answer,
     Interrupt,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.support.byte_stream import FRAME, MANNERS, Deed, Framing, Noted, by_bytes, by_frames
 from tests.support.mischief import FACTS, LANES, STEPS, Play, Step
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 
 SIZES = st.lists(
     st.integers(1, 9) | st.integers(1, 400) | st.just(100_000), min_size=1, max_size=12

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.client.lane import HalfCharacter
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.events import decode_client, decode_server
+from tui.core.wire.client_events import decode_client
+from tui.core.wire.endpoint_facts import Capabilities
+from tui.core.wire.events import decode_server
 from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.surrogates import HalfCharacter
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

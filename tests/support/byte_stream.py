@@ -21,8 +21,8 @@ from websockets.frames import Frame, Opcode
 
 from tests.support.socket_by_hand import framed, said, upgraded
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.wire.frames import FrameSocket
 from tui.errors import WireError
 

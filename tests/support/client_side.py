@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 
 MODEL = "m"
 UNKNOWN_EVENT: dict[str, Any] = {

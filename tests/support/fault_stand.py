@@ -21,7 +21,7 @@ from tests.support.turns import CACHE, PATCH
 from tui.core.edits.workspace import FileRead
 from tui.core.turn import BlockKind
 from tui.core.wire.address import Address
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand

@@ -12,7 +12,7 @@ from tests.support.fault_stand import PATIENT
 from tests.support.nasty_server import Nasty, nasty
 from tui.core.wire import events
 from tui.core.wire.address import Address
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 

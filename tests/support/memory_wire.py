@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.core.wire.events import Event
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.support.client_side import fates
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.errors import WireError
 
 LANES = (None, "a", "b")

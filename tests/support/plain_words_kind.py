@@ -15,7 +15,7 @@ from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 
 class PlainWords:

@@ -13,8 +13,8 @@ from tui.core.file_read import FileRead
 from tui.core.meter import Meter
 from tui.core.text.buffer import Buffer, Change, Mark, Position
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
+from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Usage
-from tui.core.wire.traffic import SocketView
 from tui.engine.board import Board
 from tui.engine.intents import (
     Accept,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tui.core.wire.events import Usage
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
-from tui.core.wire.usage import Usage
 
 
 def create(text: Any = "hi", **fields: Any) -> str:

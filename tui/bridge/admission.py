@@ -17,14 +17,14 @@ from websockets.http11 import Request, Response
 
 from tui.bridge.connection import Connection
 from tui.bridge.stage import Performer, Stage
-from tui.core.wire.server.shelf import Shelf
+from tui.core.wire.server.responses import StoredResponses
 
 
 class Visit(Protocol):
     """One connection that was let in."""
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> StoredResponses:
         """What its user has stored."""
 
     def attended(self, performer: Performer) -> Performer:
@@ -55,7 +55,7 @@ class OneToken:
 
     def __init__(self, token: str) -> None:
         self._token = token
-        self._shelf = Shelf()
+        self._shelf = StoredResponses()
 
     async def page(self, peer: str, request: Request) -> Response | None:
         """See `Admission`: none."""
@@ -75,7 +75,7 @@ class OneToken:
 class _Unwatched:
     """A visit about which nothing is noted."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: StoredResponses) -> None:
         self.shelf = shelf
 
     def attended(self, performer: Performer) -> Performer:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tui.bridge.endpoints.base import Asked
 from tui.bridge.sliced import Share, own_turn
-from tui.core.wire.frames import is_long
+from tui.core.wire.json_writing import is_long
 
 MOST_ITEMS = 500
 """A request with no more costs some milliseconds wherever it is worked on."""

@@ -17,7 +17,7 @@ from websockets.protocol import State
 from tui.bridge.sliced import Share
 from tui.bridge.sockets import Guest
 from tui.core.wire.client_events import Create, Invalid
-from tui.core.wire.frames import LongFrame, Told
+from tui.core.wire.json_writing import LongFrame, Told
 
 STALLED_S = 300.0
 """A client that takes nothing for so long is cut off: what runs for it holds an upstream."""

@@ -11,8 +11,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import Event
 
 from tui.bridge.sliced import Share, Sliced
-from tui.core.wire.stepwise import AT_ONCE_BYTES
-from tui.core.wire.weight import PIECE_BYTES
+from tui.core.wire.json_reading import AT_ONCE_BYTES, PIECE_BYTES
 
 MOST_IDLE, IDLE_S = 1000, 1.0
 """More empty or control frames in so long, without data between, no network would cause."""

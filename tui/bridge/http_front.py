@@ -29,8 +29,8 @@ from tui.bridge.sliced import Share
 from tui.bridge.sliced_http import SlicedHttp, some
 from tui.bridge.stage import log_without_words
 from tui.core.wire.client_events import Create, posted_in_steps
-from tui.core.wire.frames import LongFrame, Told, in_pieces
-from tui.core.wire.weight import read_in_steps
+from tui.core.wire.json_reading import read_in_steps
+from tui.core.wire.json_writing import LongFrame, Told, in_pieces
 
 if TYPE_CHECKING:
     from tui.bridge.server import Bridge

@@ -16,7 +16,7 @@ from tui.bridge.endpoints.telling import Telling
 from tui.bridge.pace import Pace
 from tui.bridge.routes import Leg, Route
 from tui.bridge.stage import Part
-from tui.core.wire.pauses import pause_header
+from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.refusals import UNREACHED
 from tui.core.wire.server.run import Run
 

@@ -18,10 +18,10 @@ from websockets.exceptions import ConnectionClosed
 from tui.bridge.aside import in_turns
 from tui.bridge.connection import Connection
 from tui.core.wire.client_events import client_in_steps
+from tui.core.wire.json_reading import read_in_steps
 from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
-from tui.core.wire.server.shelf import Shelf
-from tui.core.wire.weight import read_in_steps
 
 KEEP_ALIVE_S = 15.0
 """A run that says nothing for so long (at most twice as long) repeats that it is in progress: some
@@ -71,7 +71,7 @@ class Stage:
     """One connection."""
 
     def __init__(
-        self, connection: Connection, performer: Performer, prefix: str, shelf: Shelf
+        self, connection: Connection, performer: Performer, prefix: str, shelf: StoredResponses
     ) -> None:
         """``prefix`` makes the response ids unique over connections.
 

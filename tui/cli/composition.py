@@ -20,8 +20,8 @@ from tui.core.file_read import FileRead
 from tui.core.folder_entry import GitState
 from tui.core.price import Quote
 from tui.core.programs import safe_path
+from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
-from tui.core.wire.usage import Usage
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm

@@ -13,8 +13,7 @@ from tui.cli.finding import Finding
 from tui.cli.network import Network
 from tui.cli.probing import STEP_S, Probing
 from tui.cli.workplace import Workplace
-from tui.core.wire.address import shown
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES, shown
 from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Fact
 from tui.engine.ports import Wire
@@ -39,7 +38,7 @@ def surroundings(environment: Mapping[str, str]) -> Iterator[Finding]:
         none = [v for name, v in environment.items() if name.upper() == "NO_PROXY" and v]
         named += [f"NO_PROXY={value}" for value in none[:1]]
         yield Finding("proxies", "note", f"{', '.join(named)} (never for this machine)")
-    files = {name: environment[name] for name in NAMES if environment.get(name)}
+    files = {name: environment[name] for name in AUTHORITY_VARIABLES if environment.get(name)}
     if not files:
         return
     text = ", ".join(f"{name}={path}" for name, path in files.items())

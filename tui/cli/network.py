@@ -14,8 +14,7 @@ from tui.cli import logfile
 from tui.cli.dialled import ResolvedEndpoint
 from tui.cli.workplace import Workplace, withheld
 from tui.core.wire.address import Address, secrets_in, shown
-from tui.core.wire.capabilities import Capabilities
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Facts, KnownEndpoints

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui.cli.workplace import Workplace
 from tui.core.price import Price, Quote
 from tui.core.tiers import SameTiers
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 if TYPE_CHECKING:
     from tui.effects.prices import Prices

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tui.cli.replay_wire import ReplayWire
-from tui.core.wire.recording import Act, Exchange, prompt_of
+from tui.core.wire.recording import RecordedAct, RecordedExchange, prompt_of
 from tui.engine.intents import Interrupt, Prompt, Role, Steer, Switch
 from tui.engine.ports import Clock
 from tui.engine.session import Session
@@ -59,7 +59,7 @@ class Director:
         session: Session,
         wire: ReplayWire,
         pace: Pace,
-        prepare: Callable[[Exchange], None],
+        prepare: Callable[[RecordedExchange], None],
     ) -> None:
         """``prepare`` is called before each request: the workspace as it was then."""
         self.played = 0
@@ -72,7 +72,7 @@ class Director:
         self._over = False
         wire.on_request = self._requested
 
-    async def play(self, exchanges: Sequence[Exchange]) -> None:
+    async def play(self, exchanges: Sequence[RecordedExchange]) -> None:
         """Play all of them; the session stays as it is then, and may be looked at."""
         try:
             for index, exchange in enumerate(exchanges):
@@ -85,7 +85,9 @@ class Director:
         if self._wire.request is not None:
             self._wire.reply(ENDED)
 
-    async def _exchange(self, exchange: Exchange, following: Exchange | None) -> None:
+    async def _exchange(
+        self, exchange: RecordedExchange, following: RecordedExchange | None
+    ) -> None:
         await self._pace.until(exchange.t)
         self._prepare(exchange)
         self._switch(exchange.model)
@@ -107,7 +109,7 @@ class Director:
             self._leave(exchange, following)
         await asyncio.sleep(0)
 
-    def _prompt(self, exchange: Exchange) -> None:
+    def _prompt(self, exchange: RecordedExchange) -> None:
         """Say what the user said, unless the engine sends this request by itself."""
         status, text = self._session.status, exchange.prompt
         going_on = status.busy and (not text or text in self._said[-1:])
@@ -134,7 +136,9 @@ class Director:
                 continue
         return True
 
-    def _act(self, act: Act, exchange: Exchange, following: Exchange | None) -> None:
+    def _act(
+        self, act: RecordedAct, exchange: RecordedExchange, following: RecordedExchange | None
+    ) -> None:
         wire = self._wire
         if act.kind == "frame":
             wire.feed(act.text)
@@ -149,7 +153,7 @@ class Director:
         else:
             wire.lose(act.text, act.code)
 
-    def _leave(self, exchange: Exchange, following: Exchange | None) -> None:
+    def _leave(self, exchange: RecordedExchange, following: RecordedExchange | None) -> None:
         """The recorded client left before the end: its user stopped it, or it tries again."""
         wire = self._wire
         wire.answers_control = False

@@ -19,7 +19,7 @@ from tui.cli.replay_director import Director, Pace
 from tui.cli.replay_wire import ReplayWire
 from tui.core.command_run import RunResult
 from tui.core.file_block import FileBlock
-from tui.core.wire.recording import Exchange, Recording, exchanges, foreground, quoted_files
+from tui.core.wire.recording import RecordedExchange, Recording, exchanges, foreground, quoted_files
 from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing
@@ -110,7 +110,7 @@ class Stage:
             sleep=sleep,
         )
 
-    def _prepare(self, exchange: Exchange) -> None:
+    def _prepare(self, exchange: RecordedExchange) -> None:
         """The files as the recorded request quotes them; the active one is shown."""
         for block in quoted_files(exchange.request):
             if "state" not in block.attributes:
@@ -146,7 +146,7 @@ class Stage:
         self.session.submit(OpenFile(block.path, max(0, at[0]), max(0, at[1])))
 
 
-def read_at_first(played: Sequence[Exchange]) -> list[FileBlock]:
+def read_at_first(played: Sequence[RecordedExchange]) -> list[FileBlock]:
     """The files that the recorded tools read, as they were at first; none that the model made."""
     found: dict[str, FileBlock] = {}
     made: set[str] = set()
@@ -160,7 +160,7 @@ def read_at_first(played: Sequence[Exchange]) -> list[FileBlock]:
     return list(found.values())
 
 
-def roles_of(recording: Recording, played: Sequence[Exchange]) -> dict[Role, RoleSpec]:
+def roles_of(recording: Recording, played: Sequence[RecordedExchange]) -> dict[Role, RoleSpec]:
     """Who answered: as the recording says, else the first model is fast and the second deep."""
     told = recording.about.get("roles")
     named: dict[str, Any] = told if isinstance(told, dict) else {}

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.core.wire.events import Event
 from tui.engine.ports import Abilities, Clock, Transport, WireState
 from tui.errors import WireError

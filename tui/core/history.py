@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.core.wire.calls import CALL_OUTPUTS as CALL_OUTPUTS
+from tui.core.wire.events import CALL_OUTPUTS as CALL_OUTPUTS
 
 Item = dict[str, object]
 EntryKind = Literal["prompt", "context", "note", "output", "answer", "cut"]

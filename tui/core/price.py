@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 _MILLION = 1_000_000
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tui.core.wire.address import Address
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.errors import EndpointError
 
 READY_DEADLINE_S = 10.0
@@ -29,7 +28,7 @@ ANSWER_S = 2.0
 """A bridge that says nothing for so long is stopped or stuck: it is replaced."""
 _LAST_WORDS_LINES = 20
 _LAST_WORDS_S = 0.5
-_PATH_NAMES = frozenset(NAMES)
+_PATH_NAMES = frozenset(AUTHORITY_VARIABLES)
 """May be relative to the app's working directory, which is not the bridge's."""
 _OWN_FOLDER = Path(__file__).resolve().parents[2]
 """The child's working directory: with -m it comes first on sys.path, so it must be the one that

@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from tui.core.wire.address import shown
-from tui.core.wire.capabilities import LEAST_AGE_S, Capabilities
+from tui.core.wire.endpoint_facts import LEAST_AGE_S, Capabilities
 
 DOUBT_S = 7 * 24 * 3600.0
 """A refusal, or a limit, older than this is unknown again: servers learn."""

@@ -17,7 +17,7 @@ import msgspec
 
 from tui.core.price import Price, Quote
 from tui.core.tiers import SameTiers, names_of
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, PriceCalculation

@@ -22,8 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
-from tui.core.wire.masking import Mask
-from tui.core.wire.split_keys import SplitKeys
+from tui.core.wire.masking import Mask, SplitKeys
 from tui.errors import FileRefused
 
 Direction = Literal["c2s", "s2c"]

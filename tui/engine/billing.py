@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 from tui.engine.kit import Kit
 from tui.engine.lines import REHEARSAL
 from tui.engine.ports import RoleSpec

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from tui.core.wire import events
-from tui.core.wire.client.stopping import ACCEPTED_S, GRACE_S
+from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
 from tui.engine.countdown import Countdown
 from tui.engine.errand import CUTS, GO_ON, Errand, Outcome
 from tui.engine.items import call_text, message_text

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from tui.core.tiers import SameTiers
-from tui.core.wire.limits import Limit
+from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import Against, Effort, Role
 
 

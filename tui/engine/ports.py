@@ -21,10 +21,9 @@ from tui.core.price import Quote
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.tiers import SameTiers
 from tui.core.unsaved import Unsaved
-from tui.core.wire.capabilities import Abilities as Abilities
-from tui.core.wire.events import Event
-from tui.core.wire.traffic import SocketView as SocketView
-from tui.core.wire.usage import Usage
+from tui.core.wire.endpoint_facts import Abilities as Abilities
+from tui.core.wire.endpoint_facts import SocketView as SocketView
+from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
 
 WireState = Literal["closed", "connecting", "open"]

@@ -19,7 +19,7 @@ from tui.core.meter import Meter
 from tui.core.text.buffer import Position
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
 from tui.engine.backlog import Backlog
 from tui.engine.board import Board

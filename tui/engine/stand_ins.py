@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tui.core.wire import events
-from tui.core.wire.limits import (
+from tui.core.wire.rate_limits import (
     CODEX_EVENT,
     PAUSE,
     Limit,

@@ -15,7 +15,7 @@ from tui.core.edits.workspace import Workspace
 from tui.core.file_block import file_block
 from tui.core.file_read import PATH_LIMIT_CHARS, PATH_LIMIT_DEPTH
 from tui.core.text.buffer import plain_text
-from tui.core.wire.mending import mended_json
+from tui.core.wire.json_reading import mended_json
 from tui.engine.call_error import CallError as CallError
 from tui.engine.catalogue import Catalogue
 from tui.engine.ports import Ports

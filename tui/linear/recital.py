@@ -10,7 +10,7 @@ from tui.core.edited import Edited
 from tui.core.edits.hunk import Hunk
 from tui.core.inert_text import inert
 from tui.core.turn import Block, BlockKind
-from tui.core.wire.limits import sentences
+from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Against
 from tui.engine.session import Session
 from tui.linear.block_tellers import Pace

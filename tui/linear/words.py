@@ -9,7 +9,7 @@ from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Stage
 from tui.core.edits.roster import waits
 from tui.core.inert_text import inert
 from tui.core.meter import PRICE_UNKNOWN, MeterView
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Abilities
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from tui.core.meter import PRICE_UNKNOWN, Cost
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.intents import Role
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities

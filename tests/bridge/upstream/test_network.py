@@ -29,8 +29,7 @@ from tests.support.sse_upstream import (
 )
 from tui.bridge.server import Bridge
 from tui.bridge.upstream.client import proxy_for
-from tui.core.wire.address import Address
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.core.wire.masking import Mask
 from tui.errors import EndpointError
 
@@ -137,7 +136,7 @@ async def private(tmp_path: Path) -> AsyncIterator[tuple[SseUpstream, Path]]:
 
 @pytest.fixture
 def trusting_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in NAMES:
+    for name in AUTHORITY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.support.tables import each
-from tui.core.wire.calls import CALL_OUTPUTS
+from tui.core.wire.events import CALL_OUTPUTS
 from tui.core.wire.server.protocol import ServerProtocol
 
 KINDS = sorted(CALL_OUTPUTS)

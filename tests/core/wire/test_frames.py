@@ -9,10 +9,10 @@ from unittest.mock import patch
 import msgspec
 
 from tests.support.tables import each
-from tui.core.wire import frames
+from tui.core.wire import json_writing
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.frames import STEP_CHARS, LongFrame, frame_or_long, request_body
-from tui.core.wire.mending import mended_json
+from tui.core.wire.json_reading import mended_json
+from tui.core.wire.json_writing import STEP_CHARS, LongFrame, frame_or_long, request_body
 
 
 def test_half_a_character_that_a_user_pasted_is_valid_json() -> None:
@@ -58,7 +58,10 @@ def test_a_long_request_is_written_in_short_calls_and_reads_the_same(value: Any)
         sizes.append(len(written))
         return written
 
-    with patch.object(frames, "_encode", encode), patch.object(frames, "_AT_ONCE", (2**14, 1000)):
+    with (
+        patch.object(json_writing, "_encode", encode),
+        patch.object(json_writing, "_AT_ONCE", (2**14, 1000)),
+    ):
         body = request_body({"input": [value]})
     assert json.loads(body) == mended_json({"input": [value]})
     assert max(sizes) <= 7 * STEP_CHARS

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.core.wire.limits import (
+from tui.core.wire.rate_limits import (
     PAUSE,
     Limit,
     limits_in,

@@ -9,7 +9,7 @@ from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
 from tui.core.wire.events import ErrorEvent, decode_server
-from tui.core.wire.pauses import retry_after_s
+from tui.core.wire.rate_limits import retry_after_s
 from tui.core.wire.refusals import refusal
 from tui.core.wire.server.protocol import ServerProtocol
 

@@ -10,7 +10,14 @@ from tests.support.recordings import FOLDER, names
 from tests.support.tables import each
 from tui.core.file_block import file_block
 from tui.core.history import user_item
-from tui.core.wire.recording import Exchange, exchanges, foreground, prompt_of, quoted_files, read
+from tui.core.wire.recording import (
+    RecordedExchange,
+    exchanges,
+    foreground,
+    prompt_of,
+    quoted_files,
+    read,
+)
 
 
 def line(direction: str, t: object, frame: dict[str, Any], connection: int = 1) -> bytes:
@@ -28,11 +35,11 @@ def event(kind: str, response_id: str = "", lane: str | None = None, **fields: A
     return {"type": f"response.{kind}", **whole, **named, **fields}
 
 
-def played(*lines: bytes) -> list[Exchange]:
+def played(*lines: bytes) -> list[RecordedExchange]:
     return exchanges(read(lines).entries)
 
 
-def kinds(exchange: Exchange) -> list[str]:
+def kinds(exchange: RecordedExchange) -> list[str]:
     return [json.loads(a.text)["type"] if a.kind == "frame" else a.kind for a in exchange.acts]
 
 

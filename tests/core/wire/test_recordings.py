@@ -7,7 +7,8 @@ from tests.support.recordings import RecordedConnection, connections, names
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.events import decode_client, decode_server
+from tui.core.wire.client_events import Invalid, decode_client
+from tui.core.wire.events import decode_server
 
 CONNECTIONS = [pair for name in names() for pair in connections(name)]
 
@@ -40,7 +41,7 @@ def test_every_recorded_frame_has_a_type_that_we_know(recorded: RecordedConnecti
         if frame.from_client:
             client_event = decode_client(frame.text)
             invalid = " " in frame.body.get("stream_id", "")
-            assert isinstance(client_event, events.Invalid) == invalid
+            assert isinstance(client_event, Invalid) == invalid
         else:
             event = decode_server(frame.text)
             assert event is not None

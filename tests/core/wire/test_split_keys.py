@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.wire.masking import Mask
-from tui.core.wire.split_keys import MOST_HELD, SplitKeys
+from tui.core.wire.masking import MOST_HELD, Mask, SplitKeys
 
 KEY = "sk-abcab-abcabc123"
 PLAIN = "pw.abcab-abcabc"

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.core.wire import stepwise
+from tui.core.wire import json_reading
 from tui.core.wire.events import Delta, ErrorEvent, Failed, Unknown, decode_in_steps, decode_server
-from tui.core.wire.mending import mended_json
-from tui.core.wire.stepwise import STEP_BYTES, STEP_VALUES
+from tui.core.wire.json_reading import STEP_BYTES, STEP_VALUES, mended_json
 
 VALUES = st.recursive(
     st.none()
@@ -47,7 +46,7 @@ TEXTS = {
 
 def steps_of(text: str, **how: Any) -> tuple[Any, list[int], list[int]]:
     """The value; the bytes and the tokens of each step."""
-    reader: Any = stepwise._Reader(text.encode(), mends=how.pop("mends", True))
+    reader: Any = json_reading._JsonReader(text.encode(), mends=how.pop("mends", True))
     tokens, took = reader._token, [0]
 
     def counted() -> bytes:
@@ -92,7 +91,7 @@ def test_a_long_delta_is_the_same_text_in_several_short_ones(name: str) -> None:
     start = '{"type":"response.output_text.delta","item_id":"m","delta":"'
     told = decode_in_steps(f'{start}{text}"}}'.encode())
     deltas = [event.delta for event in told if isinstance(event, Delta)]
-    assert max(map(len, deltas)) <= max(STEP_BYTES, stepwise.AT_ONCE_BYTES)
+    assert max(map(len, deltas)) <= max(STEP_BYTES, json_reading.AT_ONCE_BYTES)
     joined = "".join(deltas).encode("utf-16", "surrogatepass")  # a sign may be parted
     assert joined.decode("utf-16", "surrogatepass") == json.loads(f'"{text}"')
 
@@ -105,7 +104,7 @@ def test_a_long_delta_is_the_same_text_in_several_short_ones(name: str) -> None:
 def test_what_is_no_json_is_told(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         steps_of(text)
-    long = f'{{"type":"response.completed","a":"{"a" * stepwise.AT_ONCE_BYTES}","b":{text}'
+    long = f'{{"type":"response.completed","a":"{"a" * json_reading.AT_ONCE_BYTES}","b":{text}'
     assert [*filter(None, decode_in_steps(long.encode()))] == []
 
 
@@ -116,7 +115,7 @@ def test_what_is_no_json_is_told(text: str) -> None:
 )  # fmt: skip
 def test_a_long_event_is_read_as_a_short_one(rest: str) -> None:
     text = f'{{"padding":[{"0," * 9}0],{rest}}}'
-    long = text.replace("[", "[" + '"' + "a" * stepwise.AT_ONCE_BYTES + '",')
+    long = text.replace("[", "[" + '"' + "a" * json_reading.AT_ONCE_BYTES + '",')
     short, *_ = (event for event in decode_in_steps(long.encode()) if event is not None)
     expected = decode_server(text)
     for event in (short, expected):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each
 from tui.core.steps import finished
-from tui.core.wire import weight
+from tui.core.wire import json_reading
 from tui.core.wire.client_events import Invalid, decode_client
-from tui.core.wire.weight import Scale, read_in_steps, too_heavy
+from tui.core.wire.json_reading import Scale, read_in_steps, too_heavy
 
 CROWDED, DEEP = "with more than 200,000 values", "nested more than 128 levels deep"
 TEXTS = [
@@ -35,17 +35,17 @@ TEXTS = [
 
 @each("text, words", TEXTS)
 def test_depth_and_values_are_told_and_what_is_in_strings_is_not(text: str, words: str) -> None:
-    words = words if len(text) > weight.UNWEIGHED_BYTES else ""
-    assert too_heavy(text, weight.MOST_REQUEST_VALUES) == words
+    words = words if len(text) > json_reading.UNWEIGHED_BYTES else ""
+    assert too_heavy(text, json_reading.MOST_REQUEST_VALUES) == words
 
 
 @each("text, words", TEXTS)
-@given(cut=st.integers(1, weight.PIECE_BYTES))
+@given(cut=st.integers(1, json_reading.PIECE_BYTES))
 @settings(max_examples=2)
 def test_a_text_weighs_the_same_wherever_it_is_cut(text: str, words: str, cut: int) -> None:
-    data = text.encode()[-2 * weight.PIECE_BYTES :]
+    data = text.encode()[-2 * json_reading.PIECE_BYTES :]
     found = set()
-    for size in (cut, weight.PIECE_BYTES, 4 * weight.PIECE_BYTES):
+    for size in (cut, json_reading.PIECE_BYTES, 4 * json_reading.PIECE_BYTES):
         scale = Scale(2000)
         pieces = (data[at : at + size] for at in range(0, len(data), size))
         found.add(next(filter(None, map(scale.too_heavy, pieces)), "").partition(" than ")[0])

@@ -14,7 +14,7 @@ from tests.support.fault_stand import seated
 from tests.support.nasty_server import Nasty
 from tui.core.wire import events
 from tui.core.wire.address import Address
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.bridge_process import BridgeProcess
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint

@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from tests.support.sockets import Heard, at
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
 
 LANES = {"lanes": True}

@@ -16,8 +16,7 @@ from websockets.http11 import Request, Response
 
 from tests.support.sockets import connection_to, idle, serving
 from tests.support.tables import each
-from tui.core.wire.address import Address
-from tui.core.wire.authorities import NAMES
+from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.effects.wire import ConnectionOptions
 from tui.effects.wire.dial import dial
 from tui.errors import EndpointError, NoAnswer
@@ -206,7 +205,7 @@ async def private(tmp_path: Path) -> AsyncIterator[tuple[str, Path]]:
 async def test_a_private_authority_is_named_by_a_variable(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for other in NAMES:
+    for other in AUTHORITY_VARIABLES:
         monkeypatch.delenv(other, raising=False)
     async with private(tmp_path) as (url, bundle):
         connection, _ = connection_to(url)

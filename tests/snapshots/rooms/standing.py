@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.snapshots.sessions import streaming, whole
 from tests.support.gallery import NARROW, Scene, Show
 from tests.support.scripted_session import ScriptedSession
-from tui.core.wire.limits import PAUSE, Limit
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
+from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Trouble
 from tui.engine.ports import Abilities
 from tui.ui.widgets.line_fields import template_of

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities
 from tui.ui.app import DuettoApp

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tests.support.tables import each
 from tui.core.meter import Cost, MeterView
-from tui.core.wire.limits import PAUSE, Limit
+from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Status
 from tui.ui.widgets import standing
 from tui.ui.widgets.line_fields import DEFAULT, FIELDS, default_template, template_of

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from tui.core.wire.frames import is_long, request
+from tui.core.wire.json_writing import is_long, request
 
 MOST_CHARS, MOST_VALUES = 2**20, 10_000
 """The longest thoughts have half as many characters."""

@@ -21,8 +21,8 @@ from tui.bridge.upstream.loose_json import read_in_steps
 from tui.bridge.upstream.rate_limits import left, pause_s
 from tui.bridge.upstream.sse import MAX_MESSAGE_BYTES, Message, OversizeError, SseParser
 from tui.core.wire.address import Address
-from tui.core.wire.pauses import pause_header
-from tui.core.wire.stepwise import SHORT_BYTES
+from tui.core.wire.json_reading import SHORT_BYTES
+from tui.core.wire.rate_limits import pause_header
 from tui.errors import EndpointError
 
 _DONE = b"[DONE]"

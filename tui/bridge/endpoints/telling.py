@@ -10,11 +10,11 @@ import msgspec
 
 from tui.bridge.endpoints.base import Broken, Failed, Refused, Steered, Unusable
 from tui.bridge.pace import Pace, Turns
-from tui.core.wire.frames import is_long
+from tui.core.wire.events import Usage
+from tui.core.wire.json_writing import is_long
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import TOLD_BY_OTHERS, FinishStatus, Run, usage_fields
 from tui.core.wire.server.steering import required_outputs
-from tui.core.wire.usage import Usage
 
 CHARS_PER_TOKEN = 4
 MOST_CHARS = 16 * 1024 * 1024

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable
-from tui.core.wire.mending import mended
+from tui.core.wire.json_reading import mended
 
 INPUT = "input"
 """The one property of a function that stands for a freeform tool."""

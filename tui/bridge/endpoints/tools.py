@@ -18,7 +18,7 @@ import msgspec
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Refused
 from tui.bridge.endpoints.schemas import flat
 from tui.bridge.endpoints.tool_input import INPUT, InputReader
-from tui.core.wire import frames
+from tui.core.wire import json_writing
 
 ANY_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names of functions that all providers take."""
@@ -368,7 +368,7 @@ def _is_object(arguments: str) -> bool:
 
 
 def _encoded(value: Mapping[str, Any]) -> str:
-    return frames.request(dict(value))
+    return json_writing.request(dict(value))
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

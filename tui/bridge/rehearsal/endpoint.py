@@ -15,7 +15,7 @@ from tui.bridge.rehearsal.casting import DEEP, FAST, NoSuchModelError, Rehearsal
 from tui.bridge.rehearsal.director import answer
 from tui.bridge.rehearsal.player import Player
 from tui.bridge.routes import Leg
-from tui.core.wire.frames import is_long, size_of
+from tui.core.wire.json_writing import is_long, size_of
 
 _CHARS_PER_TOKEN = 4
 

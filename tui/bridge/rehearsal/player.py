@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Protocol
 
 from tui.bridge.rehearsal.beats import Beat, Reason
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 MOST_LAG_S = 0.25
 """What is later than this (a client that reads slowly) is not caught up: the stream shifts."""

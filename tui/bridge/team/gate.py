@@ -20,8 +20,8 @@ from tui.bridge.team.metrics import Account, Metrics
 from tui.bridge.team.roster import Guest, Roster
 from tui.bridge.team.visit import Quota, Visit, account_of
 from tui.core.wire.address import is_loopback
+from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
-from tui.core.wire.server.shelf import Shelf
 
 if TYPE_CHECKING:
     from tui.bridge.routes import Endpoints
@@ -146,7 +146,7 @@ class Gate:
         for visit in self.visits:
             if not self._roster.knows(visit.guest):
                 visit.end(1008, "This token was revoked")
-                visit.quota.shelf = Shelf()  # the name may be given to somebody else
+                visit.quota.shelf = StoredResponses()  # the name may be given to somebody else
         gone = [name for name, quota in self._quotas.items() if not quota.visits]
         names = {guest.name: guest for guest in self._roster.guests()}
         for name in gone:

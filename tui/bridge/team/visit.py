@@ -16,9 +16,9 @@ from tui.bridge.stage import Part, Performer, Stage
 from tui.bridge.team.limits import Limits, Window, whole_seconds
 from tui.bridge.team.metrics import Account, tokens_of
 from tui.bridge.team.roster import Guest
-from tui.core.wire.pauses import pause_header
+from tui.core.wire.rate_limits import pause_header
+from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
-from tui.core.wire.server.shelf import Shelf
 
 if TYPE_CHECKING:
     from tui.bridge.team.gate import Gate
@@ -45,7 +45,7 @@ class Quota:
 
     def __init__(self) -> None:
         self.limits = Limits()
-        self.shelf = Shelf()
+        self.shelf = StoredResponses()
         self.visits: set[Visit] = set()
         self.in_flight = 0
         self._requests = Window()
@@ -87,7 +87,7 @@ class Visit:
         self._ending: asyncio.Task[None] | None = None
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> StoredResponses:
         """See `admission.Visit`."""
         return self.quota.shelf
 

@@ -25,9 +25,14 @@ from tui.bridge.upstream.failures import (
     unconnected,
 )
 from tui.bridge.upstream.names import Names
-from tui.core.wire.address import is_loopback
-from tui.core.wire.authorities import NAMES, add_to
-from tui.core.wire.proxies import chosen, is_socks, spared
+from tui.core.wire.address import (
+    AUTHORITY_VARIABLES,
+    chosen_proxy,
+    is_loopback,
+    is_socks,
+    spares_proxy,
+    trust_added_authorities,
+)
 from tui.errors import EndpointError
 
 CONNECT_S = 15.0
@@ -69,9 +74,9 @@ def proxy_for(url: str) -> str | None:
     if is_loopback(host):
         return None
     proxies = getproxies()
-    if proxy_bypass(parts.netloc.rpartition("@")[2]) or spared(host, proxies):
+    if proxy_bypass(parts.netloc.rpartition("@")[2]) or spares_proxy(host, proxies):
         return None
-    proxy = chosen(url, proxies)
+    proxy = chosen_proxy(url, proxies)
     if not proxy:
         return None
     if urlsplit(proxy).scheme not in ("http", "https", *_SOCKS):
@@ -172,7 +177,7 @@ class Dialler:
 
     async def context(self, *, http2: bool) -> ssl.SSLContext:
         """Whom TLS trusts; it is read from the disk, in a thread, whenever others are named."""
-        key = ("h2" if http2 else "h1", *(os.environ.get(name) for name in NAMES))
+        key = ("h2" if http2 else "h1", *(os.environ.get(name) for name in AUTHORITY_VARIABLES))
         known = self._contexts.get(key)
         if known is None:
             known = self._contexts[key] = await asyncio.to_thread(_context, http2=http2)
@@ -224,7 +229,7 @@ async def _tunnel(origin: Origin) -> socket.socket:
 
 def _context(*, http2: bool) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    add_to(context, os.environ)
+    trust_added_authorities(context, os.environ)
     context.set_alpn_protocols(["h2", "http/1.1"] if http2 else ["http/1.1"])
     return context
 

@@ -8,7 +8,7 @@ import re
 import socket
 import ssl
 
-from tui.core.wire.authorities import advice
+from tui.core.wire.address import authorities_advice
 
 _ERRNO = re.compile(r"\[Errno (\d{1,4})\]")
 """asyncio tells the errors of several addresses in one text."""
@@ -105,5 +105,5 @@ def _untrusted(error: ssl.SSLCertVerificationError) -> str:
         return "cannot be trusted, its certificate is that of another host: check the url."
     if error.verify_code in _EXPIRED:
         return "cannot be trusted, its certificate is not valid today: check the clock."
-    to_do = advice(os.environ, lambda path: os.access(path, os.R_OK))
+    to_do = authorities_advice(os.environ, lambda path: os.access(path, os.R_OK))
     return f"cannot be trusted, its certificate is of no known authority: {to_do}"

@@ -10,9 +10,8 @@ import msgspec
 
 from tui.bridge.endpoints.base import Unusable
 from tui.bridge.upstream.sse import UNREAD, Message
-from tui.core.wire import stepwise
-from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import PIECE_BYTES, Scale, too_heavy
+from tui.core.wire import json_reading
+from tui.core.wire.json_reading import PIECE_BYTES, Scale, mended_json, too_heavy
 
 NO_JSON = object()
 """The value of data that are not JSON."""
@@ -35,7 +34,7 @@ def read_in_steps(message: Message, *, mend: bool = False) -> Generator[None, No
     Raises Broken as `value_of`.
     """
     data = message.data
-    if len(data) <= stepwise.SHORT_BYTES:
+    if len(data) <= json_reading.SHORT_BYTES:
         return message
     scale = Scale()
     for at in range(0, len(data), PIECE_BYTES):
@@ -45,14 +44,14 @@ def read_in_steps(message: Message, *, mend: bool = False) -> Generator[None, No
             return message._replace(value=NO_JSON)
         yield
     value: Any = NO_JSON
-    if len(data) <= stepwise.AT_ONCE_BYTES:
+    if len(data) <= json_reading.AT_ONCE_BYTES:
         try:
             value = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             yield
     if value is NO_JSON:
         try:
-            value = yield from stepwise.read(data, mends=mend)
+            value = yield from json_reading.read(data, mends=mend)
         except ValueError:
             return message._replace(value=NO_JSON)
     return message._replace(value=_first(value))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from tui.core.wire.pauses import retry_after_s
+from tui.core.wire.rate_limits import retry_after_s
 
 _MOST_TOLD = 12
 _MOST_CHARS = 512

@@ -17,7 +17,7 @@ from tui.core.edit_stream.naming import Exists, no_file
 from tui.core.edit_stream.outside import Found, Outside
 from tui.core.edit_stream.reading import EditGrammar, split_line
 from tui.core.edit_stream.wrapping import LIMIT, closes, is_begin
-from tui.core.wire.mending import mended
+from tui.core.wire.json_reading import mended
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEAD = 200

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tui.core.edit_stream.events import Cut, Ev, Failure, FileOp, MoveTo, Prose
 from tui.core.edit_stream.parser import ProsePatches
-from tui.core.wire.mending import mended
+from tui.core.wire.json_reading import mended
 
 _COMMANDS = ("command", "cmd", "script", "commands", "input")
 _FOLDERS = ("workdir", "cwd", "working_directory", "dir")

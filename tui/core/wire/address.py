@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from tui.core.wire.masking import is_secret_name
@@ -157,3 +158,98 @@ def _holds_secret(parts: SplitResult, headers: Mapping[str, str]) -> bool:
     return (
         any(map(is_secret_name, names)) or parts.password is not None or parts.username is not None
     )
+
+
+_ORDERS = {
+    "wss": ("wss", "socks", "https", "all"),
+    "https": ("wss", "socks", "https", "all"),
+    "ws": ("ws", "socks", "https", "http", "all"),
+    "http": ("ws", "socks", "http", "all"),
+}
+"""RFC 6455, 4.1: a WebSocket goes by the proxy for HTTPS, for its tunnel goes anywhere."""
+
+
+def chosen_proxy(url: str, proxies: Mapping[str, str]) -> str:
+    """The proxy for a URL, with its scheme; empty: none.
+
+    ``proxies`` are as `urllib.request.getproxies` gives them. Whether the host is one that needs
+    no proxy at all is the caller's question.
+    """
+    for kind in _ORDERS.get(urlsplit(url).scheme, ()):
+        proxy = proxies.get(kind)
+        if proxy and "://" not in proxy:
+            proxy = f"http://{proxy}"
+        if proxy:
+            # The settings of some systems give a SOCKS proxy the scheme of any other.
+            plain = kind == "socks" and proxy.startswith("http://")
+            return f"socks5h://{proxy.removeprefix('http://')}" if plain else proxy
+    return ""
+
+
+def spares_proxy(host: str, proxies: Mapping[str, str]) -> bool:
+    """Whether ``NO_PROXY`` names a host in a form that `urllib.request.proxy_bypass` knows not.
+
+    Those are networks (``10.0.0.0/8``), addresses of IPv6 and ``*.example.org``, as curl and Go
+    take them.
+    """
+    named = [entry.strip().lower() for entry in proxies.get("no", "").split(",")]
+    if any(entry.startswith("*.") and host.lower().endswith(entry[1:]) for entry in named):
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return any(address in network for network in map(_network, named) if network is not None)
+
+
+def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return None
+
+
+def is_socks(proxy: str) -> bool:
+    """Whether it is a SOCKS proxy."""
+    return proxy.lower().startswith("socks")
+
+
+REPLACING = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+ADDING = ("REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+AUTHORITY_VARIABLES = (*REPLACING, *ADDING)
+
+
+class _TlsContext(Protocol):
+    """What of `ssl.SSLContext` is needed here."""
+
+    def load_verify_locations(self, cafile: str | None = None, capath: str | None = None) -> None:
+        """Trust the certificates of a file, or of a folder as OpenSSL lays it out."""
+
+
+def trust_added_authorities(context: _TlsContext, environment: Mapping[str, str]) -> None:
+    """Have a context, made with the system's authorities, trust the added ones too.
+
+    A file that cannot be read is another tool's: `advice` tells of it if it was needed.
+    """
+    for path in filter(None, (environment.get(name) for name in ADDING)):
+        try:
+            context.load_verify_locations(path)
+        except OSError:  # of which `ssl.SSLError` is one
+            _add_folder(context, path)
+
+
+def authorities_advice(environment: Mapping[str, str], readable: Callable[[str], bool]) -> str:
+    """What to do about a certificate that is not trusted, as the end of a sentence."""
+    wrong = [
+        f"{name} names {path}, which cannot be read"
+        for name in AUTHORITY_VARIABLES
+        if (path := environment.get(name, "")) and not readable(path)
+    ]
+    return f"{'; '.join(wrong)}." if wrong else "for a private authority set SSL_CERT_FILE."
+
+
+def _add_folder(context: _TlsContext, path: str) -> None:
+    try:
+        context.load_verify_locations(capath=path)
+    except OSError:
+        return

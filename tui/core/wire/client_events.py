@@ -16,9 +16,14 @@ from typing import Any, TypeGuard
 import msgspec
 
 from tui.core.steps import finished
-from tui.core.wire import stepwise
-from tui.core.wire.mending import mended_json
-from tui.core.wire.weight import MOST_REQUEST_VALUES, PIECE_BYTES, Scale, too_heavy
+from tui.core.wire import json_reading
+from tui.core.wire.json_reading import (
+    MOST_REQUEST_VALUES,
+    PIECE_BYTES,
+    Scale,
+    mended_json,
+    too_heavy,
+)
 
 _LANE = re.compile(r"[A-Za-z0-9_.-]{1,256}", re.ASCII)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -154,12 +159,12 @@ def _object_in_steps(
     text: str | bytes | bytearray,
 ) -> Generator[None, None, dict[str, Any] | Invalid]:
     """What a client says, as a JSON object."""
-    if len(text) <= stepwise.AT_ONCE_BYTES:
+    if len(text) <= json_reading.AT_ONCE_BYTES:
         try:
             short = text if isinstance(text, str) else text.decode()
         except UnicodeDecodeError:
             return _NO_UTF8
-        if len(text) <= stepwise.SHORT_BYTES or not _HALF.search(short):
+        if len(text) <= json_reading.SHORT_BYTES or not _HALF.search(short):
             return _object(short)
     data = text.encode(errors="replace") if isinstance(text, str) else text
     scale, decoder = Scale(MOST_REQUEST_VALUES), codecs.getincrementaldecoder("utf-8")()
@@ -173,7 +178,7 @@ def _object_in_steps(
             return _unread(words)
         yield
     try:
-        raw = yield from stepwise.read(data)
+        raw = yield from json_reading.read(data)
     except ValueError as error:
         return Invalid(f"The message is not valid JSON: {error}", code="invalid_json")
     return raw if isinstance(raw, dict) else _NO_OBJECT

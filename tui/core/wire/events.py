@@ -10,33 +10,207 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args
 
 import msgspec
 
-from tui.core.wire import stepwise
-from tui.core.wire.client_events import ClientEvent as ClientEvent
-from tui.core.wire.client_events import Create as Create
-from tui.core.wire.client_events import Interrupt as Interrupt
-from tui.core.wire.client_events import Invalid as Invalid
-from tui.core.wire.client_events import Steer as Steer
-from tui.core.wire.client_events import UnknownClient as UnknownClient
-from tui.core.wire.client_events import decode_client as decode_client
-from tui.core.wire.deltas import AnyToolDelta
-from tui.core.wire.deltas import ArgumentsDelta as ArgumentsDelta
-from tui.core.wire.deltas import Delta as Delta
-from tui.core.wire.deltas import InputDelta as InputDelta
-from tui.core.wire.deltas import PatchDelta as PatchDelta
-from tui.core.wire.deltas import ReasoningDelta as ReasoningDelta
-from tui.core.wire.deltas import RefusalDelta as RefusalDelta
-from tui.core.wire.deltas import SummaryDelta as SummaryDelta
-from tui.core.wire.deltas import TextDelta as TextDelta
-from tui.core.wire.deltas import ToolDelta as ToolDelta
-from tui.core.wire.mending import mended, mended_json
-from tui.core.wire.pauses import retry_after_s
-from tui.core.wire.usage import Usage as Usage
-from tui.core.wire.usage import usage_of as usage_of
+from tui.core.wire import json_reading
+from tui.core.wire.json_reading import mended, mended_json
+from tui.core.wire.rate_limits import retry_after_s
+
+
+class Delta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """Base of all pieces of streamed text; `gc=False`: it holds only strings and a number."""
+
+    item_id: str = ""
+    delta: str = ""
+    stream_id: str | None = None
+    output_index: int = 0
+
+
+class TextDelta(Delta, frozen=True, gc=False, tag="response.output_text.delta"):
+    """More of the assistant's message."""
+
+
+class RefusalDelta(Delta, frozen=True, gc=False, tag="response.refusal.delta"):
+    """More of a refusal, to be shown like a message."""
+
+
+class ArgumentsDelta(Delta, frozen=True, gc=False, tag="response.function_call_arguments.delta"):
+    """More of a function call's arguments: a piece of JSON text."""
+
+
+class InputDelta(Delta, frozen=True, gc=False, tag="response.custom_tool_call_input.delta"):
+    """More of a custom tool call's free-form input."""
+
+
+class PatchDelta(
+    Delta, frozen=True, gc=False, tag="response.apply_patch_call_operation_diff.delta"
+):
+    """More of the diff of a built-in apply_patch call."""
+
+
+class ReasoningDelta(Delta, frozen=True, gc=False, tag="response.reasoning_text.delta"):
+    """More reasoning; `summary` tells the summary from the reasoning itself."""
+
+    summary: bool = False
+
+
+class SummaryDelta(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    tag_field="type",
+    tag="response.reasoning_summary_text.delta",
+):
+    """The wire's other form of `ReasoningDelta`; no `Delta`, so that nobody takes it for one."""
+
+    item_id: str = ""
+    delta: str = ""
+    stream_id: str | None = None
+    output_index: int = 0
+
+    @property
+    def told(self) -> ReasoningDelta:
+        """As the rest of the house knows it."""
+        return ReasoningDelta(self.item_id, self.delta, self.stream_id, self.output_index, True)
+
+
+class ToolDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """Base of the pieces that a tool of the server's own streams: what they say is not read."""
+
+    item_id: str = ""
+    stream_id: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The event's type on the wire."""
+        return str(self.__struct_config__.tag)
+
+
+class CodeDelta(ToolDelta, frozen=True, gc=False, tag="response.code_interpreter_call_code.delta"):
+    """More of the code that the server is about to run."""
+
+
+class McpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call_arguments.delta"):
+    """More of the arguments of a call that the server makes."""
+
+
+class OldMcpDelta(ToolDelta, frozen=True, gc=False, tag="response.mcp_call.arguments_delta"):
+    """The same by its former name."""
+
+
+class CommandDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_command.delta"):
+    """More of a command for the server's shell."""
+
+
+class OutputDelta(ToolDelta, frozen=True, gc=False, tag="response.shell_call_output_content.delta"):
+    """More of what a command of the server's shell prints."""
+
+
+class AudioDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.delta"):
+    """More sound."""
+
+
+class TranscriptDelta(ToolDelta, frozen=True, gc=False, tag="response.audio.transcript.delta"):
+    """More of what the sound says."""
+
+
+class PictureDelta(
+    ToolDelta, frozen=True, gc=False, tag="response.image_generation_call.partial_image"
+):
+    """A picture so far, in up to megabytes."""
+
+
+AnyToolDelta = (
+    CodeDelta
+    | McpDelta
+    | OldMcpDelta
+    | CommandDelta
+    | OutputDelta
+    | AudioDelta
+    | TranscriptDelta
+    | PictureDelta
+)
+AnyDelta = TextDelta | RefusalDelta | ArgumentsDelta | InputDelta | PatchDelta | ReasoningDelta
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens as the server counted them; None where it does not say."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    """Of the input, what was put into a cache: it costs more where that is counted."""
+    estimated: bool = False
+    """Nobody counted: it is made of characters (the bridge's, for an answer that was cut)."""
+
+
+def usage_of(response: dict[str, Any]) -> Usage | None:
+    """The usage of a terminal event's response; None if there is none."""
+    usage = response.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    tokens_in, tokens_out = _count(usage, "input_tokens"), _count(usage, "output_tokens")
+    if tokens_in is None and tokens_out is None:
+        return None
+    details = usage.get("input_tokens_details")
+    return Usage(
+        tokens_in or 0,
+        tokens_out or 0,
+        _count(details, "cached_tokens"),
+        _count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        _count(details, "cache_write_tokens"),
+        usage.get("estimated") is True,
+    )
+
+
+def _count(source: object, key: str) -> int | None:
+    value = source.get(key) if isinstance(source, dict) else None
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e15
+    return int(value) if usable and value is not None else None
+
+
+CALL_OUTPUTS = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+    "shell_call": "shell_call_output",
+    "local_shell_call": "local_shell_call_output",
+    "computer_call": "computer_call_output",
+}
+"""The type of a call -> the type of its answer."""
+OUTPUTS = frozenset(CALL_OUTPUTS.values())
+_KINDS = OUTPUTS.union(CALL_OUTPUTS)
+
+
+def unanswered(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The calls without an answer among the same items, in their order.
+
+    Of 20,000 items it is told in some milliseconds: no function is called for each of them.
+    """
+    by_kind: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _KINDS}
+    items = list(items)
+    for item in items:
+        kind = item.get("type")
+        if type(kind) is str and kind in by_kind:
+            by_kind[kind].append(item)
+    left: set[int] = set()
+    for kind, wanted in CALL_OUTPUTS.items():
+        # by the call id; the answer of a local shell by the id of its call
+        names = [item.get(key) for item in by_kind[wanted] for key in ("call_id", "id")]
+        answered = {name for name in names if type(name) is str and name}
+        left.update(
+            id(item)
+            for item in by_kind[kind]
+            if not (type(name := item.get("call_id")) is str and name in answered)
+            and not (type(name := item.get("id")) is str and name in answered)
+        )
+    return [item for item in items if id(item) in left] if left else []
+
 
 MOST_ERROR_CHARS = 10_000
 """Of what an error says: the rest is nobody's to read, but would be searched again and again."""
@@ -315,21 +489,21 @@ def decode_in_steps(data: bytes | bytearray) -> Iterator[Event | None]:
 
     A long delta comes as several; no event comes where it is no JSON object.
     """
-    if len(data) <= stepwise.AT_ONCE_BYTES:
+    if len(data) <= json_reading.AT_ONCE_BYTES:
         with contextlib.suppress(*UNUSUAL):
             yield told(decode_typed(data))
             return
     try:
-        raw = yield from stepwise.read(data, pieced="delta")
+        raw = yield from json_reading.read(data, pieced="delta")
     except ValueError:
         return
     if not isinstance(raw, dict):
         return
     text, is_delta = raw.get("delta"), _text_at(raw, "type").endswith(".delta")
-    if isinstance(text, stepwise.Pieces) and is_delta:
+    if isinstance(text, json_reading.StringPieces) and is_delta:
         yield from (_event_of({**raw, "delta": piece}) for piece in text)
         return
-    if isinstance(text, str | stepwise.Pieces) and not is_delta:
+    if isinstance(text, str | json_reading.StringPieces) and not is_delta:
         raw["delta"] = "".join(map(mended, text if isinstance(text, list) else [text]))
     yield _event_of(raw)
 

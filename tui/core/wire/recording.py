@@ -41,7 +41,7 @@ _TOLD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedEntry:
     """One line."""
 
     from_client: bool
@@ -65,7 +65,7 @@ class Entry:
 class Recording:
     """All usable lines of a file."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RecordedEntry] = field(default_factory=list)
     broken: int = 0
     """Lines that were passed over."""
 
@@ -95,7 +95,7 @@ def read(lines: Iterable[bytes]) -> Recording:
     return recording
 
 
-def _entry(line: bytes, last: float) -> Entry | None:
+def _entry(line: bytes, last: float) -> RecordedEntry | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def _entry(line: bytes, last: float) -> Entry | None:
         return None
     t, connection = value.get("t"), value.get("conn")
     number = connection if isinstance(connection, int) else 0
-    return Entry(value["dir"] == "c2s", max(last, _seconds(t, last)), number, frame)
+    return RecordedEntry(value["dir"] == "c2s", max(last, _seconds(t, last)), number, frame)
 
 
 def _seconds(t: object, last: float) -> float:
@@ -119,7 +119,7 @@ def _seconds(t: object, last: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class RecordedAct:
     """What happened after a request."""
 
     t: float
@@ -133,14 +133,14 @@ class Act:
 
 
 @dataclass(slots=True)
-class Exchange:
+class RecordedExchange:
     """One request with everything that answers it, steered successors included."""
 
     t: float
     request: dict[str, Any]
     prompt: str
     """What the user typed; empty: the request goes on with a turn."""
-    acts: list[Act] = field(default_factory=list)
+    acts: list[RecordedAct] = field(default_factory=list)
     response_ids: set[str] = field(default_factory=set)
     ended: bool = False
 
@@ -162,12 +162,12 @@ class Exchange:
         return str(self.request.get("prompt_cache_key") or "")
 
 
-def exchanges(entries: Iterable[Entry]) -> list[Exchange]:
+def exchanges(entries: Iterable[RecordedEntry]) -> list[RecordedExchange]:
     """All requests in the order in which they were sent."""
     return _Sorter().sorted(entries)
 
 
-def foreground(found: Iterable[Exchange]) -> tuple[list[Exchange], int]:
+def foreground(found: Iterable[RecordedExchange]) -> tuple[list[RecordedExchange], int]:
     """The conversation that was there first, without prewarms, and how many requests that omits.
 
     (A client asks for titles and summaries in conversations of their own.)
@@ -182,19 +182,19 @@ def foreground(found: Iterable[Exchange]) -> tuple[list[Exchange], int]:
 class _Track:
     """One lane of one socket."""
 
-    waiting: list[Exchange] = field(default_factory=list)
+    waiting: list[RecordedExchange] = field(default_factory=list)
     """Sent, and no response began."""
-    current: Exchange | None = None
+    current: RecordedExchange | None = None
 
 
 class _Sorter:
     """Finds for each frame the request that it answers."""
 
     def __init__(self) -> None:
-        self._found: list[Exchange] = []
+        self._found: list[RecordedExchange] = []
         self._tracks: dict[tuple[int, str], _Track] = {}
 
-    def sorted(self, entries: Iterable[Entry]) -> list[Exchange]:
+    def sorted(self, entries: Iterable[RecordedEntry]) -> list[RecordedExchange]:
         """All exchanges."""
         for entry in entries:
             if entry.is_meta:
@@ -206,10 +206,10 @@ class _Sorter:
                 self._server(entry)
         return self._found
 
-    def _client(self, entry: Entry) -> None:
+    def _client(self, entry: RecordedEntry) -> None:
         frame = entry.frame
         if entry.kind == "response.create":
-            exchange = Exchange(entry.t, frame, prompt_of(frame))
+            exchange = RecordedExchange(entry.t, frame, prompt_of(frame))
             self._found.append(exchange)
             key = (entry.connection, str(frame.get("stream_id") or ""))
             self._tracks.setdefault(key, _Track()).waiting.append(exchange)
@@ -219,16 +219,16 @@ class _Sorter:
             text = "\n".join(_texts(frame.get("input")))
             self._control(entry, str(frame.get("previous_response_id") or ""), "steer", text)
 
-    def _control(self, entry: Entry, response_id: str, kind: ActKind, text: str) -> None:
+    def _control(self, entry: RecordedEntry, response_id: str, kind: ActKind, text: str) -> None:
         for (connection, _), track in self._tracks.items():
             current = track.current
             if current is None or current.ended or connection != entry.connection:
                 continue
             if response_id in current.response_ids:
-                current.acts.append(Act(entry.t, kind, text))
+                current.acts.append(RecordedAct(entry.t, kind, text))
                 return
 
-    def _server(self, entry: Entry) -> None:
+    def _server(self, entry: RecordedEntry) -> None:
         track = self._track_of(entry)
         if track is None:
             return
@@ -244,10 +244,10 @@ class _Sorter:
             response = entry.frame.get("response")
             named = response.get("id") if isinstance(response, dict) else None
             current.response_ids.add(str(named or ""))
-        current.acts.append(Act(entry.t, "frame", _unnamed(entry.frame)))
+        current.acts.append(RecordedAct(entry.t, "frame", _unnamed(entry.frame)))
         current.ended = current.ended or kind in _ENDS
 
-    def _track_of(self, entry: Entry) -> _Track | None:
+    def _track_of(self, entry: RecordedEntry) -> _Track | None:
         """The lane that a frame names, or the only one that it can belong to."""
         lane = entry.frame.get("stream_id")
         named = self._tracks.get((entry.connection, str(lane or "")))
@@ -257,7 +257,7 @@ class _Sorter:
         open_now = [t for t in mine if t.waiting or (t.current and not t.current.ended)]
         return next(iter(open_now or mine), None)
 
-    def _close(self, entry: Entry) -> None:
+    def _close(self, entry: RecordedEntry) -> None:
         """What was open on the socket is lost."""
         act = _lost(entry)
         for key in [key for key in self._tracks if key[0] == entry.connection]:
@@ -268,7 +268,7 @@ class _Sorter:
                 exchange.ended = True
 
 
-def _lost(entry: Entry) -> Act:
+def _lost(entry: RecordedEntry) -> RecordedAct:
     frame = entry.frame
     code, reason = frame.get("code"), frame.get("reason")
     sent_by_server = frame.get("sent_close")
@@ -278,7 +278,7 @@ def _lost(entry: Entry) -> Act:
     known = code if isinstance(code, int) else None
     by_user = known is None and (entry.from_client or str(reason).startswith(_STOPPED))
     words = f"the connection was closed ({known})" if known else "the connection broke"
-    return Act(entry.t, "lost", str(reason or words), known, by_user)
+    return RecordedAct(entry.t, "lost", str(reason or words), known, by_user)
 
 
 def _unnamed(frame: Mapping[str, Any]) -> str:

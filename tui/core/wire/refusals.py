@@ -11,7 +11,7 @@ import msgspec
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.events import ErrorEvent, Event, Failed, Incomplete, SteerNews
 from tui.core.wire.masking import Mask
-from tui.core.wire.pauses import retry_after_s
+from tui.core.wire.rate_limits import retry_after_s
 from tui.errors import EndpointError, KeyRefused
 
 NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})

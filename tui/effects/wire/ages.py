@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.core.wire.capabilities import LEAST_AGE_S, Capabilities
+from tui.core.wire.endpoint_facts import LEAST_AGE_S, Capabilities
 
 if TYPE_CHECKING:
     from tui.effects.wire.link import Link

@@ -21,8 +21,7 @@ from websockets.exceptions import (
     ProxyError,
 )
 
-from tui.core.wire.address import Address, is_loopback, shown
-from tui.core.wire.proxies import chosen, spared
+from tui.core.wire.address import Address, chosen_proxy, is_loopback, shown, spares_proxy
 from tui.core.wire.refusals import refusal, without_secrets
 from tui.effects.wire import lookup, trust
 from tui.effects.wire.frames import FrameSocket
@@ -159,9 +158,9 @@ def _proxy(address: Address) -> str:
     parts = urlsplit(address.url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "wss" else 80)
-    if is_loopback(host) or proxy_bypass(f"{host}:{port}") or spared(host, getproxies()):
+    if is_loopback(host) or proxy_bypass(f"{host}:{port}") or spares_proxy(host, getproxies()):
         return ""
-    return chosen(address.url, getproxies())
+    return chosen_proxy(address.url, getproxies())
 
 
 def _proxy_failed(error: Exception, host: str) -> EndpointError:

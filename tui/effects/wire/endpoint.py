@@ -15,10 +15,9 @@ from typing import Any
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.core.wire.refusals import HOPELESS_CLOSES
-from tui.core.wire.traffic import SocketView
 from tui.effects.wire.ages import MARGIN, Ages
 from tui.effects.wire.dial import dial
 from tui.effects.wire.lane import EndpointLane

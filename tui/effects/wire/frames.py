@@ -25,7 +25,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import Event, State
 
-from tui.core.wire.weight import PIECE_BYTES, UNWEIGHED_BYTES, Scale
+from tui.core.wire.json_reading import PIECE_BYTES, UNWEIGHED_BYTES, Scale
 
 BUDGET_S = 0.004
 """After so long in one burst the rest of the loop (keys, the screen) has its turn."""

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from tui.core.wire.capabilities import Abilities
 from tui.core.wire.client.lane import LaneState
+from tui.core.wire.endpoint_facts import Abilities
 from tui.core.wire.events import Event, Incomplete
 from tui.effects.wire.link import Link, Transport
 from tui.errors import WireError

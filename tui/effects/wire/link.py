@@ -19,6 +19,7 @@ from websockets.exceptions import InvalidState
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
+from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Event
 from tui.core.wire.refusals import (
     UNUSABLE_CODE,
@@ -27,7 +28,6 @@ from tui.core.wire.refusals import (
     lost_words,
     without_secrets,
 )
-from tui.core.wire.traffic import SocketView
 from tui.effects.wire.frames import FrameSocket
 from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
 from tui.effects.wire.pulse import Pulse

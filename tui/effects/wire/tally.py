@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tui.core.wire.traffic import SocketView
+from tui.core.wire.endpoint_facts import SocketView
 
 if TYPE_CHECKING:
     from tui.effects.wire.link import Link, Transport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tui.core.wire.capabilities import Capabilities
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.wire.link import Transport
 from tui.effects.wire.options import ConnectionOptions
 from tui.effects.wire.probe import Probe

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tui.core.wire.limits import sentences
+from tui.core.wire.rate_limits import sentences
 from tui.engine.session import Session
 from tui.ui.acting import way_out
 from tui.ui.sheets import sheet

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tui.core.meter import MeterView
 from tui.core.tiers import names_of
-from tui.core.wire.limits import PAUSE, Limit, tightest
+from tui.core.wire.rate_limits import PAUSE, Limit, tightest
 from tui.engine.notices import Status
 from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.support.client_side import ClientSide, fates
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.steers import STEER_S
+from tui.core.wire.endpoint_facts import Capabilities
 
 
 def with_silence(text: str = "smaller") -> ClientSide:

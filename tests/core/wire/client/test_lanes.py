@@ -7,10 +7,9 @@ import pytest
 from tests.support.client_side import ClientSide
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
-from tui.core.wire.client.forks import FORK_S
 from tui.core.wire.client.lane import LaneState
-from tui.core.wire.client.lane_book import MAX_IN_FLIGHT, MAX_NAMES
+from tui.core.wire.client.lanes import FORK_S, MAX_IN_FLIGHT, MAX_NAMES
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.errors import WireError
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
-from tui.core.wire.client.lane import GRACE_S, LaneState
+from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.steers import STEER_S
+from tui.core.wire.endpoint_facts import GRACE_S, Capabilities
 
 STEER: list[dict[str, Any]] = [
     {"status": 400, "error": {"code": "unknown_event", "message": "Unknown event type."}},

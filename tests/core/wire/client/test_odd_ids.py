@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.client_side import ClientSide, fates, kinds
 from tests.support.tables import each
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
+from tui.core.wire.endpoint_facts import Capabilities
 
 
 @each("heard", [False, True])

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.support.client_side import ClientSide, kinds
 from tests.support.tables import each
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
+from tui.core.wire.endpoint_facts import Capabilities
 
 
 def prewarming(capabilities: Capabilities | None = None) -> ClientSide:

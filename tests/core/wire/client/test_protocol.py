@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.client.lane import ACCEPTED_S, GRACE_S
 from tui.core.wire.client.protocol import Capabilities, ClientProtocol
+from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
 from tui.errors import WireError
 
 UNKNOWN_EVENT: dict[str, Any] = {

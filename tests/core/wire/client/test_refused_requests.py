@@ -10,9 +10,9 @@ from typing import Any
 from tests.support.client_side import ClientSide, fates, kinds
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import DOUBT_S, LaneState
 from tui.core.wire.client.steers import STEER_S
+from tui.core.wire.endpoint_facts import Capabilities
 
 REFUSALS: list[dict[str, Any]] = [
     {"status": 400, "error": {"code": "invalid_prompt", "message": "no"}},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.support.client_side import UNKNOWN_EVENT, ClientSide, fates, kinds
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
 from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.steers import STEER_S, SUCCESSOR_S
+from tui.core.wire.endpoint_facts import Capabilities
 
 
 def steered(text: str = "smaller") -> ClientSide:

@@ -7,8 +7,8 @@ from typing import Any
 from tests.support.client_side import ClientSide
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.capabilities import Capabilities
-from tui.core.wire.client import complaints
+from tui.core.wire.client import protocol
+from tui.core.wire.endpoint_facts import Capabilities
 
 LIMIT = "websocket_connection_limit_reached"
 
@@ -46,10 +46,10 @@ def test_what_an_error_complains_about(
     event: dict[str, Any], names: bool, interrupt: bool, vague: bool, prewarm: bool
 ) -> None:
     error = events.ErrorEvent(**{"status": None, "code": "", "message": "", **event})
-    assert complaints.about_lane_names(error) is names
-    assert complaints.about_event_type(error, "interrupt") is interrupt
-    assert complaints.is_vague(error) is vague
-    assert complaints.refuses_prewarm(error) is prewarm
+    assert protocol.about_lane_names(error) is names
+    assert protocol.about_event_type(error, "interrupt") is interrupt
+    assert protocol.is_vague(error) is vague
+    assert protocol.refuses_prewarm(error) is prewarm
 
 
 def test_held_creates_outlive_the_time_limit() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.tables import each
-from tui.core.wire.server.chain import Chains, Link, unanswered_call
+from tui.core.wire.server.responses import KnownResponse, LaneResponses, unanswered_call
 
 CALL = {"type": "function_call", "call_id": "c1"}
 CUSTOM = {"type": "custom_tool_call", "call_id": "c2"}
@@ -14,8 +14,8 @@ CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "c2"}
 
 
 def test_forgetting_is_for_the_parent_s_own_lane() -> None:
-    chains = Chains()
-    chains.remember("x", Link("r1", ()))
+    chains = LaneResponses()
+    chains.remember("x", KnownResponse("r1", ()))
     chains.forget("y", "r1")
     chains.forget("x", "other")
     assert chains.items_before("r1") == []
@@ -24,8 +24,8 @@ def test_forgetting_is_for_the_parent_s_own_lane() -> None:
 
 
 def test_what_is_given_out_can_be_changed_without_harm() -> None:
-    chains = Chains()
-    chains.remember(None, Link("r1", ({"a": 1},)))
+    chains = LaneResponses()
+    chains.remember(None, KnownResponse("r1", ({"a": 1},)))
     items = chains.items_before("r1")
     assert items is not None
     items.append({"b": 1})

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.support.server_side import create, one_run, sent
-from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.register import MAX_ENDED
-from tui.core.wire.server.waiting import MAX_LANES
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
+from tui.core.wire.server.protocol import MAX_ENDED, MAX_LANES, ServerProtocol
 
 
 def test_the_thirty_third_name_is_refused() -> None:

@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 from tests.support.tables import each
-from tui.core.wire.events import decode_server, usage_of
-from tui.core.wire.frames import frame
+from tui.core.wire.events import Usage, decode_server, usage_of
+from tui.core.wire.json_writing import frame
 from tui.core.wire.server.run import Run, Task, usage_fields
-from tui.core.wire.usage import Usage
 
 
 class Stage:

@@ -11,10 +11,10 @@ from tests.support.server_side import answer, create, one_run, sent
 from tests.support.tables import each
 from tui.core.steps import finished
 from tui.core.wire.client_events import Create, Invalid, posted_in_steps
-from tui.core.wire.server import shelf as shelves
+from tui.core.wire.server import responses as shelves
 from tui.core.wire.server.protocol import ServerProtocol
+from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
-from tui.core.wire.server.shelf import Shelf
 
 
 def said(run: Run) -> list[str]:
@@ -23,7 +23,7 @@ def said(run: Run) -> list[str]:
 
 
 def test_what_is_not_to_be_stored_stays_on_its_connection() -> None:
-    shelf = Shelf()
+    shelf = StoredResponses()
     server = ServerProtocol("a", shelf=shelf)
     first = one_run(server, create("one", store=False))
     assert not first.task.stored
@@ -36,9 +36,9 @@ def test_what_is_not_to_be_stored_stays_on_its_connection() -> None:
     assert said(one_run(server, create("x", previous_response_id=first.response_id)))[0] == "one"
 
 
-@each("another", [ServerProtocol("b"), ServerProtocol("b", shelf=Shelf())])
+@each("another", [ServerProtocol("b"), ServerProtocol("b", shelf=StoredResponses())])
 def test_another_user_does_not_continue_it(another: ServerProtocol) -> None:
-    first = one_run(ServerProtocol("a", shelf=Shelf()), create("one"))
+    first = one_run(ServerProtocol("a", shelf=StoredResponses()), create("one"))
     answer(first)
     another.receive_text(create(previous_response_id=first.response_id))
     assert another.accept() == []
@@ -46,7 +46,7 @@ def test_another_user_does_not_continue_it(another: ServerProtocol) -> None:
 
 
 def test_stored_items_can_be_referred_to() -> None:
-    shelf = Shelf()
+    shelf = StoredResponses()
     first = one_run(ServerProtocol("a", shelf=shelf), create("one"))
     answer(first, "two")
     reference = {"type": "item_reference", "id": first.output[0]["id"]}
@@ -58,7 +58,7 @@ def test_stored_items_can_be_referred_to() -> None:
 
 def test_the_conversation_used_least_lately_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shelves, "MOST_BYTES", 8000)
-    shelf = Shelf()
+    shelf = StoredResponses()
     server = ServerProtocol("a", shelf=shelf)
     tips = []
     for number in range(3):

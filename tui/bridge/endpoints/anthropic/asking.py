@@ -15,7 +15,7 @@ from tui.bridge.endpoints.anthropic.options import VERSION, Options
 from tui.bridge.endpoints.base import Asked
 from tui.bridge.endpoints.telling import characters_in
 from tui.bridge.endpoints.tools import Choice, Toolbox
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 _INTERLEAVED = "interleaved-thinking-2025-05-14"
 _FAST = "fast-mode-2026-02-01"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from tui.bridge.endpoints.base import Refused
-from tui.core.wire.mending import mended_json
+from tui.core.wire.json_reading import mended_json
 
 Block = dict[str, Any]
 _TEXTS = frozenset({"input_text", "output_text", "text", "refusal", "summary_text"})

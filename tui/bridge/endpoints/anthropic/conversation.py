@@ -24,7 +24,7 @@ from tui.bridge.endpoints.anthropic.content import (
 from tui.bridge.endpoints.base import Asked
 from tui.bridge.endpoints.carried import COMPACTED, is_compacted, unseal
 from tui.bridge.endpoints.tools import SentCall, Toolbox
-from tui.core.wire.calls import OUTPUTS
+from tui.core.wire.events import OUTPUTS
 
 KIND = "anthropic"
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tui.bridge.endpoints.telling import Telling
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 _TIERS = {"standard": "default"}
 """Tiers that our protocol names otherwise."""

@@ -14,7 +14,7 @@ from tui.bridge.endpoints.base import Asked, EndpointSpec, Refused, Target
 from tui.bridge.endpoints.http_endpoint import Reader
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, guarded
-from tui.core.wire.frames import request_body
+from tui.core.wire.json_writing import request_body
 from tui.errors import EndpointError
 
 _VERSION_HEADER, _BETA_HEADER = "anthropic-version", "anthropic-beta"

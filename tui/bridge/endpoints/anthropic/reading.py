@@ -22,10 +22,10 @@ from tui.bridge.upstream.complaint import complaint_in, excerpt
 from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import secrets_in
-from tui.core.wire.gathered import Gathered
+from tui.core.wire.events import Usage
+from tui.core.wire.json_writing import TextBuilder
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import usage_fields
-from tui.core.wire.usage import Usage
 
 _DELTAS = {
     "text_delta": "text",
@@ -51,7 +51,7 @@ class _Opened:
     index: int | None = None
     """Of the item that tells of it; None: nothing was told."""
     call: Call | None = None
-    text: Gathered = field(default_factory=Gathered)
+    text: TextBuilder = field(default_factory=TextBuilder)
     signature: list[str] = field(default_factory=list)
 
     def whole(self) -> Block:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tui.core.wire.usage import Usage
+from tui.core.wire.events import Usage
 
 _WRITTEN = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
 """What went into a cache: OpenRouter's, LiteLLM's and Anthropic's words."""

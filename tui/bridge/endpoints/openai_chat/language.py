@@ -14,7 +14,7 @@ from tui.bridge.endpoints.openai_chat.lessons import Turn, adapted
 from tui.bridge.endpoints.openai_chat.reader import ChatReader
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, checked, secrets_in
-from tui.core.wire.frames import request_body
+from tui.core.wire.json_writing import request_body
 from tui.core.wire.masking import Mask
 from tui.errors import EndpointError
 

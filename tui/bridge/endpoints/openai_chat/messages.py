@@ -18,7 +18,7 @@ from tui.bridge.endpoints.openai_chat.structure import structure_in_words
 from tui.bridge.endpoints.openai_chat.thoughts import Thoughts
 from tui.bridge.endpoints.openai_chat.wording import descriptions_in_words
 from tui.bridge.endpoints.tools import Toolbox
-from tui.core.wire.calls import OUTPUTS
+from tui.core.wire.events import OUTPUTS
 
 Message = dict[str, Any]
 _NO_OUTPUT = "(there is no output)"

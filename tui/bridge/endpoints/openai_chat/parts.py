@@ -7,7 +7,7 @@ from typing import Any
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.openai_chat.dialect import Dialect
-from tui.core.wire import frames
+from tui.core.wire import json_writing
 
 Part = dict[str, Any]
 _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
@@ -33,7 +33,7 @@ class Parts:
         if isinstance(content, str):
             return [{"type": "text", "text": content}] if content else []
         if isinstance(content, Mapping):
-            return [{"type": "text", "text": frames.request(dict(content))}]
+            return [{"type": "text", "text": json_writing.request(dict(content))}]
         listed = content if isinstance(content, list) else []
         found = [self._part(part) for part in listed if isinstance(part, dict)]
         return [part for part in found if part is not None]
@@ -52,7 +52,7 @@ class Parts:
         if kind in ("reasoning_text", "summary_text"):
             return None
         # the output of a shell and the like: whatever it is, it is told as it is
-        return {"type": "text", "text": frames.request(dict(part))}
+        return {"type": "text", "text": json_writing.request(dict(part))}
 
     def _image(self, part: Mapping[str, Any]) -> Part:
         if self._asked.facts.images is False:

@@ -16,10 +16,10 @@ from tui.bridge.endpoints.tools import Toolbox
 from tui.bridge.upstream.complaint import complaint_in, excerpt
 from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
-from tui.core.wire.frames import STEP_CHARS
+from tui.core.wire.events import Usage
+from tui.core.wire.json_writing import STEP_CHARS
 from tui.core.wire.masking import Mask
 from tui.core.wire.server.run import usage_fields
-from tui.core.wire.usage import Usage
 
 _INCOMPLETE = {
     "length": "max_output_tokens",

@@ -7,7 +7,7 @@ from typing import Any
 
 from tui.bridge.endpoints.base import Asked
 from tui.bridge.endpoints.openai_chat.dialect import Dialect
-from tui.core.wire import frames
+from tui.core.wire import json_writing
 
 _MEMBERS = ("name", "description", "schema", "strict")
 
@@ -37,7 +37,7 @@ def structure_in_words(asked: Asked, dialect: Dialect) -> str:
     if dialect.response_format == "json_schema":
         return ""
     schema = wanted.get("schema")
-    told = frames.request(schema if isinstance(schema, dict) else {})
+    told = json_writing.request(schema if isinstance(schema, dict) else {})
     return f"Answer with JSON that matches this JSON schema, and with nothing else:\n{told}"
 
 

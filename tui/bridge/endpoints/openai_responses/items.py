@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tui.bridge.endpoints.base import Unusable
-from tui.core.wire.calls import CALL_OUTPUTS
+from tui.core.wire.events import CALL_OUTPUTS
 
 Item = dict[str, Any]
 ADDED, DONE = "response.output_item.added", "response.output_item.done"

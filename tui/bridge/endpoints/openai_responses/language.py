@@ -10,7 +10,7 @@ from tui.bridge.endpoints.openai_responses.requests import EndpointRequests
 from tui.bridge.endpoints.openai_responses.retelling import Retelling
 from tui.bridge.endpoints.telling import Telling
 from tui.core.wire.address import Address, checked
-from tui.core.wire.frames import request_body
+from tui.core.wire.json_writing import request_body
 
 
 class ResponsesLanguage:

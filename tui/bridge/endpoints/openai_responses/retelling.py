@@ -14,9 +14,9 @@ from tui.bridge.upstream.loose_json import said_by
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.events import MOST_ERROR_CHARS
-from tui.core.wire.frames import is_long
+from tui.core.wire.json_writing import is_long
 from tui.core.wire.masking import Mask
-from tui.core.wire.pauses import pause_header, retry_after_s
+from tui.core.wire.rate_limits import pause_header, retry_after_s
 from tui.core.wire.server.run import FinishStatus, Run
 
 _ENDS: dict[str, FinishStatus] = {

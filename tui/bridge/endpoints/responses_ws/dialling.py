@@ -22,9 +22,15 @@ from websockets.exceptions import (
 from tui import __version__
 from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.fair_socket import FairSocket
-from tui.core.wire.address import Address, checked, is_loopback
-from tui.core.wire.authorities import add_to, advice
-from tui.core.wire.proxies import chosen, spared
+from tui.core.wire.address import (
+    Address,
+    authorities_advice,
+    checked,
+    chosen_proxy,
+    is_loopback,
+    spares_proxy,
+    trust_added_authorities,
+)
 from tui.core.wire.refusals import NO_WEBSOCKET
 from tui.errors import EndpointError
 
@@ -129,7 +135,7 @@ def _refused(error: InvalidStatus, host: str) -> Exception:
 
 def _context() -> ssl.SSLContext:
     made = ssl.create_default_context()
-    add_to(made, os.environ)
+    trust_added_authorities(made, os.environ)
     return made
 
 
@@ -140,10 +146,10 @@ def _proxy(url: str) -> str:
     if (
         is_loopback(host)
         or proxy_bypass(f"{host}:{parts.port or 443}")
-        or spared(host, getproxies())
+        or spares_proxy(host, getproxies())
     ):
         return ""
-    return chosen(url, getproxies())
+    return chosen_proxy(url, getproxies())
 
 
 def _reason(error: Exception) -> str:
@@ -157,7 +163,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
         return "cannot be reached: its name is not known."
     if isinstance(error, ssl.SSLCertVerificationError):
-        to_do = advice(os.environ, lambda path: os.access(path, os.R_OK))
+        to_do = authorities_advice(os.environ, lambda path: os.access(path, os.R_OK))
         return f"cannot be trusted, its certificate is of no known authority: {to_do}"
     if isinstance(error, ssl.SSLError):
         return "cannot be reached: the TLS connection failed."

@@ -21,7 +21,7 @@ from tui.bridge.endpoints.responses_ws.pool import MAX_AGE_S, SocketPool
 from tui.bridge.endpoints.responses_ws.upstream_socket import Lost, UpstreamSocket
 from tui.bridge.endpoints.telling import Telling
 from tui.bridge.providers.knowledge import Knowledge
-from tui.core.wire.pauses import pause_header, retry_after_s
+from tui.core.wire.rate_limits import pause_header, retry_after_s
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream

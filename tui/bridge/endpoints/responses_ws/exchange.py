@@ -16,8 +16,8 @@ from tui.bridge.upstream.complaint import complaint_in
 from tui.bridge.upstream.failures import STALE_S
 from tui.bridge.upstream.loose_json import read_in_steps, said_by
 from tui.bridge.upstream.sse import Message
-from tui.core.wire.frames import request_body
-from tui.core.wire.stepwise import SHORT_BYTES
+from tui.core.wire.json_reading import SHORT_BYTES
+from tui.core.wire.json_writing import request_body
 
 STOP_S = 0.3
 """How long an upstream has to end a response that it was told to stop, before its socket goes."""

@@ -15,18 +15,18 @@ unseen.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
-from tui.core.wire.calls import CALL_OUTPUTS
-from tui.core.wire.client.bygones import Bygones
-from tui.core.wire.client.ghosts import Ghosts
+import msgspec
+
 from tui.core.wire.client.steers import Steers
-from tui.core.wire.client.stopping import ACCEPTED_S as ACCEPTED_S
-from tui.core.wire.client.stopping import GRACE_S as GRACE_S
-from tui.core.wire.client.stopping import Stopping
+from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
 from tui.core.wire.events import (
+    CALL_OUTPUTS,
+    MOST_ERROR_CHARS,
     Completed,
     Created,
     Delta,
@@ -43,7 +43,185 @@ from tui.core.wire.events import (
     Progress,
     Queued,
 )
-from tui.core.wire.surrogates import HalfCharacter
+from tui.core.wire.json_reading import mended
+
+ENDED_IDS = 16
+"""So many ids of ended responses are known."""
+MAX_ITEMS = 1000
+"""So many items of one response are known."""
+
+
+class Bygones:
+    """Ids of ended responses, and of the items of the last one."""
+
+    def __init__(self) -> None:
+        self.used = False
+        """A response has ended here."""
+        self.announced = False
+        """The server has begun one with `response.created`: it is expected to do so again."""
+        self._stopped = False
+        """The last one did not end by itself: more of it may come."""
+        self._ids: deque[str] = deque(maxlen=ENDED_IDS)
+        self._items: set[str] = set()
+        """Of the response in flight."""
+        self._over: set[str] = set()
+        """Of the response before."""
+
+    def knows(self, response_id: str) -> bool:
+        """A response of this id has ended not long ago."""
+        return response_id in self._ids
+
+    def ended(self, *response_ids: str) -> None:
+        """A response is over; relays may have known it by several ids."""
+        self._ids.extend(name for name in response_ids if name and name not in self._ids)
+
+    def revive(self, response_id: str) -> None:
+        """Some servers use one id twice (LiteLLM, where its upstream does)."""
+        if response_id in self._ids:
+            self._ids.remove(response_id)
+
+    def note(self, item_id: str) -> None:
+        """An item of the response in flight."""
+        if item_id and len(self._items) < MAX_ITEMS:
+            self._items.add(item_id)
+
+    def close(self, *, stopped: bool) -> None:
+        """The response in flight is over, or nobody waits for it any more."""
+        self.used, self._stopped = True, stopped
+        if self._items:
+            self._over, self._items = self._items, set()
+
+    def late(self, item_id: str, *, begins: bool) -> bool:
+        """Whether output that comes before its `response.created` is of the response before.
+
+        ``begins``: it is an item as such, with which a response may begin; a piece of one may not,
+        unless the server never says `response.created`; what ends by itself there is over.
+        """
+        if not self.used or not (self.announced or self._stopped):
+            return False
+        fresh = bool(item_id) and item_id not in self._over
+        return not fresh if begins else self.announced or item_id in self._over
+
+
+class Ghosts:
+    """Of one lane: how many may still come, and the one that streams unseen ahead of ours."""
+
+    def __init__(self) -> None:
+        self.expected = 0
+        self._name = ""
+
+    @property
+    def present(self) -> bool:
+        """One streams now, and our own response has not begun."""
+        return bool(self._name)
+
+    def expect(self) -> None:
+        """A text that was given back will be answered all the same."""
+        self.expected += 1
+
+    def gone(self) -> None:
+        """One will not come."""
+        self.expected = max(0, self.expected - 1)
+
+    def appears(self, response_id: str) -> None:
+        """One began ahead of a response of ours."""
+        self.gone()
+        self._name = response_id or "?"
+
+    def hides(self, event: Event) -> bool:
+        """Whether this event is the ghost's; its terminal, or another response, ends it."""
+        if isinstance(event, Created) and event.response_id != self._name:
+            self._name = ""
+            return False
+        if isinstance(event, Completed | Incomplete | Failed):
+            self._name = ""
+        return True
+
+    def clear(self) -> None:
+        """Nothing comes any more."""
+        self.expected, self._name = 0, ""
+
+
+class Stopping:
+    """How far the wish to stop a response has come; calm while there is none."""
+
+    def __init__(self) -> None:
+        self.deadline: float | None = None
+        """When the interrupt counts as ignored, in seconds."""
+        self.asked = False
+        """The interrupt is on the wire."""
+        self.accepted = False
+        self.refusal = ""
+        """Why the server will not stop, in words; empty unless it refused."""
+        self._asked_at = 0.0
+
+    @property
+    def unanswered(self) -> bool:
+        """The server was asked and has not said that it stops."""
+        return self.asked and not self.accepted
+
+    def wish(self, now: float) -> None:
+        """The user wants it stopped."""
+        self.deadline = now + GRACE_S
+
+    def sent(self, now: float) -> None:
+        """The interrupt is on the wire: the server has `GRACE_S` to answer it."""
+        self.asked, self._asked_at = True, now
+        self.deadline = now + GRACE_S
+
+    def answered(self, event: InterruptAccepted | InterruptFailed) -> None:
+        """The server's word about it; one that accepted is read to the end of the response.
+
+        How much of the response still comes, and how quiet it is meanwhile, does not matter.
+        """
+        if isinstance(event, InterruptFailed):
+            reason = event.error.get("message") or event.error.get("code")
+            self.refuse(str(reason or "the server cannot interrupt now")[:MOST_ERROR_CHARS])
+        else:
+            self.accepted = True
+            self.deadline = self._asked_at + ACCEPTED_S
+
+    def refuse(self, why: str) -> None:
+        """The server will not stop it."""
+        self.refusal = why
+
+    def ended(self) -> None:
+        """The response is over."""
+        self.deadline, self.refusal = None, ""
+
+    def renew(self) -> None:
+        """The next response."""
+        self.asked = self.accepted = False
+        self.deadline, self.refusal = None, ""
+
+
+_D = TypeVar("_D", bound=Delta)
+
+
+class HalfCharacter:
+    """What one lane's last delta ended with, if it was half a character."""
+
+    def __init__(self) -> None:
+        self._item_id = ""
+        self.waiting = ""
+
+    def clean(self, text: str) -> bool:
+        """A delta with this text needs no mending: the short cut of the hot path."""
+        return not self.waiting and text.isascii()
+
+    def join(self, event: _D) -> _D | None:
+        """The delta with whole characters only; None: nothing is left of it for now."""
+        text = event.delta
+        if self.waiting:
+            text = self.waiting + text if event.item_id == self._item_id else text
+            self.waiting = ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            self._item_id, self.waiting, text = event.item_id, text[-1], text[:-1]
+            if not text:
+                return None
+        text = mended(text)
+        return event if text == event.delta else msgspec.structs.replace(event, delta=text)
+
 
 End = Completed | Incomplete | Failed
 _OUTPUT = (Delta, ItemAdded, ItemDone)

@@ -12,11 +12,11 @@ text back.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from tui.core.wire.client.overdue import Overdue
 from tui.core.wire.events import (
     MOST_ERROR_CHARS,
     SteerAccepted,
@@ -24,6 +24,37 @@ from tui.core.wire.events import (
     SteerNews,
     SteerPending,
 )
+
+REMEMBERED = 16
+"""So many texts are known whose late answer would still be understood."""
+
+
+class Overdue:
+    """Of each text the response it was sent to. Each is good for one answer."""
+
+    def __init__(self) -> None:
+        self._parents: deque[str] = deque(maxlen=REMEMBERED)
+
+    def add(self, parent: str) -> None:
+        """A text was given back."""
+        self._parents.append(parent)
+
+    def take(self, parent: str) -> bool:
+        """Whether one was sent to this response; it is answered now.
+
+        One socket keeps the order, so an answer without words is that of the oldest text that has
+        none. Where a server really left one out, the next text is given back instead of used: asked
+        twice at worst, never lost.
+        """
+        if parent not in self._parents:
+            return False
+        self._parents.remove(parent)
+        return True
+
+    def knows(self, parent: str) -> bool:
+        """Whether an answer to one that was sent to this response may still come."""
+        return parent in self._parents
+
 
 Fate = Literal["accepted", "pending", "used", "returned"]
 
@@ -36,7 +67,7 @@ NO_ANSWER = "the server did not answer to it"
 NO_SUCCESSOR = "the server accepted it, but no answer to it began"
 
 
-class Stage(StrEnum):
+class SteerStage(StrEnum):
     """How far a text has come."""
 
     WAITING = "waiting"
@@ -51,7 +82,7 @@ class SteerText:
 
     number: int
     text: str
-    stage: Stage = Stage.WAITING
+    stage: SteerStage = SteerStage.WAITING
     parent: str = ""
     """The response it was sent to; empty while it waits for an id."""
     id: str = ""
@@ -75,7 +106,7 @@ class Steers:
     @property
     def undecided(self) -> bool:
         """A text is on the wire without an answer."""
-        return any(text.stage is Stage.SENT for text in self._texts)
+        return any(text.stage is SteerStage.SENT for text in self._texts)
 
     @property
     def deadline(self) -> float | None:
@@ -85,14 +116,14 @@ class Steers:
 
     def owed(self, parent: str) -> bool:
         """The server may begin a successor of this ended response by itself."""
-        waits = (Stage.SENT, Stage.ACCEPTED)
+        waits = (SteerStage.SENT, SteerStage.ACCEPTED)
         return parent != self._stalled and any(
             text.parent == parent and text.stage in waits for text in self._texts
         )
 
     def promised(self, parent: str) -> bool:
         """The server has said that it will begin one."""
-        return any(t.parent == parent and t.stage is Stage.ACCEPTED for t in self._texts)
+        return any(t.parent == parent and t.stage is SteerStage.ACCEPTED for t in self._texts)
 
     def add(self, number: int, text: str) -> None:
         """Take a text in charge."""
@@ -102,8 +133,8 @@ class Steers:
         """The events that send the waiting texts to this response, by their numbers."""
         events: dict[int, dict[str, Any]] = {}
         for text in self._texts:
-            if text.stage is Stage.WAITING:
-                text.stage, text.parent, text.deadline = Stage.SENT, parent, now + STEER_S
+            if text.stage is SteerStage.WAITING:
+                text.stage, text.parent, text.deadline = SteerStage.SENT, parent, now + STEER_S
                 events[text.number] = {
                     "type": "response.steer",
                     "previous_response_id": parent,
@@ -134,26 +165,26 @@ class Steers:
             why = str(why or "the server did not take it")[:MOST_ERROR_CHARS]
             return [self._drop(text, self._news(text, "returned", why))]
         news: list[SteerNews] = []
-        if text.stage is Stage.SENT:
+        if text.stage is SteerStage.SENT:
             running = bool(current) and text.parent == current
-            text.stage = Stage.ACCEPTED
+            text.stage = SteerStage.ACCEPTED
             text.deadline = None if running else now + SUCCESSOR_S
             news.append(self._news(text, "accepted"))
-        if text.stage is Stage.ACCEPTED and (
+        if text.stage is SteerStage.ACCEPTED and (
             isinstance(event, SteerPending) or self.stalled(text.parent)
         ):
-            text.stage, text.deadline = Stage.PENDING, None
+            text.stage, text.deadline = SteerStage.PENDING, None
             news.append(self._news(text, "pending"))
         return news
 
     def awaits(self, number: int) -> bool:
         """This text is on the wire, and there is still time for the answer."""
-        return any(one.number == number and one.stage is Stage.SENT for one in self._texts)
+        return any(one.number == number and one.stage is SteerStage.SENT for one in self._texts)
 
     def refused(self, number: int, why: str) -> list[SteerNews]:
         """An `error` was the answer to this text."""
         for text in self._texts:
-            if text.number == number and text.stage is Stage.SENT:
+            if text.number == number and text.stage is SteerStage.SENT:
                 return [self._drop(text, self._news(text, "returned", why))]
         return []
 
@@ -162,51 +193,53 @@ class Steers:
         news: list[SteerNews] = []
         self._stalled = parent if calls else ""
         mine = [text for text in self._texts if text.parent == parent]
-        if steered and not any(text.stage is Stage.ACCEPTED for text in mine):
+        if steered and not any(text.stage is SteerStage.ACCEPTED for text in mine):
             # The cut is proof enough where the acknowledgement was lost.
             for text in mine:
-                if text.stage is Stage.SENT:
-                    text.stage, text.deadline = Stage.ACCEPTED, None
+                if text.stage is SteerStage.SENT:
+                    text.stage, text.deadline = SteerStage.ACCEPTED, None
                     news.append(self._news(text, "accepted"))
                 elif not calls:
-                    text.stage = Stage.ACCEPTED
+                    text.stage = SteerStage.ACCEPTED
         for text in mine:
-            if calls and text.stage is Stage.ACCEPTED:
-                text.stage, text.deadline = Stage.PENDING, None
+            if calls and text.stage is SteerStage.ACCEPTED:
+                text.stage, text.deadline = SteerStage.PENDING, None
                 news.append(self._news(text, "pending"))
-        return news + self.give_back("the answer was over before it could be sent", Stage.WAITING)
+        return news + self.give_back(
+            "the answer was over before it could be sent", SteerStage.WAITING
+        )
 
     def await_successor(self, now: float) -> None:
         """From now on the server has `SUCCESSOR_S` to begin it."""
         for text in self._texts:
-            if text.stage is Stage.ACCEPTED and text.deadline is None:
+            if text.stage is SteerStage.ACCEPTED and text.deadline is None:
                 text.deadline = now + SUCCESSOR_S
 
     def succeeded(self, parent: str) -> list[SteerNews]:
         """The successor of this response began: the texts it owned are used."""
         mine = [text for text in self._texts if text.parent == parent]
-        used = [text for text in mine if text.stage in (Stage.ACCEPTED, Stage.PENDING)]
+        used = [text for text in mine if text.stage in (SteerStage.ACCEPTED, SteerStage.PENDING)]
         if parent != self._stalled:
             # It came unasked: that it came at all proves the texts without an answer.
-            used = used or [text for text in mine if text.stage is Stage.SENT]
+            used = used or [text for text in mine if text.stage is SteerStage.SENT]
         self._stalled = ""
         return [self._drop(text, self._news(text, "used")) for text in used]
 
     def strand(self, parent: str) -> list[SteerNews]:
         """A create with this parent goes out: texts that wait for another one's come back."""
         why = "the conversation went on without it"
-        lost = [t for t in self._texts if t.stage is Stage.PENDING and t.parent != parent]
+        lost = [t for t in self._texts if t.stage is SteerStage.PENDING and t.parent != parent]
         return [self._give(text, why) for text in lost]
 
     def expire(self, now: float) -> list[SteerNews]:
         """Texts whose time is up."""
         late = [t for t in self._texts if t.deadline is not None and now >= t.deadline]
         return [
-            self._give(text, NO_ANSWER if text.stage is Stage.SENT else NO_SUCCESSOR)
+            self._give(text, NO_ANSWER if text.stage is SteerStage.SENT else NO_SUCCESSOR)
             for text in late
         ]
 
-    def give_back(self, why: str, stage: Stage | None = None) -> list[SteerNews]:
+    def give_back(self, why: str, stage: SteerStage | None = None) -> list[SteerNews]:
         """Return all texts, or those of one stage."""
         chosen = [text for text in self._texts if stage is None or text.stage is stage]
         return [self._give(text, why) for text in chosen]
@@ -225,7 +258,7 @@ class Steers:
         for text in self._texts:
             if name and text.id == name:
                 return text
-        fresh = [text for text in self._texts if text.stage is Stage.SENT]
+        fresh = [text for text in self._texts if text.stage is SteerStage.SENT]
         words = _name(steer, "input")
         if words:
             # Only a refusal repeats them.
@@ -243,7 +276,7 @@ class Steers:
         return next(iter(same or fresh), None)
 
     def _give(self, text: SteerText, why: str) -> SteerNews:
-        if text.stage is Stage.SENT:
+        if text.stage is SteerStage.SENT:
             self._overdue.add(text.parent)
         return self._drop(text, self._news(text, "returned", why))
 

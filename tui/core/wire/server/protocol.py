@@ -6,6 +6,9 @@ run ended: a lane is first come, first served), and writes what `data_to_send` g
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from tui.core.steps import finished
@@ -19,30 +22,243 @@ from tui.core.wire.client_events import (
     Throttle,
     decode_client,
 )
-from tui.core.wire.frames import Told, frame_or_long
-from tui.core.wire.server.chain import (
-    Chains,
-    Link,
+from tui.core.wire.events import Usage
+from tui.core.wire.json_reading import read_in_steps
+from tui.core.wire.json_writing import Told, frame_or_long
+from tui.core.wire.server.responses import (
+    KnownResponse,
+    LaneResponses,
+    StoredResponses,
     UnknownItemError,
     referred_bytes,
     resolved,
     unanswered_call,
 )
-from tui.core.wire.server.controls import Controls
-from tui.core.wire.server.register import Register
 from tui.core.wire.server.run import Run, Task, error_fields
-from tui.core.wire.server.shelf import Shelf
 from tui.core.wire.server.steering import (
-    Steering,
+    AcceptedTexts,
     behind_outputs,
+    is_steerable,
     items_of_texts,
     required_outputs,
+    rules_out,
     size_of_texts,
     steer_error,
 )
-from tui.core.wire.server.waiting import Waiting, Wanted
-from tui.core.wire.usage import Usage
-from tui.core.wire.weight import read_in_steps
+
+MAX_ENDED = 1024
+"""Responses that are over and still known as such: what comes late comes about the newest."""
+
+
+class Register:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self.running: dict[str | None, Run] = {}
+        """By lane; None: the default one."""
+        self._ended: dict[str, str | None] = {}
+
+    def named(self, response_id: str) -> Run | None:
+        """The run that is this response; None: none that runs."""
+        runs = self.running.values()
+        return next((run for run in runs if run.response_id == response_id), None)
+
+    def is_over(self, response_id: str) -> bool:
+        """It ran here, and has ended."""
+        return response_id in self._ended
+
+    def lane_of(self, response_id: str) -> str | None:
+        """The lane of a response that is over; None also of one that nobody knows."""
+        return self._ended.get(response_id)
+
+    def ended(self, run: Run) -> None:
+        """A run is over: its lane is free."""
+        if self.running.get(run.lane) is run:
+            del self.running[run.lane]
+        self._ended[run.response_id] = run.lane
+        if len(self._ended) > MAX_ENDED:
+            del self._ended[next(iter(self._ended))]
+
+
+MAX_LANES = 32
+"""Distinct names on one connection; the default lane is not counted."""
+MAX_WAITING = 64
+"""Requests that wait for their lane on one connection; more are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """One request, with the size of the frame that it came in."""
+
+    event: Create | Invalid
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request may not even wait."""
+
+    status: int
+    code: str
+    message: str
+    param: str | None = None
+
+
+class RequestQueue:
+    """The requests of one connection that have not begun."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._requests: deque[PendingRequest] = deque()
+        self.held_bytes = 0
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._requests)
+
+    @property
+    def lanes(self) -> list[str | None]:
+        """The lane of each that waits, in their order."""
+        return [wanted.event.stream_id for wanted in self._requests]
+
+    def put(self, wanted: PendingRequest, room_bytes: int) -> Refusal | None:
+        """Let a request wait, or say why not; ``room_bytes`` is what it may take."""
+        lane = wanted.event.stream_id
+        if lane is not None and lane not in self._names:
+            if len(self._names) >= MAX_LANES:
+                words = f"At most {MAX_LANES} distinct stream ids on one connection."
+                return Refusal(400, "websocket_stream_limit_reached", words, "stream_id")
+            self._names.add(lane)
+        if len(self._requests) >= MAX_WAITING:
+            words = f"At most {MAX_WAITING} requests may wait on one connection."
+            return Refusal(429, "websocket_queue_full", words)
+        if wanted.size_bytes > room_bytes:
+            words = "The requests of this connection are too large together: wait for their ends."
+            return Refusal(429, "websocket_queue_full", words)
+        self._requests.append(wanted)
+        self.held_bytes += wanted.size_bytes
+        return None
+
+    def put_first(self, wanted: PendingRequest) -> None:
+        """A successor goes before everything that its client has asked for since."""
+        self._requests.appendleft(wanted)
+        self.held_bytes += wanted.size_bytes
+
+    def take(self, may_start: Callable[[str | None], bool]) -> PendingRequest | None:
+        """The first request whose lane may start and has none before it; None: there is none."""
+        seen: set[str | None] = set()
+        for index, wanted in enumerate(self._requests):
+            lane = wanted.event.stream_id
+            if lane not in seen and may_start(lane):
+                del self._requests[index]
+                self.held_bytes -= wanted.size_bytes
+                return wanted
+            seen.add(lane)
+        return None
+
+    def clear(self) -> None:
+        """The client is gone."""
+        self._requests.clear()
+        self.held_bytes = 0
+
+
+Say = Callable[[str, str | None, dict[str, Any]], None]
+"""Says what belongs to no run: the event's kind, its lane, its fields."""
+
+
+class Controls:
+    """The controls of one connection."""
+
+    def __init__(self, register: Register, steering: AcceptedTexts | None, say: Say) -> None:
+        self._register = register
+        self._steering = steering
+        self._say = say
+        self._interrupted: list[Run] = []
+        self._throttled: list[Run] = []
+
+    def interrupted(self) -> list[Run]:
+        """Runs newly asked to stop."""
+        runs, self._interrupted = self._interrupted, []
+        return [run for run in runs if not run.done]
+
+    def throttled(self) -> list[Run]:
+        """Runs whose rate was newly set."""
+        runs, self._throttled = self._throttled, []
+        return [run for run in runs if not run.done]
+
+    def interrupt(self, event: Interrupt) -> None:
+        """Have a run stopped."""
+        run = self._register.named(event.response_id)
+        if run is not None:
+            if not run.interrupted:
+                run.interrupted = True
+                run.emit("response.interrupt.accepted", response_id=run.response_id)
+                self._interrupted.append(run)
+        # One that is over already is ignored: an error would hit the client's next turn.
+        elif self._register.running and not self._register.is_over(event.response_id):
+            error = {"code": "response_not_found", "message": "No such response is running."}
+            fields = {"response_id": event.response_id, "error": error}
+            self._say("response.interrupt.failed", None, fields)
+
+    def throttle(self, event: Throttle) -> None:
+        """Rate what runs on a lane, or on all; of what has ended there is nothing to say."""
+        for run in self._register.running.values():
+            if event.everywhere or run.lane == event.stream_id:
+                run.tokens_s = event.tokens_s
+                self._throttled.append(run)
+
+    def steer(self, event: Steer, size_bytes: int, room_bytes: int) -> None:
+        """Take a text for a run's successor, or give it back with the reason."""
+        parent = event.previous_response_id
+        run = self._register.named(parent)
+        steering = self._steering
+        refusal = self._refusal(event, run)
+        if refusal is None and steering is not None and run is not None:
+            if steering.is_full(parent) or size_bytes > room_bytes:
+                words = "Too many texts wait for this response's successor."
+                refusal = ("too_many_pending_steers", words)
+            else:
+                text = steering.accept(parent, event.input, size_bytes)
+                run.steered = True
+                run.emit("response.steer.accepted", steer=text.shown())
+        if refusal is not None:
+            steer = {"previous_response_id": parent, "input": event.given}
+            fields = {"steer": steer, "error": steer_error(*refusal)}
+            self._answer(parent, "response.steer.failed", fields)
+
+    def inject(self, event: Inject) -> None:
+        """There are no multi-agent responses here (PROTOCOL section 9 has two codes)."""
+        over = self._register.is_over(event.response_id)
+        code = "response_already_completed" if over else "response_not_found"
+        error = steer_error(code, "No such multi-agent response is running.")
+        fields = {"response_id": event.response_id, "input": event.given, "error": error}
+        self._answer(event.response_id, "response.inject.failed", fields)
+
+    def _refusal(self, event: Steer, run: Run | None) -> tuple[str, str] | None:
+        """Code and words of why this run cannot be steered so; None: it can."""
+        if self._steering is None:
+            words = "This server does not steer: interrupt and send a new request."
+            return "steering_not_supported", words
+        if run is None:
+            over = self._register.is_over(event.previous_response_id)
+            code = "response_already_completed" if over else "response_not_found"
+            return code, "No such response is running."
+        if excluding := rules_out(run.request):
+            return "steering_not_supported", f"A response with '{excluding}' cannot be steered."
+        if run.interrupted:
+            return "response_not_active", "The response is being stopped."
+        if not is_steerable(event.input):
+            return "invalid_input", "User messages are expected."
+        return None
+
+    def _answer(self, response_id: str, kind: str, fields: dict[str, Any]) -> None:
+        """Say something about a response that the client named, on its lane if there is one."""
+        run = self._register.named(response_id)
+        if run is not None:
+            run.emit(kind, **fields)
+        else:
+            self._say(kind, self._register.lane_of(response_id), fields)
+
 
 MAX_IN_FLIGHT = 16
 """Responses that run at a time on one connection; more wait."""
@@ -50,14 +266,14 @@ MAX_HELD_BYTES = 128 * 1024 * 1024
 """What one connection may make us hold: requests that wait or run, conversations, steers."""
 MOST_SAID_BACK = 256
 """Characters of a client's own name that an error repeats."""
-_NOTHING = Link("", ())
+_NOTHING = KnownResponse("", ())
 
 
 class ServerProtocol:
     """One connection, seen from the server."""
 
     def __init__(
-        self, prefix: str = "", *, steering: bool = False, shelf: Shelf | None = None
+        self, prefix: str = "", *, steering: bool = False, shelf: StoredResponses | None = None
     ) -> None:
         """``prefix`` makes the response ids unique over connections.
 
@@ -69,11 +285,11 @@ class ServerProtocol:
         self._prefix = prefix
         self._counter = 0
         self._unix_s = 0
-        self._waiting = Waiting()
+        self._waiting = RequestQueue()
         self._register = Register()
         self._shelf = shelf
-        self._chains = Chains(shelf)
-        self._steering = Steering(prefix) if steering else None
+        self._chains = LaneResponses(shelf)
+        self._steering = AcceptedTexts(prefix) if steering else None
         self._controls = Controls(self._register, self._steering, self._say)
         self._outbox: list[Told] = []
         self._prewarmed: list[dict[str, Any]] = []
@@ -92,7 +308,7 @@ class ServerProtocol:
         self._unix_s = unix_s
         match event:
             case Create():
-                self._queue(Wanted(event, size_bytes))
+                self._queue(PendingRequest(event, size_bytes))
             case Interrupt():
                 self._controls.interrupt(event)
             case Steer():
@@ -102,7 +318,7 @@ class ServerProtocol:
             case Throttle():
                 self._controls.throttle(event)
             case Invalid(is_create=True):
-                self._queue(Wanted(event))
+                self._queue(PendingRequest(event))
             case Invalid():
                 self._error(None, event.code, event.message, event.param)
             case _:
@@ -193,7 +409,7 @@ class ServerProtocol:
         """How much more may be held; conversations make room, their clients can send them anew."""
         return MAX_HELD_BYTES - (self.held_bytes - self._chains.held_bytes)
 
-    def _queue(self, wanted: Wanted) -> None:
+    def _queue(self, wanted: PendingRequest) -> None:
         refusal = self._waiting.put(wanted, self._room_bytes())
         if refusal is not None:
             told = (refusal.status, refusal.code, refusal.message, refusal.param)
@@ -263,7 +479,7 @@ class ServerProtocol:
         self._register.ended(run)
         if remembered:
             items = (*run.full_input, *run.output)
-            link = Link(run.response_id, items, run.task.size_bytes + run.end_bytes)
+            link = KnownResponse(run.response_id, items, run.task.size_bytes + run.end_bytes)
             before = self._chains.remember(lane, link)
             if self._shelf is not None and run.task.stored:
                 self._shelf.put(link, str(parent or ""))
@@ -287,14 +503,14 @@ class ServerProtocol:
             fields = {"steer": text.shown(with_input=True), "error": error}
             self._say("response.steer.failed", lane, fields)
 
-    def _succeed(self, run: Run, steering: Steering, *, usable: bool) -> None:
+    def _succeed(self, run: Run, steering: AcceptedTexts, *, usable: bool) -> None:
         """Start the successor of a steered run, or say what it waits for."""
         stubs = required_outputs(run.output)
         if usable and not stubs:
             texts = steering.take(run.response_id)
             items = items_of_texts(texts)
             request = {**run.request, "previous_response_id": run.response_id, "input": items}
-            self._waiting.put_first(Wanted(Create(request, run.lane), size_of_texts(texts)))
+            self._waiting.put_first(PendingRequest(Create(request, run.lane), size_of_texts(texts)))
         elif usable:
             for text in steering.waiting(run.response_id):
                 run.postscript(

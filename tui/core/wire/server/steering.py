@@ -1,4 +1,4 @@
-"""Steering on the server's side: texts that were accepted while a response streamed.
+"""AcceptedTexts on the server's side: texts that were accepted while a response streamed.
 
 A text is owed to the response's successor: the server starts it by itself, or, if the response
 ended with tool calls, puts the text behind the outputs that the client sends (PROTOCOL section 7).
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tui.core.wire.calls import CALL_OUTPUTS, OUTPUTS, unanswered
+from tui.core.wire.events import CALL_OUTPUTS, OUTPUTS, unanswered
 
 MAX_PENDING = 8
 """Texts that may wait for the successor of one response."""
@@ -18,7 +18,7 @@ _USER_PARTS = ("input_text", "input_image", "input_file")
 
 
 @dataclass(frozen=True, slots=True)
-class SteerText:
+class AcceptedText:
     """One accepted text."""
 
     id: str
@@ -33,13 +33,13 @@ class SteerText:
         return {**named, "input": self.input} if with_input else named
 
 
-class Steering:
+class AcceptedTexts:
     """The texts of one connection that no successor has taken yet."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._counter = 0
-        self._texts: dict[str, list[SteerText]] = {}
+        self._texts: dict[str, list[AcceptedText]] = {}
         self.held_bytes = 0
 
     def is_full(self, response_id: str) -> bool:
@@ -48,31 +48,31 @@ class Steering:
 
     def accept(
         self, response_id: str, items: list[dict[str, Any]], size_bytes: int = 0
-    ) -> SteerText:
+    ) -> AcceptedText:
         """Own a text."""
         self._counter += 1
         self.held_bytes += size_bytes
-        text = SteerText(f"steer_{self._prefix}{self._counter}", response_id, items, size_bytes)
+        text = AcceptedText(f"steer_{self._prefix}{self._counter}", response_id, items, size_bytes)
         self._texts.setdefault(response_id, []).append(text)
         return text
 
-    def waiting(self, response_id: str) -> Sequence[SteerText]:
+    def waiting(self, response_id: str) -> Sequence[AcceptedText]:
         """The texts that wait for this response's successor."""
         return self._texts.get(response_id, ())
 
-    def take(self, response_id: str) -> list[SteerText]:
+    def take(self, response_id: str) -> list[AcceptedText]:
         """These texts, for the successor or to be given back; they wait no longer."""
         texts = self._texts.pop(response_id, [])
         self.held_bytes -= size_of_texts(texts)
         return texts
 
 
-def items_of_texts(texts: Iterable[SteerText]) -> list[dict[str, Any]]:
+def items_of_texts(texts: Iterable[AcceptedText]) -> list[dict[str, Any]]:
     """The items of some texts, in their order."""
     return [item for text in texts for item in text.input]
 
 
-def size_of_texts(texts: Iterable[SteerText]) -> int:
+def size_of_texts(texts: Iterable[AcceptedText]) -> int:
     """What they take, in bytes of the frames that they came in."""
     return sum(text.size_bytes for text in texts)
 

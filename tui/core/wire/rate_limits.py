@@ -1,10 +1,4 @@
-"""What a server says is left of its rate limits: headers, and the events of some servers.
-
-Names differ (``x-ratelimit-remaining-tokens``, ``anthropic-ratelimit-tokens-remaining``, the
-IETF's ``ratelimit: "name";r=5;t=30``), and so does the time when a limit is lifted: ``6m0s``,
-``20ms``, seconds. Moments of the calendar are left out: the core has no calendar, and the bridge
-says seconds instead. What cannot be read is not guessed at.
-"""
+"""How long a server asks to be left alone: ``Retry-After``, wherever it says it."""
 
 from __future__ import annotations
 
@@ -14,11 +8,47 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+_NAME, _DATE = "retry-after", "date"
+
+
+def retry_after_s(headers: Mapping[str, object], unix_s: float | None = None) -> float | None:
+    """The pause that headers ask for, in seconds; None: they ask for none.
+
+    HTTP allows seconds and a date (RFC 9110, 10.2.3). A date is measured against the server's own
+    ``Date``, for clocks differ; else against ``unix_s``, which is now.
+    """
+    told = {str(name).lower(): str(value).strip() for name, value in headers.items()}
+    text = told.get(_NAME, "")
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        return _until(text, told.get(_DATE, ""), unix_s)
+    return seconds if 0 <= seconds < math.inf else None
+
+
+def pause_header(seconds: float | None) -> dict[str, str]:
+    """The same as a header in seconds, whole ones if it is a date; empty: no pause."""
+    return {} if seconds is None else {_NAME: format(seconds, ".15g")}
+
+
+def _until(date: str, server_date: str, unix_s: float | None) -> float | None:
+    from email.utils import parsedate_to_datetime  # 10 ms, and rarely asked for
+
+    try:
+        until_s = parsedate_to_datetime(date).timestamp()
+        now_s = parsedate_to_datetime(server_date).timestamp() if server_date else unix_s
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return None if now_s is None else float(max(0, math.ceil(until_s - now_s)))
+
+
 _MOST_LIMITS = 12
 _LONGEST_S = 31 * 86_400.0
 _CALENDAR_S = 1e9
 """A number that large is a moment, not a duration."""
-_NAME = re.compile(r"(?:x-)?(?:[a-z]+-)?ratelimit-(?P<rest>[a-z0-9-]+)")
+_LIMIT_NAME = re.compile(r"(?:x-)?(?:[a-z]+-)?ratelimit-(?P<rest>[a-z0-9-]+)")
 _WORD = re.compile(r"(?:^|-)(?P<word>limit|remaining|reset)(?:-|$)")
 _DURATION = re.compile(
     r"(?:(?P<d>[\d.]+)d)?(?:(?P<h>[\d.]+)h)?(?:(?P<m>[\d.]+)m(?!s))?(?:(?P<s>[\d.]+)s)?"
@@ -58,7 +88,7 @@ def limits_of(headers: Mapping[str, object], now: float) -> tuple[Limit, ...]:
         text = str(value).strip()
         if name.lower() == "ratelimit":
             structured += _structured(text, now)
-        elif found := _NAME.fullmatch(name.lower()):
+        elif found := _LIMIT_NAME.fullmatch(name.lower()):
             kind, word = _parted(found["rest"])
             if word:
                 told.setdefault(kind, {})[word] = text

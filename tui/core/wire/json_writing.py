@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tui.core.wire.mending import mended_json
+from tui.core.wire.json_reading import mended_json
 
 STEP_CHARS = 2**16
 """Of a text, written in half a millisecond, whatever it is."""
@@ -163,3 +163,28 @@ def _written(value: object) -> bytes:
         return _encode(value)
     except UnicodeEncodeError:
         return json.dumps(value).encode()
+
+
+_MOST_FEW = 1000
+
+
+class TextBuilder:
+    """Joined a thousand at a time: a million pieces, joined at once at the end, take 30 ms."""
+
+    def __init__(self) -> None:
+        self._few: list[str] = []
+        self._joined: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._few or self._joined)
+
+    def add(self, piece: str) -> None:
+        """One more."""
+        few = self._few
+        few.append(piece)
+        if len(few) > _MOST_FEW:
+            self._joined.append("".join(few))
+            self._few = []
+
+    def __str__(self) -> str:
+        return "".join((*self._joined, *self._few))
