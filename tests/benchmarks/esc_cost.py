@@ -36,7 +36,7 @@ from tui.effects.clock import MonotonicClock
 from tui.effects.wire import Endpoint
 from tui.engine import intents
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, Wire
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 
 BUDGET_MS = 3.0
 BACKGROUND = ("background-1", "background-2", "background-3")
@@ -121,7 +121,9 @@ class Bench:
             runner=FakeRunner(),
             verify_command=_nothing,
         )
-        self.session = Session(ports, {"fast": RoleSpec("fast", "bench", "bench")}, Options())
+        self.session = Session(
+            ports, {"fast": RoleSpec("fast", "bench", "bench")}, SessionOptions()
+        )
         self._written = asyncio.Queue[tuple[float, float]]()
         self._loop = asyncio.get_running_loop()
 

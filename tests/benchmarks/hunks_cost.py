@@ -28,7 +28,7 @@ from tests.benchmarks.screen.picture import Emulator
 from tests.benchmarks.screen.pseudo_terminal import Piece, PseudoTerminal
 from tests.support.commands import DUETTO, clean_environment
 from tests.support.patch_server import PatchServer, made
-from tui.engine.memory import IDLE_S
+from tui.engine.decisions import IDLE_S
 
 BUDGETS = {"key": 50.0, "esc": 100.0}
 KEYS = 20

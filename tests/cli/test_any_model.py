@@ -19,7 +19,7 @@ from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace, withheld
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.settings import Paths, parse
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ async def seated(
     settings = parse(config, "config.toml")
     models = resolve(settings, ModelFlags(**flags), os.environ, paths)
     place = Workplace(home / "work", settings, models, paths)
-    composition = Composition(place, Options(), watched=False)
+    composition = Composition(place, SessionOptions(), watched=False)
     assert not config or KEY not in str(withheld(place, os.environ))
     try:
         yield Seat(composition.session), composition

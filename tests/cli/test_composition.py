@@ -14,7 +14,7 @@ from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
 from tui.effects.clock import MonotonicClock
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.settings import Paths, RehearsalSettings, Settings, parse
 
 
@@ -86,7 +86,7 @@ async def test_a_session_over_a_real_bridge_socket_and_disk(tmp_path: Path) -> N
     root = tmp_path / "work"
     root.mkdir()
     (root / "AGENTS.md").write_text("Use tabs.\n")
-    composition = Composition(workplace(root, tmp_path / "home"), Options())
+    composition = Composition(workplace(root, tmp_path / "home"), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set
@@ -111,7 +111,7 @@ async def test_a_change_on_disk_reaches_the_open_buffer(tmp_path: Path) -> None:
     root = tmp_path / "work"
     root.mkdir()
     (root / "a.py").write_text("one\n")
-    composition = Composition(workplace(root, tmp_path / "home"), Options())
+    composition = Composition(workplace(root, tmp_path / "home"), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set

@@ -15,7 +15,7 @@ from tui.cli.exec import Turn
 from tui.cli.exec_report import JsonReport
 from tui.core.privacy import LINK_OUTSIDE
 from tui.engine.ports import PatchFormat, RoleSpec
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
@@ -53,7 +53,7 @@ async def played(
 async def test_a_hard_link_that_leads_elsewhere_is_written_only_with_the_option(
     linked: bool,
 ) -> None:
-    world = World({"a.py": TEXT}, options=Options(linked=linked))
+    world = World({"a.py": TEXT}, options=SessionOptions(linked=linked))
     world.files.links["a.py"] = LINK_OUTSIDE
     code, events = await played(world, patch("two", "TWO"), apply=True)
     new = TEXT.replace("two", "TWO") if linked else TEXT

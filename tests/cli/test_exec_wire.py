@@ -24,7 +24,7 @@ from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
 from tui.engine import recovery
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.settings import Paths, Settings, Transport
 
 FINE = turn(1, *spoken("fine"))
@@ -40,7 +40,7 @@ async def session_over(
     models.endpoints["cli"] = replace(models.endpoints["cli"], transport=transport)
     paths = Paths.find({"DUETTO_HOME": str(folder / "home")})
     place = Workplace(folder, Settings(), models, paths)
-    composition = Composition(place, Options(), watched=False)
+    composition = Composition(place, SessionOptions(), watched=False)
     try:
         yield composition.session
     finally:

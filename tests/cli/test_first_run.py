@@ -15,7 +15,7 @@ from tui.cli.guided import Guided, guided, rehearsed
 from tui.cli.open_app import FIRST_RUN, is_first
 from tui.cli.options import ModelFlags
 from tui.cli.practice import offered_prompts
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.settings import Paths
 from tui.ui.app import DuettoApp
 
@@ -92,7 +92,7 @@ def test_the_guide_plays_the_first_exercise_that_can_be_redirected(tmp_path: Pat
 
 def test_the_lesson_is_the_same_whatever_the_settings_say_of_reviewing(tmp_path: Path) -> None:
     lesson = guided(tmp_path, NOW)
-    options = lesson.options(Options(save="manual", auto_accept=True))
+    options = lesson.options(SessionOptions(save="manual", auto_accept=True))
     assert (options.save, options.auto_accept) == ("on-accept", False)
     assert options.prompts[:2] == (lesson.script.prompt, "use a plain Lock")
     assert options.suggest is not None

@@ -18,7 +18,7 @@ from tui.effects.listing import Listing
 from tui.effects.verifier import Verifier
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import SettingsError
 from tui.settings import Settings, parse
 
@@ -72,7 +72,7 @@ def begin(tmp_path: Path) -> Callable[[VerifyCommand], Session]:
         world.ports.files = Files(root, Listing(root))
         world.ports.runner = Verifier(str(root), dict(os.environ))
         world.ports.format_command = look_up
-        return Session(world.ports, world.roles, Options(ask=True))
+        return Session(world.ports, world.roles, SessionOptions(ask=True))
 
     return begun
 

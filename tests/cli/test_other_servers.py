@@ -17,7 +17,7 @@ from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.settings import Paths, Settings
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,9 @@ async def seated(tmp_path: Path, url: str) -> AsyncIterator[Seat]:
     root.mkdir(exist_ok=True)
     models = resolve(Settings(), ModelFlags(endpoint=url, fast="m", deep="n"), {})
     paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
-    composition = Composition(Workplace(root, Settings(), models, paths), Options(), watched=False)
+    composition = Composition(
+        Workplace(root, Settings(), models, paths), SessionOptions(), watched=False
+    )
     try:
         yield Seat(composition.session)
     finally:

@@ -26,7 +26,7 @@ from tui.core.turn import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module
 from tui.engine import intents
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.settings import Paths, RehearsalSettings, Settings, parse
 
 KEY = "correct-horse-battery-staple"
@@ -160,7 +160,9 @@ async def test_a_recording_that_fails_warns_once(
         models = resolve(settings, ModelFlags(), {"MODEL_PASS": KEY})
         paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
         place = Workplace(tmp_path, settings, models, paths)
-        composition = Composition(place, Options(), watched=False, record=tmp_path / "r.jsonl")
+        composition = Composition(
+            place, SessionOptions(), watched=False, record=tmp_path / "r.jsonl"
+        )
         try:
             seat = Seat(composition.session)
             recorder = composition._recorder
@@ -183,7 +185,7 @@ async def test_our_own_recording_plays_back_to_the_same_conversation(tmp_path: P
         ensure(tmp_path / "data"), settings, resolve(settings, ModelFlags(), {}), paths
     )
     file = tmp_path / "r.jsonl"
-    composition = Composition(place, Options(), watched=False, record=file)
+    composition = Composition(place, SessionOptions(), watched=False, record=file)
     try:
         seat = Seat(composition.session)
         session = composition.session

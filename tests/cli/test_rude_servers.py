@@ -46,7 +46,7 @@ from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
 from tui.core.edits.hunk import Stage
 from tui.engine import intents, recovery
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.settings import Paths, Settings
 
 READ = function_call("read_file", '{"path":"cache.py"}')
@@ -238,7 +238,7 @@ async def at_work(tmp_path: Path, server: Nasty, **options: Any) -> AsyncIterato
         models.endpoints["cli"] = replace(models.endpoints["cli"], transport="websocket")
         paths = Paths.find({"DUETTO_HOME": str(tmp_path / "home")})
         place = Workplace(root, Settings(), models, paths)
-        composition = Composition(place, Options(round_limit=6), watched=False)
+        composition = Composition(place, SessionOptions(round_limit=6), watched=False)
         try:
             yield Seat(composition.session)
         finally:

@@ -23,7 +23,7 @@ from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace, withheld
 from tui.effects.clock import MonotonicClock
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 from tui.errors import EndpointError
 from tui.settings import Paths, parse
 
@@ -196,7 +196,7 @@ def test_commands_of_the_workspace_do_not_get_the_keys(tmp_path: Path) -> None:
 
 async def test_a_command_sees_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_PASS", KEY)
-    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), Options())
+    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
     session = composition.session
     woken = asyncio.Event()
     session.on_wake = woken.set
@@ -220,7 +220,7 @@ async def test_git_has_no_key_in_its_environment(
     (path / "git").chmod(0o700)
     monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
     monkeypatch.setenv("MODEL_PASS", KEY)
-    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), Options())
+    composition = Composition(workplace(tmp_path, CONNECTED, dict(os.environ)), SessionOptions())
     ports = composition._ports(watched=True)
     assert ports.git_status is not None
     await ports.git_status()
@@ -253,18 +253,18 @@ async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command
 
 
 async def test_instructions_that_are_ignored_or_a_link_to_a_secret_are_private(work: Path) -> None:
-    desk = Composition(workplace(work), Options()).session._desk
-    await desk.prepare()
-    assert desk.privacy("AGENTS.md")
+    files = Composition(workplace(work), SessionOptions()).session._open_files
+    await files.prepare()
+    assert files.privacy("AGENTS.md")
     (work / "AGENTS.md").unlink()
     (work / "AGENTS.md").write_text("Use tabs.\n")
-    desk.catalogue.expire()
-    await desk.prepare()
-    assert desk.is_sent("AGENTS.md")
+    files.catalogue.expire()
+    await files.prepare()
+    assert files.is_sent("AGENTS.md")
     (work / ".gitignore").write_text("AGENTS.md\n")
-    desk.catalogue.expire()
-    await desk.prepare()
-    assert "ignored" in desk.privacy("AGENTS.md")
+    files.catalogue.expire()
+    await files.prepare()
+    assert "ignored" in files.privacy("AGENTS.md")
 
 
 def test_a_consent_that_cannot_be_kept_is_asked_again(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tui.core.text.buffer import Buffer
 from tui.core.wire import events
 from tui.engine import intents
 from tui.engine.ports import PatchFormat, PatchTool, RoleSpec
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 REAL_FOLDERS = ("directory", "too long", "UTF-8", "symlink")
 """What only a real disk refuses."""
@@ -44,7 +44,7 @@ def tree(scenario: Scenario) -> dict[str, bytes]:
 
 def world_of(before: dict[str, bytes], channel: PatchTool, fmt: PatchFormat) -> World:
     spec = RoleSpec("fast", "quick-1", "main", patch_tool=channel, patch_format=fmt)
-    return World(before, roles={"fast": spec}, options=Options(conversation="c"))
+    return World(before, roles={"fast": spec}, options=SessionOptions(conversation="c"))
 
 
 class Mirror:

@@ -13,7 +13,7 @@ from tests.support.tables import each
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.patches.landing import Landing
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 pytestmark = pytest.mark.case("I07")
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
@@ -110,7 +110,9 @@ def land(world: World, fmt: Notation, stream: str, chars: int) -> Landing:
 @each("fmt, name", [(fmt, name) for fmt in LOOKS for name in LOOKS[fmt]])
 async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, chars: int) -> None:
     content, stream, why = LOOKS[fmt][name]
-    world = World({"a.py": content, "b.py": "there\n"}, options=Options(ask=True, auto_accept=True))
+    world = World(
+        {"a.py": content, "b.py": "there\n"}, options=SessionOptions(ask=True, auto_accept=True)
+    )
     landing = land(world, fmt, stream, chars)
     odd = [hunk for hunk in landing.hunks if why in "; ".join([*hunk.flags, hunk.reason])]
     assert odd, [(hunk.flags, hunk.reason) for hunk in landing.hunks]
@@ -123,7 +125,7 @@ async def test_i07_what_is_flagged_waits_for_a_look(fmt: Notation, name: str, ch
 
 @each("fmt", NOTATIONS)
 async def test_i07_what_is_as_it_should_be_is_accepted(fmt: Notation) -> None:
-    world = World({"a.py": TEXT}, options=Options(ask=True, auto_accept=True))
+    world = World({"a.py": TEXT}, options=SessionOptions(ask=True, auto_accept=True))
     stream = told(fmt, TEXT.split(), [Edit(2, 3, ("THREE",))], 1, "a.py")
     landing = land(world, fmt, stream, 3)
     assert [(h.decision, [*h.flags]) for h in landing.hunks] == [(Decision.ACCEPTED, [])]

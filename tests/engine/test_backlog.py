@@ -7,13 +7,13 @@ from tests.support.turns import begun, texts
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
 from tui.engine import intents
-from tui.engine.backlog import Backlog
-from tui.engine.board import Board
+from tui.engine.services import Backlog
+from tui.engine.session_state import SessionState
 
 
 def backlog() -> tuple[Backlog, list[str]]:
-    board = Board(Workspace(lambda path: FileRead(None)))
-    return Backlog(board), board.status.queued
+    state = SessionState(Workspace(lambda path: FileRead(None)))
+    return Backlog(state), state.status.queued
 
 
 async def test_what_waits_is_what_would_be_lost() -> None:

@@ -11,8 +11,8 @@ from tui.core.meter import Cost
 from tui.core.price import Quote
 from tui.core.wire.events import Usage
 from tui.engine import intents
-from tui.engine.billing import bill_of
 from tui.engine.ports import RoleSpec
+from tui.engine.results import bill_of
 
 SPEC = RoleSpec("fast", "asked-for", "groq")
 

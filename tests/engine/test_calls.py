@@ -11,7 +11,7 @@ from tests.support.tables import each
 from tests.support.turns import CACHE, PATCH, begun, outputs, texts
 from tui.core.wire import events
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 INSERT = "*** Begin Patch\n*** Update File: cache.py\n@@ class Cache:\n+    x = 1\n*** End Patch\n"
 
@@ -75,7 +75,7 @@ async def test_an_id_that_two_responses_say_is_sent_once(quick_retries: None) ->
 
 
 async def test_hunks_that_the_finished_call_contradicts_are_flagged_and_quoted() -> None:
-    world = World({"cache.py": CACHE}, options=Options(auto_accept=True))
+    world = World({"cache.py": CACHE}, options=SessionOptions(auto_accept=True))
     await begun(world)
     said(world, PATCH, item_of(PATCH.replace("self.lock", "self.mutex")))
     world.wire.give(events.Completed({"id": "resp_1"}))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.fakes import MemoryFiles
-from tui.engine.catalogue import NOT_KNOWN, Catalogue
+from tui.engine.open_files import NOT_KNOWN, FileIndex
 
 
 async def test_a_change_while_it_looks_makes_it_look_again() -> None:
@@ -16,7 +16,7 @@ async def test_a_change_while_it_looks_makes_it_look_again() -> None:
             return listed
 
     files = Changing({"a.py": ""})
-    catalogue = Catalogue(files)
+    catalogue = FileIndex(files)
     await asyncio.gather(catalogue.prepare(["a.py"]), catalogue.prepare(["a.py"]))
     assert catalogue.privacy("a.py") == "it is ignored"
 
@@ -25,7 +25,7 @@ async def test_a_text_is_no_less_private_under_another_name() -> None:
     """A secret that a model moved to a public name is neither listed nor sent unasked."""
     files = MemoryFiles({"notes.txt": "", "last.txt": "", "b.py": ""})
     files.private = {".env": "secrets"}
-    catalogue = Catalogue(files)
+    catalogue = FileIndex(files)
     catalogue.moved(".env", "notes.txt")
     catalogue.moved("notes.txt", "last.txt")
     catalogue.moved("a.py", "b.py")
@@ -42,7 +42,7 @@ async def test_where_files_change_all_the_time_the_rest_is_known() -> None:
             return super().listing()
 
     files = Busy({"a.py": "", "build/out.js": "", ".x": ""})
-    catalogue = Catalogue(files)
+    catalogue = FileIndex(files)
     await catalogue.prepare(["a.py", ".x"])
     assert catalogue.privacy("a.py") == catalogue.privacy(".x") == ""
     assert catalogue.privacy("build/out.js") == NOT_KNOWN
@@ -51,7 +51,7 @@ async def test_where_files_change_all_the_time_the_rest_is_known() -> None:
 async def test_what_was_not_looked_up_is_private() -> None:
     files = MemoryFiles({"a.py": "", ".env": "", ".hidden": ""})
     files.private = {".env": "secrets"}
-    catalogue = Catalogue(files)
+    catalogue = FileIndex(files)
     assert catalogue.privacy("a.py") == NOT_KNOWN
     await catalogue.prepare()
     assert catalogue.privacy("a.py") == ""

@@ -178,7 +178,7 @@ class TalkingWire(MemoryWire):
             super().tell(state, reason)
 
     def create(self, request: Mapping[str, Any]) -> None:
-        super().create({**request, "metadata": {"turn": self.world.session._pair._turn}})
+        super().create({**request, "metadata": {"turn": self.world.session._foreground._number}})
 
     def deliver(self, to_client: int | None = None) -> None:
         if self.socket.open:
@@ -248,11 +248,11 @@ class Stage(RuleBasedStateMachine):
 
     def everything_is_somewhere(self) -> None:
         session = self.world.session
-        status, history = session.status, session._pair._kit.requests.history
+        status, history = session.status, session._foreground._services.requests.history
         assert (status.busy, status.stopping, status.steering) == (False, False, [])
         assert status.retry_s is None
         if status.outcome == "completed":
-            assert not status.queued or "held" in session._pair._backlog._urgencies
+            assert not status.queued or "held" in session._foreground._backlog._urgencies
         entries = history.entries
         said = self.said([(e.kind == "prompt", str(e.item)) for e in entries])
         waiting = TOKEN.findall(" ".join([*status.queued, *self.drafts]))
@@ -310,15 +310,15 @@ class Stage(RuleBasedStateMachine):
     def something_runs_or_is_expected(self) -> None:
         """The session is busy only while somebody has something to do."""
         session = self.world.session
-        exchange = session._pair._exchange
-        assert session.status.busy == (exchange is not None)
-        if exchange is None or exchange._task is not None:
+        turn = session._foreground._turn
+        assert session.status.busy == (turn is not None)
+        if turn is None or turn._task is not None:
             return
-        if exchange._reply is not None or exchange._owed:
-            assert exchange.wire.busy or exchange.steering.undecided
-            assert exchange.wire.expects, exchange.wire.client.lane(exchange.wire.lane).state
+        if turn._reply is not None or turn._owed:
+            assert turn.wire.busy or turn.steering.undecided
+            assert turn.wire.expects, turn.wire.client.lane(turn.wire.lane).state
         else:
-            assert exchange._bench.waiting
+            assert turn._runner.waiting
 
     def looks(self) -> None:
         """The front end draws a frame; its prompt box takes back what was not sent."""
@@ -404,9 +404,9 @@ class Conversation(Stage):
 
     @rule(role=st.sampled_from(["fast", "deep"]))
     def switches(self, role: intents.Role) -> None:
-        exchange = self.world.session._pair._exchange
-        if exchange is not None:
-            self.handed.update(TOKEN.findall(exchange.errand.text))
+        turn = self.world.session._foreground._turn
+        if turn is not None:
+            self.handed.update(TOKEN.findall(turn.request.text))
         self.submit(intents.Switch(role))
 
     @rule()

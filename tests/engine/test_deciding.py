@@ -11,16 +11,16 @@ from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.edits.hunk import Decision, Stage
 from tui.core.edits.patches.landing import Landing
-from tui.engine import deciding, intents
-from tui.engine.session import Options
+from tui.engine import decisions, intents
+from tui.engine.session import SessionOptions
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 ADD = "*** Begin Patch\n*** Add File: new.py\n+made\n+lines\n*** End Patch\n"
-ASKING = Options(ask=True)
-AUTO = Options(ask=True, auto_accept=True)
+ASKING = SessionOptions(ask=True)
+AUTO = SessionOptions(ask=True, auto_accept=True)
 
 
-def decisions(world: World) -> list[str]:
+def decided(world: World) -> list[str]:
     return [hunk.decision.value for hunk in world.session.workspace.hunks]
 
 
@@ -35,7 +35,7 @@ def said(world: World) -> list[str]:
 
 
 async def test_a_decision_on_a_file_whose_name_says_turn_is_no_turn() -> None:
-    world = World({"return.py": TEXT}, options=Options(save="manual"))
+    world = World({"return.py": TEXT}, options=SessionOptions(save="manual"))
     land(world, update("return.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     world.session.submit(intents.SaveFile("return.py"))
@@ -78,12 +78,12 @@ async def test_a_turn_that_was_taken_back_is_brought_back() -> None:
     world.session.drain()
     world.session.submit(intents.RedoDecision())
     assert world.files.data["a.py"] == before
-    assert decisions(world) == ["accepted"]
+    assert decided(world) == ["accepted"]
     assert said(world) == ["Brought back: turn 1"]
 
 
 async def test_where_saving_is_the_users_an_undone_decision_is_not_written() -> None:
-    world = World({"a.py": TEXT}, options=Options(save="manual"))
+    world = World({"a.py": TEXT}, options=SessionOptions(save="manual"))
     land(world, update("a.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     world.session.submit(intents.SaveFile("a.py"))
@@ -99,12 +99,12 @@ async def test_a_write_that_is_refused_leaves_nothing_to_undo() -> None:
     land(world, update("a.py", "-two", "+TWO"))
     world.files.read_only.add("a.py")
     world.session.submit(intents.Accept())
-    assert decisions(world) == ["pending"]
+    assert decided(world) == ["pending"]
     assert world.session.workspace.last_decision() is None
 
 
 @pytest.mark.case("I02")
-@each("choice", [deciding.KEEP_LINES, deciding.REMOVE_FILE, deciding.LEAVE_FILE])
+@each("choice", [decisions.KEEP_LINES, decisions.REMOVE_FILE, decisions.LEAVE_FILE])
 async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str) -> None:
     world = World({"a.py": TEXT}, options=ASKING)
     land(world, ADD)
@@ -112,17 +112,17 @@ async def test_i02_a_new_file_that_the_user_typed_in_is_asked_about(choice: str)
     workspace.edit("new.py", (2, 0), (2, 0), "mine\n")
     world.session.submit(intents.Reject())
     assert workspace.buffers["new.py"].text() == "made\nlines\nmine\n"
-    assert decisions(world) == ["pending"]
+    assert decided(world) == ["pending"]
     world.session.submit(intents.Reject())  # asked once
     answer(world, choice)
     await settle()
-    left = {deciding.KEEP_LINES: "mine\n", deciding.LEAVE_FILE: "made\nlines\nmine\n"}
+    left = {decisions.KEEP_LINES: "mine\n", decisions.LEAVE_FILE: "made\nlines\nmine\n"}
     buffer = workspace.buffers.get("new.py")
     assert (buffer.text() if buffer else None) == left.get(choice)
-    if choice != deciding.LEAVE_FILE:
+    if choice != decisions.LEAVE_FILE:
         world.session.submit(intents.UndoDecision())
         assert workspace.buffers["new.py"].text() == "made\nlines\nmine\n"
-    assert decisions(world) == ["pending"]
+    assert decided(world) == ["pending"]
     assert "new.py" not in world.files.data
 
 
@@ -141,20 +141,20 @@ async def test_a_file_whose_lines_do_not_come_apart_is_asked_about_again() -> No
     land(world, ADD)
     world.session.workspace.edit("new.py", (0, 0), (0, 4), "my own")
     world.session.submit(intents.Reject())
-    answer(world, deciding.KEEP_LINES)
+    answer(world, decisions.KEEP_LINES)
     await settle()
-    answer(world, deciding.KEEP_TEXT)
+    answer(world, decisions.KEEP_TEXT)
     await settle()
     assert world.session.workspace.buffers["new.py"].text() == "my own\nlines\n"
-    assert decisions(world) == ["rejected"]
+    assert decided(world) == ["rejected"]
 
 
 @each(
     "choice, text, decision",
     [
-        (deciding.KEEP_TEXT, "TWO and mine", "rejected"),
-        (deciding.PUT_BACK, "two", "rejected"),
-        (deciding.LATER, "TWO and mine", "pending"),
+        (decisions.KEEP_TEXT, "TWO and mine", "rejected"),
+        (decisions.PUT_BACK, "two", "rejected"),
+        (decisions.LATER, "TWO and mine", "pending"),
     ],
 )
 async def test_changed_lines_are_asked_about(choice: str, text: str, decision: str) -> None:
@@ -166,7 +166,7 @@ async def test_changed_lines_are_asked_about(choice: str, text: str, decision: s
     answer(world, choice)
     await settle()
     assert workspace.buffers["a.py"].text() == TEXT.replace("two", text)
-    assert decisions(world) == [decision]
+    assert decided(world) == [decision]
     world.session.submit(intents.UndoDecision())
     assert workspace.buffers["a.py"].text() == TEXT.replace("two", "TWO and mine")
 
@@ -196,7 +196,7 @@ async def test_a_hunk_that_is_still_landing_is_not_decided_on_and_that_is_said()
     assert said(world) == ["A hunk is still landing"] * 2
     landing.feed("O\n three\n*** End Patch\n")
     landing.finish(cut=False)
-    assert decisions(world) == ["pending"]
+    assert decided(world) == ["pending"]
 
 
 @pytest.mark.case("I07")
@@ -208,10 +208,10 @@ async def test_auto_accept_writes_a_plain_patch_at_its_end() -> None:
     landing.feed("*** End Patch\n")
     landing.finish(cut=False)
     assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
-    assert decisions(world) == ["accepted"]
+    assert decided(world) == ["accepted"]
     world.session.submit(intents.UndoDecision())
     assert world.files.data["a.py"] == TEXT.encode()
-    assert decisions(world) == ["pending"]
+    assert decided(world) == ["pending"]
 
 
 @pytest.mark.case("I07")
@@ -219,19 +219,19 @@ async def test_a_patch_that_was_cut_is_not_accepted_by_itself() -> None:
     world = World({"a.py": TEXT}, options=AUTO)
     whole = "*** Begin Patch\n*** Update File: a.py\n@@\n-one\n+ONE\n@@\n-three\n+TH"
     land(world, whole, cut=True)
-    assert decisions(world)[0] == "pending"
+    assert decided(world)[0] == "pending"
     assert world.files.data["a.py"] == TEXT.encode()
 
 
 @pytest.mark.case("I07")
 async def test_what_lies_on_a_hunk_that_needs_a_look_waits_too() -> None:
-    world = World({"a.py": "one\n    two\n    three\n"}, options=Options(ask=True))
+    world = World({"a.py": "one\n    two\n    three\n"}, options=SessionOptions(ask=True))
     land(world, update("a.py", "-two", "-three", "+TWO", "+THREE"))
     assert world.session.workspace.hunks[0].flags
     world.session.submit(intents.SetAutoAccept(True))
     assert world.session.status.auto_accept
     land(world, update("a.py", "-    TWO", "+    Two"), turn=2)
-    assert decisions(world) == ["pending", "pending"]
+    assert decided(world) == ["pending", "pending"]
     world.session.submit(intents.SetAutoAccept(False))
     assert not world.session.status.auto_accept
 
@@ -265,7 +265,7 @@ async def test_what_is_typed_inside_a_pending_hunk_is_not_saved_with_it_and_that
     assert session.drain().troubles == [], "it was said"
     assert session.workspace.is_dirty("a.py")
     session.submit(intents.Reject((1,)))
-    answer(world, deciding.PUT_BACK)
+    answer(world, decisions.PUT_BACK)
     await settle()
     assert session.workspace.buffers["a.py"].encode() == world.files.data["a.py"]
     assert not session.workspace.is_dirty("a.py")
@@ -274,20 +274,20 @@ async def test_what_is_typed_inside_a_pending_hunk_is_not_saved_with_it_and_that
 async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     text = "".join(f"{number}\n" for number in range(500))
-    world = World({"a.txt": text}, options=Options(in_slices=True))
+    world = World({"a.txt": text}, options=SessionOptions(in_slices=True))
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
     land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
     world.session.submit(intents.Accept())
-    while not (accepted := decisions(world).count("accepted")):
+    while not (accepted := decided(world).count("accepted")):
         await asyncio.sleep(0)
     assert not world.session.at_rest
     world.session.submit(intents.UndoDecision())
-    assert decisions(world).count("accepted") == accepted < 250, "it waits for the one before"
+    assert decided(world).count("accepted") == accepted < 250, "it waits for the one before"
     while not world.session.at_rest:
         await settle()
-    assert decisions(world).count("pending") == 250
+    assert decided(world).count("pending") == 250
     assert world.files.data["a.txt"] == text.encode(), "both are written"
 
 
@@ -314,32 +314,32 @@ async def test_what_is_decided_on_very_many_hunks_can_be_stopped_and_gone_on_wit
     said: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     text = "".join(f"{number}\n" for number in range(500))
-    world = World({"a.txt": text}, options=Options(in_slices=True))
+    world = World({"a.txt": text}, options=SessionOptions(in_slices=True))
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
     land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
     for intent in before:
-        await decided(world, intent)
-    (was,) = set(decisions(world))
+        await in_slices_decided(world, intent)
+    (was,) = set(decided(world))
     world.session.submit(decide)
     assert world.session.status.deciding == said
-    while becomes not in decisions(world):
+    while becomes not in decided(world):
         await asyncio.sleep(0)
     world.session.submit(intents.Accept())
-    await decided(world, intents.StopDeciding())
-    made = decisions(world).count(becomes)
+    await in_slices_decided(world, intents.StopDeciding())
+    made = decided(world).count(becomes)
     assert 0 < made < 250
-    assert decisions(world).count(was) == 250 - made
+    assert decided(world).count(was) == 250 - made
     assert world.session.status.deciding == ""
     assert [one.what for one in world.session.drain().troubles if "Stopped" in one.what]
     assert world.files.data["a.txt"] == world.session.workspace.disk_plan("a.txt").data
-    await decided(world, decide)
-    assert decisions(world) == [becomes] * 250
+    await in_slices_decided(world, decide)
+    assert decided(world) == [becomes] * 250
     assert world.files.data["a.txt"] == world.session.workspace.disk_plan("a.txt").data
 
 
-async def decided(world: World, intent: intents.Intent) -> None:
+async def in_slices_decided(world: World, intent: intents.Intent) -> None:
     world.session.submit(intent)
     while not world.session.at_rest:
         await settle()
@@ -348,13 +348,13 @@ async def decided(world: World, intent: intents.Intent) -> None:
 async def test_what_is_written_among_very_many_hunks_is_found_out_in_slices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     lines = [f"{number}\n" for number in range(1000)]
-    world = World({"a.txt": "".join(lines)}, options=Options(in_slices=True))
+    world = World({"a.txt": "".join(lines)}, options=SessionOptions(in_slices=True))
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 1000, 2))
     land(world, f"*** Begin Patch\n*** Update File: a.txt\n{''.join(sections)}*** End Patch\n")
     world.session.submit(intents.Accept((1,)))
-    assert decisions(world).count("accepted") == 1, "the key is answered at once"
+    assert decided(world).count("accepted") == 1, "the key is answered at once"
     assert not world.session.at_rest
     unsaved = world.session.unsaved("").files
     assert [file.path for file in unsaved] == ["a.txt"], "who leaves now is asked"

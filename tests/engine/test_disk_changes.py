@@ -12,14 +12,14 @@ from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import FileRead
 from tui.engine import intents
 from tui.engine.disk_changes import FOLLOW, SHOW_DIFF, STAY, TURN_S
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
 
 async def watched(files: dict[str, str], *, ask: bool = True) -> World:
     """A world whose watcher has begun."""
-    world = World(files, options=Options(ask=ask))
+    world = World(files, options=SessionOptions(ask=ask))
     await world.runs()
     return world
 
@@ -186,7 +186,7 @@ async def test_a_burst_is_looked_at_a_few_files_a_turn_and_all_of_them() -> None
     world = World()
     world.ports.files = world.files = files = SlowFiles(dict.fromkeys(names, TEXT))
     files.clock = world.clock
-    world.session = session = Session(world.ports, world.roles, Options(ask=True))
+    world.session = session = Session(world.ports, world.roles, SessionOptions(ask=True))
     await session.run()
     await settle()
     for name in names:

@@ -9,8 +9,8 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import CACHE, begun, notes, outputs, texts
 from tui.core.wire import events
-from tui.engine import exchange, intents, reply
-from tui.engine.session import Options
+from tui.engine import intents, response, turn
+from tui.engine.session import SessionOptions
 
 
 async def test_a_turn_of_text() -> None:
@@ -90,7 +90,7 @@ async def test_esc_while_a_question_waits_ends_the_turn() -> None:
 
 @each("limit, said", [(1, "1 rounds"), (3, "3 rounds")])
 async def test_rounds_are_limited(limit: int, said: str) -> None:
-    world = World({"a.py": "one\n"}, options=Options(round_limit=limit))
+    world = World({"a.py": "one\n"}, options=SessionOptions(round_limit=limit))
     model = await begun(world)
     for number in range(1, limit + 1):
         assert len(world.wire.requests) == number
@@ -127,7 +127,7 @@ ENDLESS = {
 async def test_an_answer_without_end_is_stopped_with_a_sentence(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reply, "MOST_CHARS", 2**20)
+    monkeypatch.setattr(response, "MOST_CHARS", 2**20)
     world = World()
     await begun(world)
     came = 0
@@ -176,7 +176,7 @@ async def test_open_private_buffers_are_not_sent() -> None:
 
 
 async def test_a_lane_that_never_gets_free_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "STOP_LIMIT_S", 0.0)
+    monkeypatch.setattr(turn, "STOP_LIMIT_S", 0.0)
     world = World()
     await begun(world)
     world.session.submit(intents.Prompt("again"))

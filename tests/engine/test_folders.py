@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tui.core.folder_entry import FolderEntry, GitState
-from tui.engine.folders import PAUSE_S, entries_below
+from tui.engine.disk_changes import PAUSE_S, entries_below
 from tui.errors import FileRefused
 
 

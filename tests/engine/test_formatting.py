@@ -15,10 +15,10 @@ from tests.support.turns import land, update
 from tui.core.command_run import RunResult
 from tui.core.edits.patches.landing import Landing
 from tui.engine import intents
-from tui.engine.consent import ALLOW_ALWAYS, ALLOW_ONCE, REFUSE
 from tui.engine.disk_changes import KEEP_MINE
 from tui.engine.ports import VerifyCommand
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
+from tui.engine.verification import ALLOW_ALWAYS, ALLOW_ONCE, REFUSE
 from tui.errors import SettingsError
 
 pytestmark = pytest.mark.case("G08")
@@ -49,7 +49,7 @@ class Formatter(FakeRunner):
 
 def formatted(files: dict[str, str], command: VerifyCommand | None = None, **given: Any) -> World:
     """A world with a formatter."""
-    world = World(files, options=Options(**given))
+    world = World(files, options=SessionOptions(**given))
     world.ports.runner = Formatter(world)
 
     async def look_up() -> VerifyCommand | None:

@@ -15,13 +15,11 @@ from tests.support.fakes import World, settle
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine import intents
-from tui.engine.board import Board
-from tui.engine.desk import Desk
-from tui.engine.file_consent import SAVE, SEND
-from tui.engine.leaving import unsaved_paths
 from tui.engine.notices import Status
-from tui.engine.session import Options, Session
-from tui.engine.tools import Tools
+from tui.engine.open_files import SAVE, SEND, OpenFiles
+from tui.engine.session import Session, SessionOptions, unsaved_paths
+from tui.engine.session_state import SessionState
+from tui.engine.tools import WorkspaceTools
 
 TEXT = "one\ntwo\n"
 
@@ -33,11 +31,13 @@ class Seat:
         self.world = World({})
         ports = self.world.ports
         self.files = ports.files = Files(str(root), Listing(str(root)))
-        self.session = Session(ports, self.world.roles, Options(ask=True, **options))
-        self.board = Board(self.session.workspace)
-        self.desk = desk = Desk(self.board, ports)
+        self.session = Session(ports, self.world.roles, SessionOptions(ask=True, **options))
+        self.state = SessionState(self.session.workspace)
+        self.desk = desk = OpenFiles(self.state, ports)
         consent = partial(desk.consents.ask, SEND)
-        self.tools = Tools(self.board.workspace, desk.catalogue, ports, desk.privacy, consent)
+        self.tools = WorkspaceTools(
+            self.state.workspace, desk.catalogue, ports, desk.privacy, consent
+        )
         self.asked: list[str] = []
 
     async def read(self, path: str, choice: str = "") -> str:
@@ -45,7 +45,7 @@ class Seat:
         call = asyncio.create_task(self.tools.call("read_file", json.dumps({"path": path})))
         while not call.done():
             await settle()
-            self._answer(self.board.status, self.board.questions.answer, choice)
+            self._answer(self.state.status, self.state.questions.answer, choice)
         return (await call).output
 
     async def search(self) -> str:
@@ -134,7 +134,7 @@ async def test_a_no_holds_for_a_folder_until_the_next_turn(root: Path) -> None:
     await seat.read("a.txt", SEND.no)
     await seat.read("b.txt", SEND.no)
     assert len(seat.asked) == 1
-    for begins in seat.board.before_turn:
+    for begins in seat.state.before_turn:
         begins(2)
     assert "two" in await seat.read("b.txt", SEND.folder)
 

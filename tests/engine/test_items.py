@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.tables import each
 from tui.core.history import Item
-from tui.engine.items import call_text, closed_json, with_text
+from tui.engine.response_items import call_text, closed_json, with_text
 
 
 @each(

@@ -17,10 +17,10 @@ from tests.support.fakes import FakeClock, World, settle
 from tests.support.tables import each
 from tests.support.turns import land
 from tui.core.unsaved import Unsaved, UnsavedFile
-from tui.engine import deciding
+from tui.engine import decisions
 from tui.engine.intents import Accept, OpenFile
-from tui.engine.keeping import AGAIN_S, SOON_S
-from tui.engine.session import Options
+from tui.engine.rescue import AGAIN_S, SOON_S
+from tui.engine.session import SessionOptions
 
 
 class Typist:
@@ -160,7 +160,7 @@ async def test_a_view_is_not_kept() -> None:
     assert [file.path for file in kept.files] == ["b.py"]
 
 
-@each("where", ["tui.engine.keeping.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"])
+@each("where", ["tui.engine.rescue.typed_text", "tui.core.edits.disk.disk_plan.StillText.planned"])
 async def test_a_bug_in_the_plan_does_not_lose_the_text(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -193,10 +193,10 @@ async def test_while_very_many_hunks_are_decided_on_only_files_that_were_typed_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The decision is written in the end; a copy of each file five times a second holds keys up."""
-    monkeypatch.setattr(deciding, "SLICE_S", -1.0)
+    monkeypatch.setattr(decisions, "SLICE_S", -1.0)
     text = "".join(f"{number}\n" for number in range(500))
     typist = Typist(
-        {"a.py": "old\n", "b.txt": text}, options=Options(in_slices=True, save="manual")
+        {"a.py": "old\n", "b.txt": text}, options=SessionOptions(in_slices=True, save="manual")
     )
     sections = (f"@@\n-{number}\n+new {number}\n" for number in range(0, 500, 2))
     land(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.turns import land
-from tui.engine import intents, memory
+from tui.engine import decisions, intents
 
 TEXT = "".join(f"line {row}\n" for row in range(40))
 
@@ -20,7 +20,7 @@ def patch(said: str) -> str:
 async def test_memory_goes_back_once_when_all_is_decided_and_nothing_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory, "MANY", 19)
+    monkeypatch.setattr(decisions, "MANY", 19)
     world, given = World({"a.py": TEXT}), list[int]()
     world.ports.give_memory_back = lambda: given.append(1)
     land(world, patch("new"))
@@ -41,5 +41,5 @@ async def test_memory_goes_back_once_when_all_is_decided_and_nothing_waits(
 
 async def rest(world: World) -> None:
     await settle()
-    world.clock.advance(memory.IDLE_S)
+    world.clock.advance(decisions.IDLE_S)
     await settle()

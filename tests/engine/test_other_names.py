@@ -15,7 +15,7 @@ from tui.core.file_read import FileRead
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine import intents
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 NAMES = ["link.py", "./real.py", "sub/../real.py", "away/real.py", "sub/up/link.py"]
@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 def session_in(root: Path) -> Session:
     world = World({})
     world.ports.files = Files(str(root), Listing(str(root)))
-    return Session(world.ports, world.roles, Options(ask=True))
+    return Session(world.ports, world.roles, SessionOptions(ask=True))
 
 
 def land(session: Session, *lines: str) -> Landing:

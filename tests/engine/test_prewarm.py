@@ -7,7 +7,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import texts
-from tui.engine import intents, prewarm
+from tui.engine import connections, intents
 from tui.engine.ports import Abilities, RoleSpec
 from tui.errors import EndpointError
 
@@ -66,7 +66,7 @@ async def test_a_prompt_waits_for_the_end_of_the_prewarm() -> None:
 
 
 async def test_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prewarm, "PREWARM_S", 0.0)
+    monkeypatch.setattr(connections, "PREWARM_S", 0.0)
     world = World()
     world.session.submit(intents.Prewarm())
     await settle()

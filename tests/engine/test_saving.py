@@ -5,7 +5,7 @@ from tests.support.turns import land, update
 from tui.core.edits.hunk import Decision
 from tui.core.file_read import MAX_BYTES
 from tui.engine import intents
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -27,7 +27,7 @@ async def test_accept_writes_what_was_accepted_only() -> None:
 
 
 async def test_manual_saving_waits_for_the_user() -> None:
-    world = World({"a.py": TEXT}, options=Options(save="manual"))
+    world = World({"a.py": TEXT}, options=SessionOptions(save="manual"))
     land(world, update("a.py", "-two", "+TWO"))
     world.session.submit(intents.Accept())
     assert world.files.data["a.py"] == TEXT.encode()
@@ -71,7 +71,7 @@ async def conflict(world: World) -> None:
     world.changed_outside("a.py")
 
 
-ASKING = Options(ask=True, conversation="c")
+ASKING = SessionOptions(ask=True, conversation="c")
 
 
 async def test_the_user_is_asked_once_which_text_is_to_stay() -> None:
@@ -174,7 +174,7 @@ async def test_several_files_are_accepted_together_or_not_at_all() -> None:
 
 
 async def test_taking_a_turn_back_saves_nothing_of_the_users_where_saving_is_theirs() -> None:
-    world = World({"a.py": TEXT}, options=Options(save="manual"))
+    world = World({"a.py": TEXT}, options=SessionOptions(save="manual"))
     session = world.session
     land(world, update("a.py", "-two", "+TWO"))
     session.submit(intents.Accept())

@@ -8,9 +8,8 @@ import threading
 import pytest
 
 from tests.support.tables import each
-from tui.engine import search
-from tui.engine.call_error import CallError
-from tui.engine.search import finder, path_filter, searched
+from tui.engine import tools
+from tui.engine.tools import CallError, finder, path_filter, searched
 
 ENDLESS, LINE = "(a|aa)+$", "a" * 60 + "b"
 
@@ -22,7 +21,7 @@ def never() -> bool:
 async def test_the_loop_runs_on_while_a_pattern_takes_its_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "LINE_LIMIT_S", 0.3)
+    monkeypatch.setattr(tools, "LINE_LIMIT_S", 0.3)
     find = finder(ENDLESS, regex=True)
     began, turns = threading.Event(), 0
 
@@ -51,7 +50,7 @@ def test_what_is_no_expression(pattern: str) -> None:
 
 
 def test_path_patterns_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "PATH_LIMIT_S", 0.001)
+    monkeypatch.setattr(tools, "PATH_LIMIT_S", 0.001)
     fits = path_filter("*a" * 20 + "*b")
     with pytest.raises(CallError, match="takes too long"):
         fits("a" * 120)

@@ -11,7 +11,7 @@ from tests.support.tables import each
 from tests.support.turns import begun
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused
 
 EVERYTHING: list[Intent] = [
@@ -93,7 +93,7 @@ async def test_running_dials_ahead_and_closing_ends_everything() -> None:
 
 
 async def test_a_session_offers_the_first_prompt_that_was_not_asked() -> None:
-    world = World(options=Options(prompts=("one", "two")))
+    world = World(options=SessionOptions(prompts=("one", "two")))
     session: Session = world.session
     assert session.status.suggestion == "one"
     model = await begun(world, "one")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.core.history import Item
-from tui.engine.slots import Slots
+from tui.engine.response_items import Slots
 
 CALL: Item = {
     "type": "function_call",

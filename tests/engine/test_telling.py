@@ -16,9 +16,9 @@ from tui.core.edits.hunk import Decision
 from tui.core.steps import AT_ONCE, Work
 from tui.core.turn import BlockKind
 from tui.core.wire import events
-from tui.engine import input_first, intents
-from tui.engine.input_first import InputFirst
+from tui.engine import intents, session_state
 from tui.engine.ports import RoleSpec
+from tui.engine.session_state import InputFirst
 
 SECOND = """*** Begin Patch
 *** Update File: cache.py
@@ -311,7 +311,7 @@ async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(
 async def test_a_decision_while_it_is_found_out_is_told_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(input_first, "SLICE_S", -1.0)
+    monkeypatch.setattr(session_state, "SLICE_S", -1.0)
     world = much()
     await much_landed(world)
     await settle()
@@ -325,7 +325,7 @@ async def test_a_decision_while_it_is_found_out_is_told_too(
 async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(input_first, "SLICE_S", -1.0)
+    monkeypatch.setattr(session_state, "SLICE_S", -1.0)
     world = much()
     await much_landed(world)
     await settle()

@@ -5,13 +5,13 @@ import json
 from tests.support.fakes import World
 from tests.support.tables import each
 from tui.core.file_block import file_blocks
-from tui.engine.catalogue import Catalogue
+from tui.engine.open_files import FileIndex
 from tui.engine.tools import (
     LIST_LIMIT,
     MATCH_LIMIT,
     OUTPUT_LIMIT_CHARS,
     ToolResult,
-    Tools,
+    WorkspaceTools,
     brief_call,
 )
 
@@ -23,8 +23,8 @@ class Bench:
         self.world = World(files)
         self.asked: list[str] = []
         self.allows = allows
-        catalogue = Catalogue(self.world.files)
-        self.tools = Tools(
+        catalogue = FileIndex(self.world.files)
+        self.tools = WorkspaceTools(
             self.world.session.workspace,
             catalogue,
             self.world.ports,

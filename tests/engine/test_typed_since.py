@@ -12,7 +12,7 @@ from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Stage
 from tui.engine import intents
 from tui.engine.ports import PatchTool, RoleSpec
-from tui.engine.session import Options
+from tui.engine.session import SessionOptions
 
 LINES = [f"line {number}" for number in range(12)]
 TEXT = "".join(f"{line}\n" for line in LINES)
@@ -22,7 +22,7 @@ CHANNELS: list[PatchTool] = ["custom", "function", "text"]
 
 def world_of(channel: PatchTool, fmt: Notation) -> World:
     spec = RoleSpec("fast", "quick-1", "main", patch_tool=channel, patch_format=fmt)
-    world = World({"a.py": TEXT}, roles={"fast": spec}, options=Options(conversation="c"))
+    world = World({"a.py": TEXT}, roles={"fast": spec}, options=SessionOptions(conversation="c"))
     world.session.submit(intents.OpenFile("a.py"))
     return world
 

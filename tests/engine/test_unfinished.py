@@ -12,7 +12,7 @@ from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_journal import WriteJournal
 from tui.engine import intents
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.engine.unfinished import (
     FINISH,
     KEEP,
@@ -59,7 +59,7 @@ async def begun(work: Path, *, ask: bool = True) -> Session:
     ports = world.ports
     ports.files, ports.journal = Files(work, Listing(work)), journal_of(work)
     ports.watch = None
-    session = Session(ports, world.roles, Options(ask=ask))
+    session = Session(ports, world.roles, SessionOptions(ask=ask))
     await session.run()
     await settle()
     return session

@@ -15,8 +15,8 @@ from tui.core.file_read import MAX_BYTES
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_journal import WriteJournal
+from tui.engine.saving import bring
 from tui.engine.unfinished import Way, look, settle
-from tui.engine.write_set import bring
 from tui.errors import FileRefused
 
 PLANS = {

@@ -18,7 +18,7 @@ from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.watcher import Watcher
 from tui.engine import intents
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ async def watching(root: Path) -> AsyncIterator[Seen]:
     world = World()
     world.ports.files = Files(root, Listing(root))
     world.ports.watch = None
-    session = Session(world.ports, world.roles, Options(ask=True))
+    session = Session(world.ports, world.roles, SessionOptions(ask=True))
     seen, watcher = Seen(session), Watcher(str(root))
     task = asyncio.create_task(watcher.watch(seen))
     async with asyncio.timeout(15):

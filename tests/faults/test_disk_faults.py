@@ -18,8 +18,8 @@ from tui.core.edits.disk.unfinished import State
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_journal import WriteJournal
+from tui.engine.saving import bring
 from tui.engine.unfinished import Way, look, settle
-from tui.engine.write_set import bring
 
 pytestmark = pytest.mark.case("H07")
 PLANS = {path: DiskPlan(BEFORE.get(path), AFTER.get(path)) for path in sorted(BEFORE | AFTER)}

@@ -10,13 +10,13 @@ from tests.support.fault_stand import FINE, Stand, stand
 from tests.support.nasty_server import Nasty, Prewarms
 from tests.support.tables import each
 from tui.core.wire.endpoint_facts import Capabilities
-from tui.engine import intents, prewarm
+from tui.engine import connections, intents
 from tui.engine.notices import Trouble
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prewarm, "PREWARM_S", 0.3)
+    monkeypatch.setattr(connections, "PREWARM_S", 0.3)
 
 
 async def warmed(at: Stand) -> None:

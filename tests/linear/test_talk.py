@@ -37,7 +37,7 @@ def stage() -> LinearStage:
 def answering(stage: LinearStage, turn: int = 1) -> Block:
     """A turn runs; its first block is open."""
     stage.session.status.busy = True
-    return stage.session.board.add(Block(BlockKind.TEXT, turn, "", "fast"))
+    return stage.session.state.add(Block(BlockKind.TEXT, turn, "", "fast"))
 
 
 def test_the_whole_answer_at_its_end_if_that_is_wanted(stage: LinearStage) -> None:
@@ -45,7 +45,7 @@ def test_the_whole_answer_at_its_end_if_that_is_wanted(stage: LinearStage) -> No
     block = answering(stage)
     stage.session.stream(block, "One line.\nAnother line.\n")
     assert "One line" not in stage.look()
-    stage.session.board.close(block)
+    stage.session.state.close(block)
     assert stage.look() == "One line.\nAnother line.\n"
 
 
@@ -57,8 +57,8 @@ def test_typing_into_an_answer_redirects_it(stage: LinearStage) -> None:
 
 def test_what_was_typed_is_not_told_again_but_what_was_queued_is(stage: LinearStage) -> None:
     stage.enter("mine")
-    stage.session.board.add(Block(BlockKind.USER, 1, state="done"), "mine")
-    stage.session.board.add(Block(BlockKind.USER, 2, state="done"), "queued before")
+    stage.session.state.add(Block(BlockKind.USER, 1, state="done"), "mine")
+    stage.session.state.add(Block(BlockKind.USER, 2, state="done"), "queued before")
     said = stage.look()
     assert "You: queued before" in said
     assert "mine" not in said
@@ -133,13 +133,13 @@ def test_ctrl_c_stops_what_runs_and_twice_leaves_when_nothing_does(stage: Linear
 def test_an_interruption_says_what_was_kept(stage: LinearStage) -> None:
     session = stage.session
     stage.session.status.busy = True
-    session.board.add(Block(BlockKind.USER, 1, state="done"), "go")
+    session.state.add(Block(BlockKind.USER, 1, state="done"), "go")
     stage.look()
     session.hunk(Stage.LANDED, 3)
     session.hunk(Stage.PARTIAL, 7)
     session.hunk(Stage.DROPPED)
     session.status.busy, session.status.outcome = False, "interrupted"
-    session.board.note(1, "stopped after ~512 tokens, 0.3 ms", "cut")
+    session.state.note(1, "stopped after ~512 tokens, 0.3 ms", "cut")
     said = stage.look()
     assert "Stopped after about 512 tokens, 0.3 ms." in said
     assert "2 hunks kept (1 of them cut short), 1 hunk dropped." in said
@@ -196,16 +196,16 @@ def test_a_prompt_that_was_not_sent_is_kept_and_can_be_sent_again(stage: LinearS
 
 
 def test_trouble_says_what_why_and_what_next(stage: LinearStage) -> None:
-    stage.session.board.trouble(Trouble("No reply", "the server hung up", "try again"))
-    stage.session.board.trouble(Trouble("Told already", noted=True))
+    stage.session.state.trouble(Trouble("No reply", "the server hung up", "try again"))
+    stage.session.state.trouble(Trouble("Told already", noted=True))
     assert stage.look() == "Problem: No reply: the server hung up. Next: try again.\n"
-    stage.session.board.trouble(Trouble("Unreached", "nobody there: does it run?", "try again"))
+    stage.session.state.trouble(Trouble("Unreached", "nobody there: does it run?", "try again"))
     assert stage.look() == "Problem: Unreached: nobody there: does it run? Next: try again.\n"
 
 
 def test_of_long_output_the_end_is_told_and_all_can_be_read(stage: LinearStage) -> None:
     output = "".join(f"line {number}\n" for number in range(100))
-    stage.session.board.add(Block(BlockKind.RUN, 0, "pytest", state="failed"), output)
+    stage.session.state.add(Block(BlockKind.RUN, 0, "pytest", state="failed"), output)
     said = stage.look().splitlines()
     assert said[:2] == ["Running: pytest", "85 lines before these: /output reads all."]
     assert said[-1] == "line 99"
@@ -271,7 +271,7 @@ def test_the_bell_rings_once_when_a_long_turn_ends_and_nobody_typed(
     said = stage.look()
     stage.session.stream(block, "Done.")
     said += stage.look(60.0 * minutes + 1)
-    stage.session.board.close(block)
+    stage.session.state.close(block)
     stage.session.status.busy, stage.session.status.outcome = False, "completed"
     said += stage.look() + stage.look() + stage.look()
     assert said.count(BELL) == rung

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from tui.core.folder_entry import FolderEntry, GitState, GitStates, summed
-from tui.engine.folders import entries_below
+from tui.engine.disk_changes import entries_below
 from tui.errors import FileRefused
 
 

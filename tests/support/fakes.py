@@ -31,7 +31,7 @@ from tui.engine.ports import (
     VerifyCommand,
     WireState,
 )
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import DuettoError, FileRefused, WireError
 
 Fate = Literal["accepted", "pending", "used", "returned"]
@@ -306,7 +306,7 @@ class World:
         self,
         files: Mapping[str, str | bytes] | None = None,
         *,
-        options: Options | None = None,
+        options: SessionOptions | None = None,
         roles: Mapping[Role, RoleSpec] | None = None,
     ) -> None:
         _one_thread()
@@ -339,7 +339,7 @@ class World:
             jitter=lambda: 0.5,
         )
         self.session = Session(
-            self.ports, self.roles, options or Options(conversation="conversation-1")
+            self.ports, self.roles, options or SessionOptions(conversation="conversation-1")
         )
         self.session.on_wake = self._woken
 

@@ -25,7 +25,7 @@ from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.clock import MonotonicClock
 from tui.effects.wire import ConnectionOptions, Endpoint
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 
 PATIENT = ConnectionOptions(
     connect_timeout_s=30.0,
@@ -166,7 +166,7 @@ async def seated(
         jitter=lambda: 0.5,
     )
     role = RoleSpec("fast", model, "scripted", chaining=chaining)
-    session = Session(ports, {"fast": role}, Options(round_limit=6))
+    session = Session(ports, {"fast": role}, SessionOptions(round_limit=6))
     try:
         yield Stand(server, session, Seat(session), files, endpoint, waits)
     finally:

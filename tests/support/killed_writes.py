@@ -130,13 +130,13 @@ def by_session(top: Path, work: Path) -> None:
     from tui.effects.listing import Listing
     from tui.effects.write_journal import WriteJournal
     from tui.engine import intents
-    from tui.engine.session import Options, Session
+    from tui.engine.session import Session, SessionOptions
 
     world = World()
     ports = world.ports
     ports.files = Files(work, Listing(work))
     ports.journal = journal = WriteJournal(top / "state", str(work))
-    session = Session(ports, world.roles, Options(linked=True))
+    session = Session(ports, world.roles, SessionOptions(linked=True))
     landing = Landing(session.workspace, turn=1, call_id="call_1")
     landing.feed(PATCH)
     landing.finish(cut=False)

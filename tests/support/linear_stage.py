@@ -71,9 +71,9 @@ class LinearStage:
         session = self.session
         session.start(patch)
         turn = session.turn
-        session.board.add(Block(BlockKind.USER, turn, state="done"), "shorten it")
-        block = session.board.add(Block(BlockKind.PATCH, turn, "", "fast", f"call_{turn}"))
+        session.state.add(Block(BlockKind.USER, turn, state="done"), "shorten it")
+        block = session.state.add(Block(BlockKind.PATCH, turn, "", "fast", f"call_{turn}"))
         session.feed(len(patch))
-        session.board.close(block)
+        session.state.close(block)
         session.status.outcome = "completed"
         return self.look()

@@ -10,8 +10,8 @@ from tui.core.edit_stream import Format
 from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
-from tui.engine.board import Board
 from tui.engine.intents import Accept, CloseFile, Intent, Reject, SaveFile
+from tui.engine.session_state import SessionState
 
 
 @dataclass
@@ -30,9 +30,9 @@ class PairSession(ScriptedSession):
         """``locked``: files that nobody may write."""
         super().__init__(files)
         self.locked = locked
-        status = self.board.status
-        self.board = Board(Workspace(self._read, root="/root", ask=True))
-        self.board.status = status
+        status = self.state.status
+        self.state = SessionState(Workspace(self._read, root="/root", ask=True))
+        self.state.status = status
         self.streams: list[Stream] = []
         self.turn = 0
 
@@ -52,7 +52,7 @@ class PairSession(ScriptedSession):
         self.changed()
 
     def close_file(self, path: str) -> None:
-        """As `engine.desk` does."""
+        """As `engine.open_files` does."""
         paths, status = self.status.open_paths, self.status
         at = paths.index(path)
         paths.remove(path)
@@ -99,8 +99,8 @@ class PairSession(ScriptedSession):
             place = stream.landing.last_line
             if place is not None and place != stream.place:
                 stream.place = place
-                self.board.landed(*place)
-            self.board.hunks_changed()
+                self.state.landed(*place)
+            self.state.hunks_changed()
         self.status.busy = bool(self.streams)
 
     def _read(self, path: str) -> FileRead:

@@ -9,7 +9,7 @@ from tests.support.pair_session import PairSession
 from tui.core.file_read import FileRead
 from tui.engine.diffs import Diffs
 from tui.engine.intents import Intent, Place, RedoDecision, Reject, UndoDecision
-from tui.engine.kit import Kit
+from tui.engine.services import Services
 from tui.errors import EditRefused
 
 CACHE = '''"""A small cache."""
@@ -113,7 +113,7 @@ class ReviewSession(PairSession):
         ports = SimpleNamespace(
             files=SimpleNamespace(read=self._read), git_status=None, git_head=self._head
         )
-        self.diffs = Diffs(cast(Kit, SimpleNamespace(board=self.board, ports=ports)))
+        self.diffs = Diffs(cast(Services, SimpleNamespace(state=self.state, ports=ports)))
 
     def submit(self, intent: Intent) -> None:
         """Do it at once."""

@@ -15,7 +15,6 @@ from tui.core.text.buffer import Buffer, Change, Mark, Position
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Usage
-from tui.engine.board import Board
 from tui.engine.intents import (
     Accept,
     HoldQueued,
@@ -31,6 +30,7 @@ from tui.engine.intents import (
 from tui.engine.notices import Notices, Status
 from tui.engine.ports import Abilities
 from tui.engine.session import AltLabel, PromptLabel, Session
+from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
 
 FILES = {
@@ -115,26 +115,26 @@ class NotKeeping:
 class ScriptedState:
     """What the UI reads of a session."""
 
-    board: Board
+    state: SessionState
     now_s: float
     sockets: list[SocketView]
     can: Abilities
 
     @property
     def workspace(self) -> Workspace:
-        return self.board.workspace
+        return self.state.workspace
 
     @property
     def transcript(self) -> Transcript:
-        return self.board.transcript
+        return self.state.transcript
 
     @property
     def meter(self) -> Meter:
-        return self.board.meter
+        return self.state.meter
 
     @property
     def status(self) -> Status:
-        return self.board.status
+        return self.state.status
 
     def now(self) -> float:
         return self.now_s
@@ -163,8 +163,8 @@ class ScriptedSession(ScriptedState):
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files
         self.scripted = ScriptedWorkspace(self._read)
-        self.board = Board(self.scripted)
-        self.input_first = self.board.input_first
+        self.state = SessionState(self.scripted)
+        self.input_first = self.state.input_first
         self.folders = FakeFolders(self.files)
         self.keeping = NotKeeping()
         self.intents: list[Intent] = []
@@ -193,11 +193,11 @@ class ScriptedSession(ScriptedState):
 
     @property
     def on_wake(self) -> Callable[[], None]:
-        return self.board.on_wake
+        return self.state.on_wake
 
     @on_wake.setter
     def on_wake(self, wake: Callable[[], None]) -> None:
-        self.board.on_wake = wake
+        self.state.on_wake = wake
 
     def submit(self, intent: Intent) -> None:
         if isinstance(intent, Prewarm):
@@ -215,8 +215,8 @@ class ScriptedSession(ScriptedState):
             if intent.aside and active:
                 self.status.active_path = active
             if intent.line is not None:
-                self.board.goto((intent.path, intent.line, intent.col), aside=intent.aside)
-            self.board.retabbed()
+                self.state.goto((intent.path, intent.line, intent.col), aside=intent.aside)
+            self.state.retabbed()
         elif isinstance(intent, Interrupt):
             self.status.busy = False
             self.status.stopped = "stopped after 512 tokens, 3 ms"
@@ -237,7 +237,7 @@ class ScriptedSession(ScriptedState):
         self.scripted.revision += 1
 
     def drain(self) -> Notices:
-        notices = self.board.drain()
+        notices = self.state.drain()
         notices.status, self.status_changed = self.status_changed, False
         notices.meter = True
         return notices
@@ -250,7 +250,7 @@ class ScriptedSession(ScriptedState):
             self.status.active_path = path
 
     def touched(self, path: str) -> None:
-        self.board.touched(path)
+        self.state.touched(path)
 
     def written_later(self) -> frozenset[str]:
         """There is no formatter."""
@@ -282,7 +282,7 @@ class ScriptedSession(ScriptedState):
     def changed(self) -> None:
         """Status and all may have changed: wake the UI."""
         self.status_changed = True
-        self.board.wake()
+        self.state.wake()
 
     def say(
         self,
@@ -296,11 +296,11 @@ class ScriptedSession(ScriptedState):
         """Add a block; a patch is that of the call ``call-1``."""
         call_id = "call-1" if kind == "patch" else ""
         block = Block(BlockKind(kind), 1, title, speaker, call_id, state)
-        return self.board.add(block, text)
+        return self.state.add(block, text)
 
     def stream(self, block: Block, text: str) -> None:
         """Add text to an open block."""
-        self.board.append(block, text)
+        self.state.append(block, text)
         self.meter.delta(self.now_s, len(text))
 
     def hunk(

@@ -23,8 +23,8 @@ from tui.core.file_read import FileRead
 from tui.core.inert_text import inert
 from tui.effects.files import Files
 from tui.effects.listing import Listing
+from tui.engine.saving import bring
 from tui.engine.unfinished import Way
-from tui.engine.write_set import bring
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
 from tui.setting_tables import PatchFormat
 

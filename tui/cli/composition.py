@@ -30,10 +30,10 @@ from tui.effects.recorder import Recorder
 from tui.effects.rescue import RescueFolders
 from tui.effects.verifier import Verifier
 from tui.effects.write_journal import WriteJournal
-from tui.engine.desk import AGENTS_FILE
 from tui.engine.notices import Trouble
+from tui.engine.open_files import AGENTS_FILE
 from tui.engine.ports import Ports, VerifyCommand
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import FileRefused, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Composition:
     def __init__(
         self,
         workplace: Workplace,
-        options: Options,
+        options: SessionOptions,
         *,
         watched: bool = True,
         record: Path | None = None,

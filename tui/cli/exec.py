@@ -25,7 +25,7 @@ from tui.core.edits.hunk import PLACED, Decision, Hunk, Stage
 from tui.core.turn import Block, BlockKind
 from tui.engine.intents import Accept, Answer, Interrupt, Prompt, Role
 from tui.engine.notices import Trouble
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -81,7 +81,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[Choices]) -> 
     chosen = choices["role"] or workplace.models.first_role
     if chosen not in workplace.models.roles:
         raise UsageError(f"no {chosen} model is set up: add --{chosen} MODEL")
-    options = Options(
+    options = SessionOptions(
         first_role=chosen,
         ambiguous=workplace.settings.editor.ambiguous,
         linked=choices["linked"],

@@ -19,7 +19,7 @@ from tui.settings import Paths
 if TYPE_CHECKING:
     from tui.cli.found_here import Place
     from tui.cli.guided import Guided
-    from tui.engine.session import Options
+    from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
     from tui.ui.first_run.port import Choice, Found, Listed, Source
 
@@ -51,7 +51,7 @@ class FirstRun:
         self._paths, self._guided, self._reopen = paths, guided, reopen
         self._choice: Choice | None = None
 
-    def options(self, options: Options) -> Options:
+    def options(self, options: SessionOptions) -> SessionOptions:
         """As for the guide: the practice lies under the screen."""
         return self._guided.options(options)
 

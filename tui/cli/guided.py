@@ -13,7 +13,7 @@ from tui.cli import practice
 from tui.cli.options import ModelFlags
 
 if TYPE_CHECKING:
-    from tui.engine.session import Options
+    from tui.engine.session import SessionOptions
     from tui.ui.app import DuettoApp
     from tui.ui.guide.guide import Ending
 
@@ -29,7 +29,7 @@ class Guided:
     """Where the old workspace went, if it had to make room."""
     is_over: bool = field(default=False)
 
-    def options(self, options: Options) -> Options:
+    def options(self, options: SessionOptions) -> SessionOptions:
         """The exercise's prompt and a redirect are offered first, then what is left.
 
         What the settings say of reviewing holds from the next start on: the lesson is about it.

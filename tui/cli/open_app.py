@@ -42,7 +42,7 @@ from tui.settings import Paths, Settings, load_project, with_project
 if TYPE_CHECKING:
     from tui.cli.composition import Composition
     from tui.cli.workplace import Workplace
-    from tui.engine.session import Options, Session
+    from tui.engine.session import Session, SessionOptions
     from tui.ui.app import DuettoApp
 
 log = logging.getLogger("tui.cli")
@@ -53,7 +53,7 @@ FIRST_RUN = "first-run.json"
 class Beginning(Protocol):
     """What happens at the start: the guide, the first run."""
 
-    def options(self, options: Options) -> Options:
+    def options(self, options: SessionOptions) -> SessionOptions:
         """How the session behaves then."""
 
     def begin(self, app: DuettoApp) -> None:
@@ -148,13 +148,13 @@ def home_of(models: ResolvedModels, paths: Paths) -> Target:
     return here
 
 
-def options_for(workplace: Workplace) -> Options:
+def options_for(workplace: Workplace) -> SessionOptions:
     """How the session behaves; in the practice workspace its exercises are offered."""
     from tui.bridge.rehearsal import RECORD
-    from tui.engine.session import Options
+    from tui.engine.session import SessionOptions
 
     editor, root = workplace.settings.editor, workplace.root
-    options = Options(
+    options = SessionOptions(
         save=editor.save,
         first_role=workplace.models.first_role,
         ask=True,

@@ -33,7 +33,7 @@ from tui.engine.ports import (
     VerifyCommand,
     Wire,
 )
-from tui.engine.session import Options, Session
+from tui.engine.session import Session, SessionOptions
 from tui.errors import EditRefused, FileRefused
 
 ENDPOINT = "replay"
@@ -185,5 +185,5 @@ def _one_of(known: tuple[Any, ...], said: object) -> Any:
     return said if said in known else known[0]
 
 
-def _options(roles: dict[Role, RoleSpec]) -> Options:
-    return Options(first_role="fast" if "fast" in roles else "deep")
+def _options(roles: dict[Role, RoleSpec]) -> SessionOptions:
+    return SessionOptions(first_role="fast" if "fast" in roles else "deep")

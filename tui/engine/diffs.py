@@ -11,7 +11,7 @@ from tui.core.edits.hunk import Decision, Hunk, Kind
 from tui.core.file_read import FileRead, decoded
 from tui.core.text.buffer import Buffer, plain_text, split_text
 from tui.engine.intents import Against
-from tui.engine.kit import Kit
+from tui.engine.services import Services
 from tui.errors import EditRefused
 
 MOST_FILES = 500
@@ -34,7 +34,7 @@ class Old:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _FileText:
     """A text, or none with the reason."""
 
     lines: Sequence[str] | None
@@ -45,9 +45,9 @@ class _Text:
 class Diffs:
     """Old texts of a workspace's files; a copy of the open ones is kept where a turn begins."""
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-        self._workspace = kit.board.workspace
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._workspace = services.state.workspace
         self._began: dict[str, tuple[int, list[str]]] = {}
         """Open file -> revision and lines when the turn began."""
         self._turn = 0
@@ -70,8 +70,8 @@ class Diffs:
     async def _candidates(self, against: Against) -> list[str]:
         """Files that may differ."""
         found: dict[str, None] = {}
-        if against == "head" and self._kit.ports.git_status is not None:
-            found.update(dict.fromkeys(sorted(await self._kit.ports.git_status())))
+        if against == "head" and self._services.ports.git_status is not None:
+            found.update(dict.fromkeys(sorted(await self._services.ports.git_status())))
         if against == "turn":
             found.update((one, None) for hunk in self._hunks() for one in (hunk.path, hunk.target))
             found.update(dict.fromkeys(self._began))
@@ -93,37 +93,37 @@ class Diffs:
             note = f"The lines are the same; their endings are {new.newline}, not {old.newline}."
         return Old(path, lines, new_lines, buffer, words, note)
 
-    async def _text(self, against: Against, path: str) -> _Text:
+    async def _text(self, against: Against, path: str) -> _FileText:
         if against == "disk":
             return await self._on_disk(path)
         if against == "turn":
             return self._at_turn(path)
-        if self._kit.ports.git_head is None:
-            return _Text(None, "git is not asked here")
-        return _read(path, await self._kit.ports.git_head(path))
+        if self._services.ports.git_head is None:
+            return _FileText(None, "git is not asked here")
+        return _read(path, await self._services.ports.git_head(path))
 
-    async def _on_disk(self, path: str) -> _Text:
-        read = await asyncio.to_thread(self._kit.ports.files.read, path)
+    async def _on_disk(self, path: str) -> _FileText:
+        read = await asyncio.to_thread(self._services.ports.files.read, path)
         return _read(path, read)
 
-    def _at_turn(self, path: str) -> _Text:
+    def _at_turn(self, path: str) -> _FileText:
         """Its text when the turn began; of a file that was opened since, without the turn."""
         source = next(
             (h.path for h in self._hunks() if h.kind is Kind.MOVE and h.target == path), path
         )
         if (began := self._began.get(source)) is not None:
-            return _Text(began[1])
+            return _FileText(began[1])
         record = self._workspace.ledger.records.get(path)
         if record is None or record.view:
-            return _Text(None, f"'{path}' was not open in this turn")
+            return _FileText(None, f"'{path}' was not open in this turn")
         deleted = next((h for h in self._hunks() if h.path == path and h.kind is Kind.DELETE), None)
         if record.gone:
-            return _Text(None if deleted is None else split_text(deleted.base)[0])
+            return _FileText(None if deleted is None else split_text(deleted.base)[0])
         still = still_text(self._workspace.ledger, record)
         stood = tuple(one._replace(is_open=one.hunk.turn >= self._turn) for one in still.stood)
         made = any(h.kind is Kind.ADD and h.path == path and not h.base for h in self._hunks())
         text = replace(still, stood=stood).backed_out()
-        return _Text(None if made and text.lines == [""] else text.lines)
+        return _FileText(None if made and text.lines == [""] else text.lines)
 
     def _hunks(self) -> list[Hunk]:
         """Those of the turn, without the rejected ones."""
@@ -136,18 +136,18 @@ class Diffs:
         return found[::-1]
 
 
-def _of_buffer(buffer: Buffer) -> _Text:
-    return _Text(buffer.lines.copy(), newline=_newline(buffer.endings))
+def _of_buffer(buffer: Buffer) -> _FileText:
+    return _FileText(buffer.lines.copy(), newline=_newline(buffer.endings))
 
 
-def _read(path: str, read: FileRead) -> _Text:
+def _read(path: str, read: FileRead) -> _FileText:
     if read.data is None:
-        return _Text(None, read.refusal)
+        return _FileText(None, read.refusal)
     try:
         lines, endings = split_text(plain_text(decoded(path, read.data)))
     except EditRefused as refused:
-        return _Text(None, str(refused))
-    return _Text(lines, newline=_newline(endings))
+        return _FileText(None, str(refused))
+    return _FileText(lines, newline=_newline(endings))
 
 
 def _newline(endings: Sequence[str]) -> str:

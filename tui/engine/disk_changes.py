@@ -1,19 +1,21 @@
-"""What others do to the files on the disk: taken over, merged, or asked about."""
+"""What others do to files and folders on the disk: taken over, merged, asked about, listed."""
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import Future, Task, sleep
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from tui.core.edits.disk.outside import doubt, follow, is_formatted, outside_change
 from tui.core.edits.ledger import Author
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.folder_entry import FolderEntry, GitStates, summed
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
+from tui.engine.services import Services
 from tui.errors import EditRefused, FileRefused
 
 KEEP_MINE = "Keep mine: write it over the file"
@@ -34,15 +36,17 @@ _STILL_HERE = "your text is still here, and is not saved until the file can be r
 class DiskChanges:
     """Looks at what the watcher names, a few files a turn of the event loop."""
 
-    def __init__(self, kit: Kit, overwrite: Callable[[str], None], can_ask: bool = False) -> None:
+    def __init__(
+        self, services: Services, overwrite: Callable[[str], None], can_ask: bool = False
+    ) -> None:
         """``overwrite`` writes a file over what lies there; ``can_ask``: somebody is there."""
-        self._board = kit.board
-        self._clock = kit.ports.clock
-        self._files = kit.ports.files
-        self._desk = kit.desk
-        self._catalogue = kit.desk.catalogue
-        self._supervisor = kit.supervisor
-        self._workspace: Workspace = kit.board.workspace
+        self._state = services.state
+        self._clock = services.ports.clock
+        self._files = services.ports.files
+        self._open_files = services.open_files
+        self._catalogue = services.open_files.catalogue
+        self._supervisor = services.supervisor
+        self._workspace: Workspace = services.state.workspace
         self._overwrite = overwrite
         self._can_ask = can_ask
         self._asked: dict[str, Future[str]] = {}
@@ -55,8 +59,8 @@ class DiskChanges:
         self._task: Task[None] | None = None
         self._known: frozenset[str] = frozenset()
         """The open files that the watcher knows of."""
-        self._opened = kit.ports.opened
-        kit.board.before_drain.append(self._tell_watcher)
+        self._opened = services.ports.opened
+        services.state.before_drain.append(self._tell_watcher)
         self._doubtful: dict[str, bytes | None] = {}
         """What a formatter left that is no text, or half of it: nothing of it is taken over."""
         self.held: dict[str, bytes] = {}
@@ -75,8 +79,8 @@ class DiskChanges:
                 self.on_released()
             case _:
                 return False
-        self._board.hunks_changed()
-        self._board.retabbed()
+        self._state.hunks_changed()
+        self._state.retabbed()
         return True
 
     def outside(self, paths: Iterable[str]) -> None:
@@ -148,16 +152,16 @@ class DiskChanges:
         if author is Author.TOOL and not is_formatted(ledger, path, read):
             author = Author.DISK
             what, step = f"The formatter left no text in {path}", "your text is still here"
-            self._board.trouble(Trouble(what, "", step, severity="warning"))
+            self._state.trouble(Trouble(what, "", step, severity="warning"))
         if author is Author.TOOL:
             outside_change(ledger, path, read, author)
-            self._board.touched(path)
+            self._state.touched(path)
         else:
             doubt(ledger, path)
             self._doubtful[path] = read.data
         if path in self._workspace.conflicts:
             self.conflict(path)
-        self._board.hunks_changed()
+        self._state.hunks_changed()
 
     async def _rest(self) -> None:
         try:
@@ -183,7 +187,7 @@ class DiskChanges:
         gone, strange, self._gone, self._strange = self._gone, self._strange, [], []
         self._tell_of_gone(gone, strange)
         self.on_released()
-        self._board.hunks_changed()
+        self._state.hunks_changed()
         return True
 
     def _look(self, path: str) -> None:
@@ -220,7 +224,7 @@ class DiskChanges:
             self._asked[path].cancel()
         if bool(self._workspace.read_only(path)) != bool(rights):
             self._rights(path)
-        self._board.touched(path)
+        self._state.touched(path)
 
     def _tell_of_gone(self, gone: list[str], strange: list[str]) -> None:
         """Ask what is to be done with open files that are not there any more."""
@@ -251,10 +255,10 @@ class DiskChanges:
         """Offer to go on under another name."""
         what = f"{path} was moved to {target}"
         if not self._can_ask:
-            self._board.trouble(Trouble(what, "", _STILL_HERE, severity="warning"))
+            self._state.trouble(Trouble(what, "", _STILL_HERE, severity="warning"))
             return
         detail = "The same text lies there. Your edits, your undo and the hunks would go along."
-        answer = self._board.questions.ask(f"{what}: follow it?", detail, (FOLLOW, STAY))
+        answer = self._state.questions.ask(f"{what}: follow it?", detail, (FOLLOW, STAY))
         self._asked[path] = answer
         answer.add_done_callback(partial(self._followed, path, target))
 
@@ -267,53 +271,53 @@ class DiskChanges:
         try:
             follow(self._workspace.ledger, path, self._files.read(target), target)
         except EditRefused as error:
-            self._board.trouble(Trouble(f"{path} was not followed", str(error)))
+            self._state.trouble(Trouble(f"{path} was not followed", str(error)))
             return
-        self._desk.renamed(path, target)
+        self._open_files.renamed(path, target)
         self._catalogue.expire(path)
         self._catalogue.expire(target)
-        self._board.note(0, f"{path} was moved to {target}: it is edited there now")
-        self._board.touched(target)
-        self._board.hunks_changed()
+        self._state.note(0, f"{path} was moved to {target}: it is edited there now")
+        self._state.touched(target)
+        self._state.hunks_changed()
 
     def _rights(self, path: str) -> None:
         """Whether an open file may be edited has changed: say so."""
         why = self._workspace.read_only(path)
         what = "Read-only" if why else f"{path} may be edited again"
-        self._board.trouble(Trouble(what, why and f"{why}.", severity="information"))
-        self._board.retabbed()
+        self._state.trouble(Trouble(what, why and f"{why}.", severity="information"))
+        self._state.retabbed()
 
     def _lost_sight(self, path: str, why: str) -> None:
         """A file that was only looked at cannot be read any more."""
         what, step = f"{path} is gone from the disk", "what is shown is how it was"
         if why:
             what = f"{path} cannot be read any more"
-        self._board.trouble(Trouble(what, why, step, severity="warning"))
+        self._state.trouble(Trouble(what, why, step, severity="warning"))
 
     def conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
         read = self._files.read(path)
         if read.refusal:
             what = f"{path} cannot be read any more"
-            self._board.trouble(Trouble(what, read.refusal, _STILL_HERE, severity="warning"))
+            self._state.trouble(Trouble(what, read.refusal, _STILL_HERE, severity="warning"))
             return
         gone = read.data is None
         what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
         if not self._can_ask:
             why = "your unsaved changes and the new text do not fit together"
-            self._board.trouble(Trouble(what, why, "it is not saved", severity="warning"))
+            self._state.trouble(Trouble(what, why, "it is not saved", severity="warning"))
             return
         if path not in self._asked:
             self._ask(path, what, read)
 
     def _ask(self, path: str, what: str, read: FileRead) -> None:
         if read.data is None:
-            answer = self._board.questions.ask(
+            answer = self._state.questions.ask(
                 f"{what}: keep mine?", _DELETED, (KEEP_MINE, DECIDE_LATER)
             )
         else:
             choices = (KEEP_MINE, TAKE_THEIRS, SHOW_DIFF, DECIDE_LATER)
-            answer = self._board.questions.ask(
+            answer = self._state.questions.ask(
                 f"{what}: keep mine / take theirs", _CHANGED, choices
             )
         self._asked[path] = answer
@@ -329,12 +333,114 @@ class DiskChanges:
         elif choice == TAKE_THEIRS:
             self.handle(intents.Reload(path))
         elif choice == SHOW_DIFF:
-            self._board.show_diff(path, "disk")
+            self._state.show_diff(path, "disk")
             self.conflict(path)  # the question stays while it is looked at
 
     def _reload(self, path: str) -> None:
         try:
             self._workspace.outside_change(path, self._files.read(path), theirs=True)
         except EditRefused as error:
-            self._board.trouble(Trouble(f"{path} was not read again", str(error)))
-        self._board.touched(path)
+            self._state.trouble(Trouble(f"{path} was not read again", str(error)))
+        self._state.touched(path)
+
+
+PAUSE_S = 0.5
+"""Between two questions to git, however much changes; longer where an answer takes long."""
+_SHARE = 4
+"""git works at most one part in so many of the time."""
+_GIT_FOLDER = ".git/"
+
+
+class Folders:
+    """Lists folders, and holds git's states while the tree is in sight."""
+
+    def __init__(self, services: Services) -> None:
+        self.states = GitStates()
+        """What git said last; empty: nothing yet, or there is no repository."""
+        self._ports = services.ports
+        self._state = services.state
+        self._supervisor = services.supervisor
+        self._seen = False
+        self._stale = True
+        self._asking = False
+        self._catalogue = services.open_files.catalogue
+        self._looking = False
+
+    async def entries(self, folder: str) -> Sequence[FolderEntry]:
+        """What lies in a folder; the root is the empty string. Raises FileRefused."""
+        if self._ports.folder is not None:
+            return await asyncio.to_thread(self._ports.folder, folder)
+        listed = await asyncio.to_thread(self._ports.files.listing)
+        return entries_below(listed, folder)
+
+    def watch(self, *, seen: bool) -> None:
+        """The tree came into sight (again), or went out of it.
+
+        The user looks at it: git is asked, for not all that it reads is watched everywhere.
+        """
+        self._seen = seen
+        self._stale |= seen
+        self._ask()
+        if seen:
+            self.look()
+
+    def look(self) -> None:
+        """The user looks for a file: list all of them anew, if any came or went since."""
+        if not self._looking and not self._catalogue.ready():
+            self._looking = True
+            self._supervisor.start(self._list(), "listing the files")
+
+    def telling(self, outside: Callable[[set[str]], None]) -> Callable[[set[str]], None]:
+        """For the watcher: tells ``outside`` of the files, and the tree of what it shows."""
+
+        def tell(paths: set[str]) -> None:
+            files = {path for path in paths if not path.startswith(_GIT_FOLDER)}
+            if files or not paths:
+                outside(files)
+            self._changed(files)
+
+        return tell
+
+    def _changed(self, files: set[str]) -> None:
+        self._stale = True
+        if self._seen:
+            if files:
+                self._state.folders_changed({path.rpartition("/")[0] for path in files})
+            self._ask()
+
+    def _ask(self) -> None:
+        """Ask git, unless nobody looks, nothing changed, or it is being asked."""
+        if self._seen and self._stale and not self._asking and self._ports.git_status is not None:
+            self._asking = True
+            self._supervisor.start(self._look(), "looking at git's states")
+
+    async def _list(self) -> None:
+        try:
+            await self._catalogue.prepare()
+        finally:
+            self._looking = False
+
+    async def _look(self) -> None:
+        ask, clock = self._ports.git_status, self._ports.clock
+        try:
+            while ask is not None and self._seen and self._stale:
+                self._stale = False
+                began_s = clock.now()
+                files = await ask()
+                if files != self.states.files:
+                    self.states = await asyncio.to_thread(summed, files)
+                    self._state.folders_changed(git=True)
+                await self._ports.sleep(max(PAUSE_S, (clock.now() - began_s) * (_SHARE - 1)))
+        finally:
+            self._asking = False
+
+
+def entries_below(paths: Iterable[str], folder: str) -> list[FolderEntry]:
+    """The names that files of these paths have in a folder: folders first, by name."""
+    start = f"{folder}/" if folder else ""
+    names: dict[str, FolderEntry] = {}
+    for path in paths:
+        if path.startswith(start):
+            name, slash, _ = path[len(start) :].partition("/")
+            names[name] = FolderEntry(name, "folder" if slash else "file")
+    return sorted(names.values(), key=lambda e: (e.kind == "file", e.name.casefold(), e.name))

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 
 from tui.core.edits.ledger import Author
 from tui.core.edits.workspace import Workspace
-from tui.engine.consent import is_allowed
 from tui.engine.disk_changes import DiskChanges
-from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
 from tui.engine.ports import RunResult, VerifyCommand
+from tui.engine.services import Services
+from tui.engine.verification import is_allowed
 from tui.errors import DuettoError
 
 GRACE_S = 2.0
@@ -29,12 +29,12 @@ _SHOWN_CHARS = 400
 class Formatting:
     """One run at a time; what is saved meanwhile is formatted by the next one."""
 
-    def __init__(self, kit: Kit, changes: DiskChanges) -> None:
+    def __init__(self, services: Services, changes: DiskChanges) -> None:
         """``changes`` takes over what the formatter makes of a file."""
-        self._ports = kit.ports
-        self._board = kit.board
-        self._supervisor = kit.supervisor
-        self._workspace: Workspace = kit.board.workspace
+        self._ports = services.ports
+        self._state = services.state
+        self._supervisor = services.supervisor
+        self._workspace: Workspace = services.state.workspace
         self._changes = changes
         self._due: dict[str, None] = {}
         self._task: asyncio.Task[None] | None = None
@@ -44,7 +44,7 @@ class Formatting:
         self._once: set[str] = set()
         """Commands that were allowed in this session."""
         self._refused: set[str] = set()
-        kit.board.before_drain.append(self._go_on)
+        services.state.before_drain.append(self._go_on)
 
     def written(self, paths: Iterable[str]) -> None:
         """These files were saved: format them, now or when no model writes in them any more."""
@@ -116,7 +116,7 @@ class Formatting:
         if words in self._refused:
             return None
         if words not in self._once:
-            if not await is_allowed(self._board, self._ports, command, words):
+            if not await is_allowed(self._state, self._ports, command, words):
                 self._refused.add(words)
                 return None
             self._once.add(words)
@@ -149,7 +149,7 @@ class Formatting:
         if what != self._said:
             self._said = what
             step = "the files are as they were saved"
-            self._board.trouble(Trouble(what, why, step, severity="warning"))
+            self._state.trouble(Trouble(what, why, step, severity="warning"))
 
 
 def with_paths(argv: str | tuple[str, ...], paths: Sequence[str]) -> str | tuple[str, ...]:

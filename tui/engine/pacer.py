@@ -18,10 +18,10 @@ from functools import partial
 from msgspec.structs import replace
 
 from tui.core.wire.events import Completed, Delta, ErrorEvent, Event, Failed, Incomplete, ItemDone
-from tui.engine.input_first import REST_S, SLICE_S
-from tui.engine.items import characters_in
-from tui.engine.kit import Kit
 from tui.engine.ports import Wire
+from tui.engine.response_items import characters_in
+from tui.engine.services import Services
+from tui.engine.session_state import REST_S, SLICE_S
 
 STEP_S = 0.04
 """Between two pieces: as smooth as the screen paints."""
@@ -45,7 +45,11 @@ class Pacer:
     """Of one turn; what passes it is in order, whatever it is."""
 
     def __init__(
-        self, kit: Kit, wire: Wire, tokens_s: float | None, deliver: Callable[[Event, float], None]
+        self,
+        services: Services,
+        wire: Wire,
+        tokens_s: float | None,
+        deliver: Callable[[Event, float], None],
     ) -> None:
         """``deliver`` takes an event and its time, in the clock's seconds."""
         self.unheard = False
@@ -56,7 +60,7 @@ class Pacer:
         """At which rate text passes here; None: as it comes."""
         self._wanted = tokens_s
         self._wire = wire
-        self._kit = kit
+        self._services = services
         self._deliver = deliver
         self.on_held: Callable[[int], None] = lambda characters: None
         """Called with all characters that are held, when there are more of them."""
@@ -117,7 +121,7 @@ class Pacer:
 
     def _holds(self, event: Delta) -> bool:
         paced = self.tokens_s is not None or len(event.delta) > LONG_CHARS
-        return paced or self._kit.board.input_first.unshown
+        return paced or self._services.state.input_first.unshown
 
     def _hold(self, acts: Iterable[Held]) -> None:
         for one in acts:
@@ -136,22 +140,22 @@ class Pacer:
         self._weigh()
         self.on_held(self._size)
         if self._held and self._task is None:
-            self._task = self._kit.supervisor.start(self._run(), "the throttle", self._broken)
+            self._task = self._services.supervisor.start(self._run(), "the throttle", self._broken)
 
     async def _run(self) -> None:
         """Let pieces pass until nothing is held."""
-        ports = self._kit.ports
+        ports = self._services.ports
         last = ports.clock.now()
         while self._held:
             if self.tokens_s is None:
-                await self._kit.board.input_first.pass_by()
+                await self._services.state.input_first.pass_by()
                 self._release_for(SLICE_S)
                 self._weigh()
                 await asyncio.sleep(REST_S)
                 continue
             await ports.sleep(STEP_S)
             now = ports.clock.now()
-            rate = (self.tokens_s or 0.0) * self._kit.board.meter.chars_per_token
+            rate = (self.tokens_s or 0.0) * self._services.state.meter.chars_per_token
             self._credit += rate * min(max(now - last, STEP_S), MOST_LAG_S)
             last = now
             self._credit = self._release(self._credit)
@@ -160,7 +164,7 @@ class Pacer:
 
     def _release(self, chars: float) -> float:
         """Let so much text pass, and what stands between; returns what of it was not needed."""
-        now = self._kit.ports.clock.now()
+        now = self._services.ports.clock.now()
         held = self._held
         while held:
             first = held[0]
@@ -181,7 +185,7 @@ class Pacer:
 
     def _weigh(self) -> None:
         """Have no more read while enough is held."""
-        full = self._kit.board.input_first.full
+        full = self._services.state.input_first.full
         if self.tokens_s is None and len(self._held) > FULL:
             full.add(self)
         else:
@@ -189,7 +193,7 @@ class Pacer:
 
     def _release_for(self, seconds: float) -> None:
         """Let text pass for so long."""
-        clock = self._kit.ports.clock
+        clock = self._services.ports.clock
         until = clock.now() + seconds
         while self._held and (now := clock.now()) <= until:
             self._pass(self._held.popleft(), now)

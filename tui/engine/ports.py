@@ -148,7 +148,7 @@ class Clock(Protocol):
         """Monotonic seconds."""
 
 
-class Files(Protocol):
+class WorkspaceFiles(Protocol):
     """The workspace's files; every path is relative, with ``/``, and stays inside the root."""
 
     root: str
@@ -158,7 +158,7 @@ class Files(Protocol):
     mark: str
     """What the names of this process's temporary files have in common."""
     linked: set[str]
-    """Files that had other names (hard links) when they were read last; maybe other paths."""
+    """Those that had other names (hard links) when they were read last; maybe other paths."""
     modes: dict[str, int]
     """Path -> permissions that it gets when it is made (again)."""
 
@@ -206,7 +206,7 @@ class Files(Protocol):
         """
 
 
-class WriteJournal(Protocol):
+class WriteLog(Protocol):
     """What is about to be written, on the disk before it is (effects.write_journal)."""
 
     def begin(self, steps: Sequence[Step], mark: str = "", *, durable: bool = True) -> None:
@@ -288,7 +288,7 @@ class Ports:
 
     wires: WireFactory
     clock: Clock
-    files: Files
+    files: WorkspaceFiles
     runner: Runner
     verify_command: Callable[[], Awaitable[VerifyCommand | None]]
     """Looked up anew at every verification, which may take a look at many files."""
@@ -310,11 +310,11 @@ class Ports:
     folder: Callable[[str], Sequence[FolderEntry]] | None = None
     """What lies in a folder (relative; empty: the root); called in a thread. Raises FileRefused.
 
-    None: what `Files.listing` knows of it.
+    None: what `WorkspaceFiles.listing` knows of it.
     """
     git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
     """Path -> state of what is not as it was committed (effects.git.status). Never raises."""
-    journal: WriteJournal | None = None
+    journal: WriteLog | None = None
     """None: nothing is written here."""
     git_head: Callable[[str], Awaitable[FileRead]] | None = None
     """A file as it was committed (effects.git.show). Never raises."""

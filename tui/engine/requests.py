@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tui.core.context import (
     Changes,
@@ -16,19 +17,61 @@ from tui.core.context import (
     hunks_message,
 )
 from tui.core.edits.hunk import OPEN, Decision, Need
+from tui.core.edits.ledger import FileRecord, Ledger
 from tui.core.edits.roster import FileTally
 from tui.core.edits.telling.presence import presence
-from tui.core.edits.telling.report import Account
+from tui.core.edits.telling.report import Account, file_sha, sha_of
+from tui.core.file_read import FileRead
 from tui.core.history import Entry, History, Item
 from tui.core.instructions import instructions, tools
 from tui.core.steps import Work, finished, while_same
 from tui.core.told import States, Told
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.refused_fields import RefusedFields, fields_refused, without
-from tui.engine.desk import AGENTS_FILE, Desk
-from tui.engine.intents import Effort
-from tui.engine.origins import Origins
+from tui.engine.intents import Effort, Role
+from tui.engine.open_files import AGENTS_FILE, OpenFiles
 from tui.engine.ports import Ports, RoleSpec
+
+Version = tuple[int, int]
+"""Identity and revision of a buffer."""
+
+
+class Origins:
+    """The hash of every file at the beginning of the last turn."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._read = ledger.read
+        ledger.read = self._reading
+        self._shas: dict[str, tuple[Version, str]] = {}
+        self._first: dict[str, bytes | None] = {}
+        """What was read since then of files that nobody had opened before."""
+
+    def begin(self) -> None:
+        """A turn begins: what the files are now is what they may be brought back to."""
+        self._first = {}
+        records = self._ledger.records
+        self._shas = {path: self._kept(path, record) for path, record in records.items()}
+
+    def sha(self, path: str) -> str | None:
+        """The hash of a file then; empty: there was none, None: not known."""
+        if path in self._shas:
+            return self._shas[path][1]
+        return sha_of(self._first[path]) if path in self._first else None
+
+    def _kept(self, path: str, record: FileRecord) -> tuple[Version, str]:
+        """Worked out anew only for a text that changed."""
+        version = (id(record.buffer), record.buffer.revision)
+        known = self._shas.get(path)
+        if known is not None and known[0] == version and not record.gone:
+            return known
+        return version, "" if record.gone or record.view else file_sha(record)
+
+    def _reading(self, path: str) -> FileRead:
+        found = self._read(path)
+        self._first.setdefault(path, found.data)
+        return found
+
 
 Request = dict[str, object]
 
@@ -38,7 +81,7 @@ LONG_HUNKS = 1000
 _TRIES = 3
 
 
-class Said(NamedTuple):
+class PatchReport(NamedTuple):
     """What became of a patch, as the answer of its call."""
 
     entry: Entry
@@ -47,12 +90,12 @@ class Said(NamedTuple):
     """What the model knows then."""
 
 
-class Gathered(NamedTuple):
+class HunkNews(NamedTuple):
     """What a request says of hunks, found out while nothing was changed."""
 
     moment: tuple[object, ...]
     revision: int
-    answers: list[Said]
+    answers: list[PatchReport]
     states: States
     changes: Changes
     account: Account
@@ -63,26 +106,28 @@ class Gathered(NamedTuple):
 class Requests:
     """What the model is told."""
 
-    def __init__(self, ports: Ports, desk: Desk, conversation: str, *, chaining: bool) -> None:
+    def __init__(
+        self, ports: Ports, open_files: OpenFiles, conversation: str, *, chaining: bool
+    ) -> None:
         self.history = History()
         self.cut: Cut | None = None
         """The last answer that was cut, until the model was told."""
         self.prose: list[PatchInProse] = []
         """Patches that came in messages, until the model was told."""
-        self.told = Told(partial(presence, desk.workspace.ledger))
-        self.owed: list[Callable[[], Work[Said]]] = []
+        self.told = Told(partial(presence, open_files.workspace.ledger))
+        self.owed: list[Callable[[], Work[PatchReport]]] = []
         """Each says what became of a patch, in the answer of its call; asked when that is sent:
         after an Esc the user may decide and type for a while before the next prompt."""
-        self._gathered: Gathered | None = None
+        self._gathered: HunkNews | None = None
         """What `prepare` found out for the next request."""
         self._ports = ports
-        self._desk = desk
+        self._open_files = open_files
         self._context = Context()
         self._conversation = conversation
         self._chaining = chaining
         self._told_paths: set[str] = set()
         self._instructions = ""
-        self._origins = Origins(desk.workspace.ledger)
+        self._origins = Origins(open_files.workspace.ledger)
         self._refused: dict[str, RefusedFields] = {}
         """What the endpoints that are dialled do not take, by name."""
 
@@ -92,9 +137,9 @@ class Requests:
         self.cut, self.prose, self.owed = None, [], []
         self._gathered = None
         self._context.forget()
-        self._desk.workspace.take_user_changes()
-        self._desk.workspace.take_tool_changes()
-        self.told.mark(self._desk.workspace.hunks)
+        self._open_files.workspace.take_user_changes()
+        self._open_files.workspace.take_tool_changes()
+        self.told.mark(self._open_files.workspace.hunks)
         self._instructions = ""
 
     def prompt(self, texts: Sequence[str], spec: RoleSpec, head: Request) -> Request:
@@ -104,7 +149,7 @@ class Requests:
             head = self._restarted(spec, head)
         self.history.note(self._news())
         self._origins.begin()
-        self.history.context(self._context.message(self._open_files(), full=full))
+        self.history.context(self._context.message(self._shown_files(), full=full))
         for text in texts:
             self.history.prompt(text)
         return self.history.request(head, origin(spec))
@@ -117,7 +162,7 @@ class Requests:
         self.history.note(self._news())
         if not self.continues(spec, head):
             head = self._restarted(spec, head)
-            self.history.restart(self._context.message(self._open_files(), full=True))
+            self.history.restart(self._context.message(self._shown_files(), full=True))
         for text in texts:
             self.history.prompt(text)
         return self.history.request(head, origin(spec))
@@ -166,7 +211,7 @@ class Requests:
         refused = self._refused.setdefault(spec.endpoint, RefusedFields())
         learnt = refused.learn(spec.model, fields)
         if learnt:
-            self._desk.status.left_out = ", ".join(refused.of(spec.model))
+            self._open_files.status.left_out = ", ".join(refused.of(spec.model))
         return learnt
 
     def _without_refused(self, spec: RoleSpec, head: Request) -> Request:
@@ -176,10 +221,10 @@ class Requests:
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said again: with the instructions as they should be now."""
         self.history.restart("")
-        paths = self._desk.catalogue.paths()
+        paths = self._open_files.catalogue.paths()
         self._told_paths = set(paths)
         rules = self._ports.agents_md()
-        if rules and not self._desk.is_sent(AGENTS_FILE):
+        if rules and not self._open_files.is_sent(AGENTS_FILE):
             rules = ""  # ignored, or a link to a secret
         self._instructions = instructions(paths, rules, spec.patch_tool, spec.patch_format)
         return {**head, "instructions": self._instructions}
@@ -187,7 +232,7 @@ class Requests:
     @property
     def is_long(self) -> bool:
         """There are so many hunks that `prepare` is to be called before the next request."""
-        if len(self._desk.workspace.hunks) < LONG_HUNKS:
+        if len(self._open_files.workspace.hunks) < LONG_HUNKS:
             return False
         return self._gathered is None or self._gathered.moment != self._moment()
 
@@ -203,7 +248,7 @@ class Requests:
 
     def _news(self) -> str:
         """What changed since the last request, in words; from now on the model knows it."""
-        workspace, found, self._gathered = self._desk.workspace, self._gathered, None
+        workspace, found, self._gathered = self._open_files.workspace, self._gathered, None
         if found is None or found.moment != self._moment():
             found = finished(self._gather())
         for said in found.answers:
@@ -215,16 +260,16 @@ class Requests:
         changes.edits = [edit for edit in edits if not private(edit.path)]
         changes.formatted = [edit for edit in formatted if not private(edit.path)]
         if self._told_paths:
-            now = set(self._desk.catalogue.paths())
+            now = set(self._open_files.catalogue.paths())
             changes.appeared = sorted(now - self._told_paths)
             changes.vanished = sorted(self._told_paths - now)
             self._told_paths = now
         return changes_message(changes, found.account, found.of_hunks)
 
-    def _gather(self) -> Work[Gathered]:
+    def _gather(self) -> Work[HunkNews]:
         """All that is to be said of hunks, from what they are now; nothing is changed."""
-        workspace, moment, revision = self._desk.workspace, self._moment(), self._revision()
-        private, states = cache(self._desk.privacy), States()
+        workspace, moment, revision = self._open_files.workspace, self._moment(), self._revision()
+        private, states = cache(self._open_files.privacy), States()
         answers = []
         for say in self.owed:
             answers.append((yield from say()))
@@ -241,31 +286,38 @@ class Requests:
             )
         of_hunks = yield from hunks_message(changes, account)
         states |= yield from self.told.states(changes.hunks)
-        return Gathered(moment, revision, answers, states, changes, account, private, of_hunks)
+        return HunkNews(moment, revision, answers, states, changes, account, private, of_hunks)
 
     def _revision(self) -> int:
         """Grows with what becomes of hunks."""
-        return self._desk.workspace.hunks_revision + self._desk.workspace.ledger.rewritten
+        return (
+            self._open_files.workspace.hunks_revision + self._open_files.workspace.ledger.rewritten
+        )
 
     def _moment(self) -> tuple[object, ...]:
         """What is another one when something else is to be said."""
         files = [
             (path, id(record.buffer), record.buffer.revision, id(record.disk), record.gone)
-            for path, record in self._desk.workspace.ledger.records.items()
+            for path, record in self._open_files.workspace.ledger.records.items()
         ]
-        private = [self._desk.privacy(path) for path, *_ in files]
+        private = [self._open_files.privacy(path) for path, *_ in files]
         return (self._revision(), len(self.owed), self.cut, len(self.prose), files, private)
 
-    def _open_files(self) -> Sequence[OpenFile]:
+    def _shown_files(self) -> Sequence[OpenFile]:
         """The tabs, and the buffers in which a hunk waits for the user."""
-        desk = self._desk
+        open_files = self._open_files
         waiting = {
             path
-            for path in desk.workspace.roster.paths()
-            if any(map(_waits, desk.workspace.roster.in_file(path)))
+            for path in open_files.workspace.roster.paths()
+            if any(map(_waits, open_files.workspace.roster.in_file(path)))
         }
-        paths = [*desk.status.open_paths, *sorted(waiting - set(desk.status.open_paths))]
-        return [desk.open_file(path) for path in paths if path in desk.workspace.buffers]
+        paths = [
+            *open_files.status.open_paths,
+            *sorted(waiting - set(open_files.status.open_paths)),
+        ]
+        return [
+            open_files.open_file(path) for path in paths if path in open_files.workspace.buffers
+        ]
 
 
 def _waits(tally: FileTally) -> bool:
@@ -280,3 +332,25 @@ def _waits(tally: FileTally) -> bool:
 def origin(spec: RoleSpec) -> str:
     """Who said an item: endpoint and model."""
     return f"{spec.endpoint}\t{spec.model}"
+
+
+Outcome = Literal["completed", "interrupted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a turn is about."""
+
+    number: int
+    text: str
+    spec: RoleSpec
+    effort: Effort | None
+    tier: str
+    """Service tier; empty: the server's own choice."""
+    throttle: float | None
+    round_limit: int
+
+    @property
+    def role(self) -> Role:
+        """Who answers."""
+        return self.spec.role

@@ -1,22 +1,252 @@
-"""What lies on the disk because the user saves or decides: writes and refusals."""
+"""What lies on the disk because the user saves or decides: files written together, or none.
+
+First every file is looked at, then the journal has what lies there and what belongs there, then
+the new texts are brought to the disk beside the old ones (many at a time: 500 files one after the
+other took seconds), then the files are replaced one by one. If one fails, those before it are
+taken back; if duetto is killed, the next one finds the journal (`tui.engine.unfinished`).
+"""
 
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from tui.core.edits.workspace import DiskPlan, Workspace
+from msgspec.structs import replace
+
+from tui.core.edits.disk.disk_plan import DiskPlan
+from tui.core.edits.disk.unfinished import State, Step, state_of
+from tui.core.edits.workspace import Workspace
+from tui.core.file_read import MAX_BYTES, FileRead, Prepared
 from tui.core.privacy import is_ignore_file
 from tui.core.steps import AT_ONCE, Work, finished
 from tui.engine import intents
 from tui.engine.disk_changes import DiskChanges
-from tui.engine.file_consent import SAVE
 from tui.engine.intents import Intent
-from tui.engine.kit import Kit
-from tui.engine.later_writes import LaterWrites
 from tui.engine.notices import Trouble
-from tui.engine.write_set import bring
-from tui.errors import EditRefused
+from tui.engine.open_files import SAVE
+from tui.engine.services import Services
+from tui.errors import EditRefused, FileRefused
+
+if TYPE_CHECKING:
+    from tui.engine.ports import WorkspaceFiles, WriteLog
+
+
+class LaterWrites:
+    """Sets of files that are written together, in the order in which they were due."""
+
+    def __init__(self) -> None:
+        self._sets: list[dict[str, bool]] = []
+        """Path -> whether it is written over whatever lies there."""
+
+    def __bool__(self) -> bool:
+        """True while something waits."""
+        return bool(self._sets)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """All that wait."""
+        return frozenset(path for one in self._sets for path in one)
+
+    def add(self, forced: Mapping[str, bool]) -> None:
+        """These are to be written, all or none; with them what shares a file with them."""
+        joined, apart = dict(forced), []
+        for one in self._sets:
+            if joined.keys().isdisjoint(one):
+                apart.append(one)
+            else:
+                both = {**one, **joined}
+                joined = {path: joined.get(path, False) or one.get(path, False) for path in both}
+        self._sets = [*apart, joined]
+
+    def take(self, held: Collection[str]) -> list[dict[str, bool]]:
+        """Take out the sets of which no file is held any more."""
+        ready = [one for one in self._sets if one.keys().isdisjoint(held)]
+        self._sets = [one for one in self._sets if not one.keys().isdisjoint(held)]
+        return ready
+
+
+def bring(
+    files: WorkspaceFiles,
+    plans: Mapping[str, DiskPlan],
+    journal: WriteLog | None = None,
+    why_not: Callable[[str], str] = lambda path: "",
+) -> dict[str, str]:
+    """Make the disk what the plans say; returns path -> why it was refused, empty: all is done.
+
+    Every file is looked at before the first one is written. If a write fails all the same,
+    those before it are taken back. ``why_not`` is asked of files that were read just now.
+    """
+    changing = {path: plan for path, plan in plans.items() if plan.data != plan.expected}
+    reads = {path: files.read(path) for path in changing}
+    obstacles = {path: _obstacle(path, plan, reads[path]) for path, plan in changing.items()}
+    again = _once_more(changing, reads)
+    written = {path for path, plan in changing.items() if None not in (plan.data, plan.expected)}
+    whys = {
+        path: why or again.get(path, "") or (why_not(path) if path in written else "")
+        for path, why in obstacles.items()
+    }
+    if refusals := {path: why for path, why in whys.items() if why}:
+        return refusals
+    changing = {path: plan for path, plan in changing.items() if path not in again}
+    if not changing:
+        return {}
+    return _together(files, _steps(files, changing, reads), journal)
+
+
+def _together(
+    files: WorkspaceFiles, steps: Sequence[Step], journal: WriteLog | None
+) -> dict[str, str]:
+    """Write these into the journal, make them ready, and carry them out."""
+    unkept: FileRefused | None = None
+    if journal is not None:
+        needed = len(steps) > 1  # one file that is replaced whole is old or new by itself
+        try:
+            journal.begin(steps, files.mark, durable=needed)
+        except FileRefused as error:
+            if needed:
+                return _unkept(steps, error)
+            unkept, journal = error, None
+    stuck = False
+    try:
+        texts = {step.path: (step.after, step.before) for step in steps if step.after is not None}
+        ready = files.prepare(texts)
+        refusals = ready.refusals or _noted(steps, ready, journal, unkept)
+        if not refusals:
+            steps = [replace(step, in_place=step.path in ready.in_place) for step in steps]
+            refusals, stuck = _carried_out(files, steps, journal)
+    finally:
+        files.end()
+    if journal is not None:
+        (journal.leave if stuck else journal.end)()
+    return refusals
+
+
+def _noted(
+    steps: Sequence[Step], ready: Prepared, journal: WriteLog | None, unkept: FileRefused | None
+) -> dict[str, str]:
+    """Have the journal say which files can be found half written; returns why it cannot."""
+    if not ready.in_place:
+        return {}
+    if unkept is not None:
+        return _unkept(steps, unkept)
+    try:
+        if journal is not None:
+            journal.over(ready.in_place)
+    except FileRefused as error:
+        return _unkept(steps, error)
+    return {}
+
+
+def _unkept(steps: Sequence[Step], error: FileRefused) -> dict[str, str]:
+    why = f"not written, as {error}; files are written together only with it"
+    return dict.fromkeys((step.path for step in steps), why)
+
+
+def _carried_out(
+    files: WorkspaceFiles, steps: Sequence[Step], journal: WriteLog | None
+) -> tuple[dict[str, str], bool]:
+    """Write one file after the other; returns what was refused, all others are old then.
+
+    And whether one came to a stop half way.
+    """
+    refusals: dict[str, str] = {}
+    done: list[Step] = []
+    stuck = False
+    files.modes.update({step.path: step.mode for step in steps if step.mode is not None})
+    for step in steps:
+        try:
+            _bring(files, step.path, step.before, step.after)
+        except FileRefused as error:
+            stuck = not _is_old(files, step)
+            half = "; some of it is written: duetto puts that right when it is started again"
+            refusals[step.path] = f"{error}{half if stuck else ''}"
+            break
+        done.append(step)
+        if journal is not None:
+            journal.done(step.path)
+    for step in reversed(done) if refusals else ():
+        try:
+            _bring(files, step.path, step.after, step.before)
+            files.sweep((), "", step.folders)
+        except FileRefused as error:
+            refusals[step.path] = f"could not be put back: {error}"
+            # what somebody else wrote over it meanwhile is theirs
+            stuck |= state_of(step, files.read(step.path)) is not State.OTHER
+    return refusals, stuck
+
+
+def _is_old(files: WorkspaceFiles, step: Step) -> bool:
+    """Make sure of it, where a file was to be written in place and the disk failed."""
+    read = files.read(step.path)
+    if state_of(step, read) not in (State.TORN, State.NEW):
+        return True
+    try:
+        _bring(files, step.path, read.data, step.before)
+    except FileRefused:
+        return False
+    return True
+
+
+def _steps(
+    files: WorkspaceFiles, plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]
+) -> list[Step]:
+    """What the journal keeps of the plans."""
+    modes = {path: reads[path].mode for path in plans}
+    return [
+        Step(
+            path,
+            plan.expected,
+            plan.data,
+            plan.hunks,
+            files.missing_folders(path) if plan.expected is None else (),
+            modes[path] or modes.get(plan.origin),
+        )
+        for path, plan in plans.items()
+    ]
+
+
+def _obstacle(path: str, plan: DiskPlan, read: FileRead) -> str:
+    """Why a plan cannot be carried out, as far as can be seen without trying."""
+    if read.refusal:
+        return read.refusal
+    if read.data is None and plan.expected is not None:
+        return f"'{path}' is gone from the disk"
+    if read.data is not None and plan.expected is None:
+        return f"'{path}' exists by now"
+    if read.data != plan.expected:
+        return f"'{path}' was changed on the disk by somebody else"
+    if plan.data is not None and len(plan.data) > MAX_BYTES:
+        return f"'{path}' would be larger than 8 MB, and could not be opened again"
+    if plan.data is not None and b"\0" in plan.data:
+        return f"'{path}' would hold a NUL byte, and could not be edited any more"
+    return ""
+
+
+def _once_more(plans: Mapping[str, DiskPlan], reads: Mapping[str, FileRead]) -> dict[str, str]:
+    """Paths that are links to a file which is written by another path already.
+
+    Path -> why that cannot be; empty: the same text belongs there, and it is written once.
+    """
+    first: dict[tuple[int, int], str] = {}
+    again: dict[str, str] = {}
+    for path, plan in plans.items():
+        place = reads[path].place
+        other = path if place is None else first.setdefault(place, path)
+        if other != path:
+            same = plan.data is not None and plan.data == plans[other].data
+            words = f"'{path}' is another name of '{other}', and was to get another text"
+            again[path] = "" if same else words
+    return again
+
+
+def _bring(files: WorkspaceFiles, path: str, old: bytes | None, new: bytes | None) -> None:
+    """Make a file new that is old. Raises FileRefused."""
+    if new is not None:
+        files.write(path, new, old)
+    elif old is not None:
+        files.delete(path, old)
+
 
 LONG_S = 1.0
 """After so much waiting for the formatter it is said."""
@@ -27,18 +257,18 @@ _GONE = "it was deleted on disk, and is not made again without being asked"
 class Saving:
     """Workspace decides what must lie on the disk; this writes it and reports back."""
 
-    def __init__(self, kit: Kit, can_ask: bool = False, *, linked: bool = False) -> None:
+    def __init__(self, services: Services, can_ask: bool = False, *, linked: bool = False) -> None:
         """``can_ask``: somebody is there to answer; ``linked``: hard links are written unasked."""
         self._linked = linked
-        self._board = kit.board
+        self._state = services.state
         self._can_ask = can_ask
-        self._files = kit.ports.files
-        self.clock = kit.ports.clock
-        self._journal = kit.ports.journal
-        self.catalogue = kit.desk.catalogue
+        self._files = services.ports.files
+        self.clock = services.ports.clock
+        self._journal = services.ports.journal
+        self.catalogue = services.open_files.catalogue
         """Which files there are, and which of them are private."""
-        self._workspace: Workspace = kit.board.workspace
-        self._consents = kit.desk.consents
+        self._workspace: Workspace = services.state.workspace
+        self._consents = services.open_files.consents
         self._asking: set[str] = set()
         """Hard links of which the user is asked whether they are to be written."""
         self.looking = 0
@@ -47,10 +277,10 @@ class Saving:
         """Hard links that are known: why one is not to be written; empty: it may be."""
         self._told: set[int] = set()
         """Hunks of which it was said that what is typed in them is not saved."""
-        self.changes = DiskChanges(kit, self._overwrite, can_ask)
+        self.changes = DiskChanges(services, self._overwrite, can_ask)
         """What others do to the files."""
         self.changes.on_released = self._write_waiting
-        self._sleep, self._supervisor = kit.ports.sleep, kit.supervisor
+        self._sleep, self._supervisor = services.ports.sleep, services.supervisor
         self.later = LaterWrites()
         """What is written when the formatter is done: till then hunks stay accepted."""
         self.on_written: Callable[[list[str]], None] = lambda paths: None
@@ -65,8 +295,8 @@ class Saving:
                 self._say_what_is_left_out(path)
             case _:
                 return self.changes.handle(intent)
-        self._board.hunks_changed()
-        self._board.retabbed()
+        self._state.hunks_changed()
+        self._state.retabbed()
         return True
 
     def outside(self, paths: Iterable[str]) -> None:
@@ -109,7 +339,7 @@ class Saving:
                 "it is written when that is done or stopped",
             )
             trouble = Trouble(f"{what} not written yet", why, step, severity="information")
-            self._board.trouble(trouble)
+            self._state.trouble(trouble)
 
     def _write_waiting(self) -> None:
         """The formatter is done with some files, or a question about one is answered."""
@@ -133,7 +363,7 @@ class Saving:
                 if not forced[path] and self._is_outdated(path, plans[path]):
                     plans[path] = finished(self._plan(path, force=False))
         except EditRefused as error:
-            self._board.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
+            self._state.trouble(Trouble(f"{paths[0]} was not saved", str(error)))
             return
         if refusals := bring(self._files, plans, self._journal, self._why_linked):
             linked = [path for path, why in refusals.items() if why == _LINKED]
@@ -179,8 +409,8 @@ class Saving:
             self._asking.difference_update(linked)
             for path in linked:
                 self._answers.pop(path, None)
-        self._board.hunks_changed()
-        self._board.retabbed()
+        self._state.hunks_changed()
+        self._state.retabbed()
 
     def _overwrite(self, path: str) -> None:
         self.handle(intents.SaveFile(path, force=True))
@@ -192,7 +422,7 @@ class Saving:
         saved = not self._workspace.is_dirty(path) and path not in self._workspace.conflicts
         if saved and record is not None and record.landing is not None:
             why = "a model writes in it: saved without what is not decided"
-            self._board.trouble(Trouble(f"{path} is saved", why, severity="information"))
+            self._state.trouble(Trouble(f"{path} is saved", why, severity="information"))
 
     def _say_what_is_held(self, path: str, plan: DiskPlan) -> None:
         """What is typed in a hunk that is not decided is on the disk with it, or not at all."""
@@ -204,7 +434,7 @@ class Saving:
         why = f"you typed in {which}, and what the model wrote there is not accepted"
         step = "accept or reject it; your text stays in the editor, not saved, till then"
         done = "was not saved" if plan.data is None else f"is saved without the lines of {which}"
-        self._board.trouble(Trouble(f"{path} {done}", why, step, severity="warning"))
+        self._state.trouble(Trouble(f"{path} {done}", why, step, severity="warning"))
 
     def _plan(self, path: str, force: bool) -> Work[DiskPlan]:
         """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""
@@ -229,13 +459,13 @@ class Saving:
             if not read.refusal:
                 gone = read.data is None
                 why = _GONE if gone else "it changed on disk and does not fit your changes"
-                self._board.trouble(Trouble(f"{path} was not saved", why))
+                self._state.trouble(Trouble(f"{path} was not saved", why))
             self.changes.conflict(path)
 
     def _refused(self, paths: Sequence[str], refusals: dict[str, str]) -> None:
         step = self._reopen(paths)
         for path, why in refusals.items():
-            self._board.trouble(Trouble(f"{path} was not written", why, step))
+            self._state.trouble(Trouble(f"{path} was not written", why, step))
         self.outside(refusals)
 
     def _reopen(self, paths: Sequence[str]) -> str:

@@ -15,33 +15,28 @@ from functools import partial
 from typing import Literal
 
 from tui.core.edits.workspace import Workspace
+from tui.core.inert_text import inert
 from tui.core.meter import Meter
 from tui.core.text.buffer import Position
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
-from tui.engine.backlog import Backlog
-from tui.engine.board import Board
-from tui.engine.deciding import Deciding
-from tui.engine.desk import Desk, Selection
+from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs
-from tui.engine.file_consent import SEND
-from tui.engine.folders import Folders
+from tui.engine.disk_changes import Folders
+from tui.engine.foreground import Foreground
 from tui.engine.formatting import Formatting
-from tui.engine.input_first import InputFirst
 from tui.engine.intents import Intent, Role
-from tui.engine.keeping import Keeping
-from tui.engine.kit import Kit
-from tui.engine.memory import Memory
 from tui.engine.notices import Notices, Status, Trouble
-from tui.engine.pair import Pair
-from tui.engine.ports import Abilities, Files, Ports, RoleSpec
+from tui.engine.open_files import SEND, OpenFiles, Selection
+from tui.engine.ports import Abilities, Ports, RoleSpec, WorkspaceFiles
 from tui.engine.requests import Requests
-from tui.engine.rescuing import Rescuing, unsaved_of
+from tui.engine.rescue import Keeping, Rescuing, unsaved_of
 from tui.engine.saving import Saving
-from tui.engine.supervisor import Supervisor
-from tui.engine.tools import Tools
+from tui.engine.services import Backlog, Services, Supervisor
+from tui.engine.session_state import InputFirst, SessionState
+from tui.engine.tools import WorkspaceTools
 from tui.engine.verification import Verification
 from tui.errors import DuettoError
 
@@ -50,7 +45,7 @@ AltLabel = Literal["steer", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SessionOptions:
     """How a session behaves."""
 
     save: Literal["on-accept", "manual"] = "on-accept"
@@ -81,12 +76,12 @@ class Session:
     """One conversation over one workspace."""
 
     def __init__(
-        self, ports: Ports, roles: Mapping[Role, RoleSpec], options: Options | None = None
+        self, ports: Ports, roles: Mapping[Role, RoleSpec], options: SessionOptions | None = None
     ) -> None:
         """Nothing is dialled or read before `run` or the first intent."""
-        self.options = options or Options()
+        self.options = options or SessionOptions()
         self._ports = ports
-        self._board = Board(_workspace(ports.files, self.options))
+        self._state = SessionState(_workspace(ports.files, self.options))
         self.status.models = {role: spec.model for role, spec in roles.items()}
         self.status.efforts = {role: spec.effort for role, spec in roles.items()}
         self.status.tiers = {role: spec.tier for role, spec in roles.items()}
@@ -95,75 +90,75 @@ class Session:
         self.status.role = self.options.first_role
         if self.options.linked:
             ports.consents.add(SEND.consent)
-        self._desk = Desk(self._board, ports)
-        kit = self._kit()
-        self._supervisor = kit.supervisor
-        self._pair = Pair(
-            kit, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
+        self._open_files = OpenFiles(self._state, ports)
+        services = self._services()
+        self._supervisor = services.supervisor
+        self._foreground = Foreground(
+            services, roles, round_limit=self.options.round_limit, suggest=self.options.suggest
         )
-        self._saving = Saving(kit, self.options.ask, linked=self.options.linked)
-        self.formatting = Formatting(kit, self._saving.changes)
+        self._saving = Saving(services, self.options.ask, linked=self.options.linked)
+        self.formatting = Formatting(services, self._saving.changes)
         """Runs after a save; who ends right after one waits for it."""
         self._saving.on_written = self.formatting.written
         self.written_later = self._saving.written_later
         self.writes_wait = self._saving.later.__bool__
         """True while the formatter or a question holds writes up."""
-        self._deciding = Deciding(
-            self._board,
+        self._deciding = HunkDecisions(
+            self._state,
             self._saving,
             self.options.save,
             can_ask=self.options.ask,
             in_slices=self.options.in_slices,
         )
-        self._deciding.on_decided = Memory(kit).decided
+        self._deciding.on_decided = Memory(services).decided
         self.status.auto_accept = self.options.auto_accept
-        self._verification = Verification(kit, self._send)
-        self.keeping = Keeping(kit, lambda: self._pair.unsent)
+        self._verification = Verification(services, self._send)
+        self.keeping = Keeping(services, lambda: self._foreground.unsent)
         """Keeps what is typed; the screen tells it of the prompt."""
         self.keeping.deciding = lambda: self._deciding.at_work
-        self._rescuing = Rescuing(kit, self.keeping.at_once)
+        self._rescuing = Rescuing(services, self.keeping.at_once)
         self._looking: list[asyncio.Task[None]] = []
         """What is looked for at the start: how an earlier duetto ended."""
-        self.folders = Folders(kit)
+        self.folders = Folders(services)
         """The workspace's folders, for the file tree."""
-        self.diffs = Diffs(kit)
+        self.diffs = Diffs(services)
         """What files are compared with, for `intents.ShowDiff`."""
-        self._board.before_turn.append(self.diffs.turn_begins)
+        self._state.before_turn.append(self.diffs.turn_begins)
 
     @property
     def workspace(self) -> Workspace:
         """The open files and all hunks."""
-        return self._board.workspace
+        return self._state.workspace
 
     @property
     def transcript(self) -> Transcript:
         """The conversation."""
-        return self._board.transcript
+        return self._state.transcript
 
     @property
     def meter(self) -> Meter:
         """Tokens/s and friends: call ``view(now)``."""
-        return self._board.meter
+        return self._state.meter
 
     @property
     def status(self) -> Status:
         """The state in a few words."""
-        return self._board.status
+        return self._state.status
 
     @property
     def input_first(self) -> InputFirst:
         """The front end says which keys are on their way."""
-        return self._board.input_first
+        return self._state.input_first
 
     @property
     def on_wake(self) -> Callable[[], None]:
         """Called once when there is something to drain; schedule one frame."""
-        return self._board.on_wake
+        return self._state.on_wake
 
     @on_wake.setter
     def on_wake(self, wake: Callable[[], None]) -> None:
-        self._board.on_wake = wake
-        self._board.wake_again()
+        self._state.on_wake = wake
+        self._state.wake_again()
 
     def now(self) -> float:
         """Monotonic seconds, for ``meter.view``."""
@@ -172,8 +167,8 @@ class Session:
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
         if isinstance(intent, intents.UndoTurn) and self.status.busy:
-            self._pair.handle(intents.Interrupt())
-        if self._pair.handle(intent) or self._deciding.handle(intent):
+            self._foreground.handle(intents.Interrupt())
+        if self._foreground.handle(intent) or self._deciding.handle(intent):
             return
         if self._saving.handle(intent):
             return
@@ -184,17 +179,17 @@ class Session:
 
     def drain(self) -> Notices:
         """What changed since the last drain, merged."""
-        notices = self._board.drain()
+        notices = self._state.drain()
         if notices.tabs or notices.status or notices.hunks:  # whatever is typed changes the tabs
             self.keeping.changed()
         return notices
 
     def warn(self, trouble: Trouble) -> None:
         """Tell the user of something outside the engine: a recording that ended, a wrong theme."""
-        self._board.trouble(trouble)
+        self._state.trouble(trouble)
         if trouble.noted:
             parts = (trouble.what, trouble.why, trouble.next_step)
-            self._board.note(0, "\n".join(filter(None, parts)))
+            self._state.note(0, "\n".join(filter(None, parts)))
 
     @property
     def at_rest(self) -> bool:
@@ -210,7 +205,7 @@ class Session:
 
     def alt_label(self) -> AltLabel:
         """What Alt+Enter in the prompt does now."""
-        return "steer" if self._pair.can_steer else "queue"
+        return "steer" if self._foreground.can_steer else "queue"
 
     def network(self) -> Sequence[SocketView]:
         """The sockets as figures, for ``/status``."""
@@ -218,32 +213,32 @@ class Session:
 
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""
-        return self._pair.abilities()
+        return self._foreground.abilities()
 
     def cursor(self, path: str, position: Position, selection: Selection | None = None) -> None:
         """Where the user's cursor is (cheap; call it whenever it moves)."""
-        self._desk.cursor(path, position, selection)
+        self._open_files.cursor(path, position, selection)
 
     def touched(self, path: str) -> None:
         """The user typed in this file through `Workspace.edit`."""
-        self._board.touched(path)
+        self._state.touched(path)
 
     def listing(self) -> list[str]:
         """All files that are neither ignored nor secret, sorted."""
-        return self._desk.catalogue.paths()
+        return self._open_files.catalogue.paths()
 
     def unsaved(self, draft: str) -> Unsaved:
         """What would be lost if duetto ended now, ``draft`` being that of the prompt box."""
-        return unsaved_of(self.workspace, draft, self._pair.unsent)
+        return unsaved_of(self.workspace, draft, self._foreground.unsent)
 
     async def run(self) -> None:
         """Dial ahead of the first prompt, watch the files; returns when that is set up."""
-        self._supervisor.start(self._pair.dial(), "connecting")
+        self._supervisor.start(self._foreground.dial(), "connecting")
         if self._ports.watch is not None:
             changed = self.folders.telling(self._saving.outside)
-            self._supervisor.start(_watch(self._board, self._ports, changed), "watching files")
+            self._supervisor.start(_watch(self._state, self._ports, changed), "watching files")
         if self._ports.journal is not None:
-            looking = _look_back(self._board, self._ports, self._saving, ask=self.options.ask)
+            looking = _look_back(self._state, self._ports, self._saving, ask=self.options.ask)
             self._looking.append(self._supervisor.start(looking, "looking for unfinished writes"))
         if self._ports.rescue is not None:
             looking = self._rescuing.look(self._ports.rescue)
@@ -251,7 +246,7 @@ class Session:
 
     async def close(self) -> None:
         """End tasks, commands and sockets."""
-        await self._pair.close()
+        await self._foreground.close()
         await self.formatting.end()
         await self._supervisor.close()
 
@@ -262,24 +257,28 @@ class Session:
     def _look(self, intent: Intent) -> None:
         match intent:
             case intents.OpenFile(path, line, col, aside, new):
-                self._desk.open(path, line, col, aside=aside, new=new)
+                self._open_files.open(path, line, col, aside=aside, new=new)
             case intents.CloseFile(path):
-                self._desk.close(path)
+                self._open_files.close(path)
             case intents.Answer(ask_id, choice):
-                self._board.questions.answer(ask_id, choice)
+                self._state.questions.answer(ask_id, choice)
             case _:
                 raise TypeError(f"not an intent: {intent!r}")
 
-    def _kit(self) -> Kit:
-        ports, board, desk = self._ports, self._board, self._desk
+    def _services(self) -> Services:
+        ports, state, open_files = self._ports, self._state, self._open_files
         conversation = self.options.conversation or uuid.uuid4().hex
-        requests = Requests(ports, desk, conversation, chaining=self.options.chaining)
-        consent = partial(desk.consents.ask, SEND)
-        bench = Tools(board.workspace, desk.catalogue, ports, desk.privacy, consent)
-        return Kit(ports, board, desk, requests, bench, Supervisor(board), Backlog(board))
+        requests = Requests(ports, open_files, conversation, chaining=self.options.chaining)
+        consent = partial(open_files.consents.ask, SEND)
+        bench = WorkspaceTools(
+            state.workspace, open_files.catalogue, ports, open_files.privacy, consent
+        )
+        return Services(
+            ports, state, open_files, requests, bench, Supervisor(state), Backlog(state)
+        )
 
 
-def _workspace(files: Files, options: Options) -> Workspace:
+def _workspace(files: WorkspaceFiles, options: SessionOptions) -> Workspace:
     asking = options.ask and options.ambiguous == "ask"
     workspace = Workspace(files.read, files.root, files.named_root, ask=asking)
     workspace.ledger.first = options.ambiguous == "first"
@@ -287,7 +286,7 @@ def _workspace(files: Files, options: Options) -> Workspace:
     return workspace
 
 
-async def _watch(board: Board, ports: Ports, changed: Callable[[set[str]], None]) -> None:
+async def _watch(state: SessionState, ports: Ports, changed: Callable[[set[str]], None]) -> None:
     """Tell of the files that others change."""
     if ports.watch is None:
         return
@@ -295,13 +294,43 @@ async def _watch(board: Board, ports: Ports, changed: Callable[[set[str]], None]
         await ports.watch(changed)
     except DuettoError as error:
         step = "what others change is noticed when you save"
-        board.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
+        state.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
 
 
-async def _look_back(board: Board, ports: Ports, saving: Saving, *, ask: bool) -> None:
+async def _look_back(state: SessionState, ports: Ports, saving: Saving, *, ask: bool) -> None:
     """What an earlier duetto did not write to the end."""
     # imported after the first paint
     from tui.engine.unfinished import UnfinishedWrites
 
     if ports.journal is not None:
-        await UnfinishedWrites(board, ports.files, saving.outside, ask).look(ports.journal)
+        await UnfinishedWrites(state, ports.files, saving.outside, ask).look(ports.journal)
+
+
+def unsaved_paths(session: Session) -> list[str]:
+    """Files whose text in the editor is not on the disk, and is not on its way there; sorted."""
+    workspace, later = session.workspace, session.written_later()
+    return sorted(
+        path for path in workspace.buffers if workspace.is_dirty(path) and path not in later
+    )
+
+
+def reasons_to_stay(session: Session, draft: str) -> list[str]:
+    """What would be left behind, in sentences that are safe to show."""
+    status, reasons = session.status, []
+    if unsaved := unsaved_paths(session):
+        more = f" and {len(unsaved) - 3} more" if len(unsaved) > 3 else ""
+        reasons.append(f"Not saved: {', '.join(map(inert, unsaved[:3]))}{more}.")
+    pending = sum(hunk.decidable for hunk in session.workspace.hunks)
+    if pending:
+        plural = "s" if pending > 1 else ""
+        reasons.append(f"{pending} hunk{plural} not decided on; the files are as if rejected.")
+    if draft.strip():
+        reasons.append("A draft in the prompt is not sent.")
+    if queued := len(status.queued):
+        are = "s are" if queued > 1 else " is"
+        reasons.append(f"{queued} queued prompt{are} not sent.")
+    if status.busy:
+        reasons.append("An answer is still streaming.")
+    if status.running:
+        reasons.append(f"A command still runs: {inert(status.running)}.")
+    return reasons

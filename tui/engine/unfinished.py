@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import Finding, State, Unfinished, found, told
 from tui.engine.notices import Trouble
-from tui.engine.write_set import bring
+from tui.engine.saving import bring
 from tui.errors import FileRefused
 
 if TYPE_CHECKING:
-    from tui.engine.board import Board
-    from tui.engine.ports import Files, WriteJournal
+    from tui.engine.ports import WorkspaceFiles, WriteLog
+    from tui.engine.session_state import SessionState
 
 Way = Literal["finish", "undo", "keep"]
 """All new, all old, or as it is."""
@@ -39,7 +39,7 @@ _WAYS: dict[str, Way] = {
 
 
 def look(
-    files: Files, journal: WriteJournal, unfinished: Sequence[Unfinished]
+    files: WorkspaceFiles, journal: WriteLog, unfinished: Sequence[Unfinished]
 ) -> list[tuple[Unfinished, list[Finding]]]:
     """What was cut short, oldest first, and how its files are found.
 
@@ -67,8 +67,8 @@ def look(
 
 
 def settle(
-    files: Files,
-    journal: WriteJournal,
+    files: WorkspaceFiles,
+    journal: WriteLog,
     left: tuple[Unfinished, Sequence[Finding]],
     ways: dict[str, Way],
 ) -> dict[str, str]:
@@ -101,7 +101,7 @@ def sentence(findings: Sequence[Finding]) -> str:
     return f"writing {len(findings)} files was cut short before: {told(findings)}"
 
 
-def _findings(files: Files, one: Unfinished) -> list[Finding]:
+def _findings(files: WorkspaceFiles, one: Unfinished) -> list[Finding]:
     return found(one.steps, [files.read(step.path) for step in one.steps])
 
 
@@ -116,7 +116,7 @@ def _emptied(one: Unfinished, ways: dict[str, Way]) -> list[str]:
     return sorted(folders)
 
 
-def _forget(journal: WriteJournal, one: Unfinished) -> None:
+def _forget(journal: WriteLog, one: Unfinished) -> None:
     try:
         journal.forget(one.name)
     except FileRefused:
@@ -128,18 +128,18 @@ class UnfinishedWrites:
 
     def __init__(
         self,
-        board: Board,
-        files: Files,
+        state: SessionState,
+        files: WorkspaceFiles,
         outside: Callable[[Iterable[str]], None],
         can_ask: bool,
     ) -> None:
         """``outside`` takes over what then lies on the disk."""
-        self._board = board
+        self._state = state
         self._files = files
         self._outside = outside
         self._can_ask = can_ask
 
-    async def look(self, journal: WriteJournal) -> None:
+    async def look(self, journal: WriteLog) -> None:
         """Say at the start what is there, and do what the user chooses."""
         import asyncio  # `duetto apply` needs none
 
@@ -149,11 +149,9 @@ class UnfinishedWrites:
                 if self._can_ask:
                     await self._ask(journal, one, findings)
                 else:
-                    self._board.trouble(Trouble(sentence(findings), severity="warning"))
+                    self._state.trouble(Trouble(sentence(findings), severity="warning"))
 
-    async def _ask(
-        self, journal: WriteJournal, one: Unfinished, findings: Sequence[Finding]
-    ) -> None:
+    async def _ask(self, journal: WriteLog, one: Unfinished, findings: Sequence[Finding]) -> None:
         """Let the user choose, and do it."""
         ways = await self._together(findings)
         if ways is None:
@@ -164,10 +162,10 @@ class UnfinishedWrites:
         refusals = settle(self._files, journal, (one, findings), ways)
         for path, why in refusals.items():
             step = "it is asked again at the next start"
-            self._board.trouble(Trouble(f"{path} was not written", why, step))
+            self._state.trouble(Trouble(f"{path} was not written", why, step))
         self._outside({step.path for step in one.steps})
         if not refusals and ways:
-            self._board.note(0, f"as you chose: {told(_findings(self._files, one))}")
+            self._state.note(0, f"as you chose: {told(_findings(self._files, one))}")
 
     async def _together(self, findings: Sequence[Finding]) -> dict[str, Way] | None:
         """Ask about the files that are old or new; path -> way. None: later."""
@@ -177,7 +175,7 @@ class UnfinishedWrites:
         some_new = any(each.state is State.NEW for each in sure)
         choices = (FINISH, *((UNDO,) if some_new else ()), KEEP, LATER)
         count = f"{len(findings)} files" if findings[1:] else findings[0].step.path
-        choice = await self._board.questions.ask(
+        choice = await self._state.questions.ask(
             f"Writing {count} was cut short when duetto was ended: write the rest?",
             f"{told(findings)}.",
             choices,
@@ -190,13 +188,13 @@ class UnfinishedWrites:
         path = each.step.path
         choice = SHOW
         while choice == SHOW:
-            choice = await self._board.questions.ask(
+            choice = await self._state.questions.ask(
                 f"{path} was changed since it was to be written: which text is to stay?",
                 "There are three: what lay there, what was accepted, and what is there now.",
                 (KEEP_DISK, WRITE_NEW, PUT_OLD, SHOW, LATER),
             )
             if choice == SHOW:
-                self._board.note(0, three_versions(each))
+                self._state.note(0, three_versions(each))
         if (way := _WAYS.get(choice)) is not None:
             ways[path] = way
 

@@ -10,12 +10,32 @@ from typing import Literal
 
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
-from tui.engine.consent import is_allowed
 from tui.engine.intents import Intent
-from tui.engine.kit import Kit
 from tui.engine.notices import Trouble
-from tui.engine.ports import RunResult
+from tui.engine.ports import Ports, RunResult, VerifyCommand
+from tui.engine.services import Services
+from tui.engine.session_state import SessionState
 from tui.errors import DuettoError
+
+ALLOW_ONCE = "Run it once"
+ALLOW_ALWAYS = "Always run it here"
+REFUSE = "Do not run it"
+
+
+async def is_allowed(state: SessionState, ports: Ports, command: VerifyCommand, words: str) -> bool:
+    """True if a command may be run; ``words`` are what the user sees of it."""
+    if not command.needs_consent or words in ports.consents:
+        return True
+    choice = await state.questions.ask(
+        f"Run {' ⏎ '.join(words.splitlines())} ?",
+        f"The command comes from the workspace itself: {command.source}.",
+        (ALLOW_ONCE, ALLOW_ALWAYS, REFUSE),
+    )
+    if choice == ALLOW_ALWAYS:
+        ports.consents.add(words)
+        ports.remember_consent(words)
+    return choice != REFUSE
+
 
 Verdict = Literal["", "passed", "failed", "timeout", "error"]
 COMMAND_DEADLINE_S = 600.0
@@ -26,11 +46,11 @@ TAIL_CHARS = 6_000
 class Verification:
     """One command at a time."""
 
-    def __init__(self, kit: Kit, send: Callable[[str], None]) -> None:
+    def __init__(self, services: Services, send: Callable[[str], None]) -> None:
         """``send`` prompts the model."""
-        self._kit = kit
-        self._board = kit.board
-        self._status = kit.board.status
+        self._services = services
+        self._state = services.state
+        self._status = services.state.status
         self._send = send
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -62,12 +82,12 @@ class Verification:
         if self._task is not None:
             work.close()
             what = self._status.running or "a command"
-            self._board.trouble(
+            self._state.trouble(
                 Trouble(f"{what} is still running", "", "stop it first", severity="warning")
             )
             return
         self._stopping = False
-        self._task = self._kit.supervisor.start(work, name)
+        self._task = self._services.supervisor.start(work, name)
         self._task.add_done_callback(self._ended)
 
     def _stop(self) -> None:
@@ -78,21 +98,21 @@ class Verification:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._task = None
         self._status.running = ""
-        self._board.restated()
+        self._state.restated()
 
     async def _command(self, command: str) -> None:
         await self._run(command, command, COMMAND_DEADLINE_S)
 
     async def _verify(self) -> None:
         try:
-            command = await self._kit.ports.verify_command()
+            command = await self._services.ports.verify_command()
         except DuettoError as error:
             self._verdict("error")
-            self._board.trouble(Trouble("Nothing was verified", str(error)))
+            self._state.trouble(Trouble("Nothing was verified", str(error)))
             return
         if command is None:
             self._verdict("error")
-            self._board.trouble(
+            self._state.trouble(
                 Trouble(
                     "Nothing to verify with",
                     "no test command is configured and no tests were found",
@@ -101,8 +121,8 @@ class Verification:
             )
             return
         words = command_line(command.argv)
-        if not await is_allowed(self._board, self._kit.ports, command, words):
-            self._board.note(0, f"not run: {words}")
+        if not await is_allowed(self._state, self._services.ports, command, words):
+            self._state.note(0, f"not run: {words}")
             return
         self._verdict("")
         self._say_what_is_not_on_disk()
@@ -111,7 +131,7 @@ class Verification:
 
     def _say_what_is_not_on_disk(self) -> None:
         """The tests see the files as they are saved, which may surprise."""
-        workspace = self._board.workspace
+        workspace = self._state.workspace
         pending = sum(hunk.decidable for hunk in workspace.hunks)
         unsaved = sum(map(workspace.is_dirty, workspace.buffers))
         missing = [
@@ -123,42 +143,42 @@ class Verification:
             if count
         ]
         if missing:
-            self._board.note(0, f"the tests run without {' and '.join(missing)}: not on disk")
+            self._state.note(0, f"the tests run without {' and '.join(missing)}: not on disk")
 
     def _verdict(self, verdict: Verdict) -> None:
         self._status.verdict = verdict
-        self._board.restated()
+        self._state.restated()
 
     async def _run(self, command: str | Sequence[str], words: str, deadline_s: float) -> RunResult:
         """Run with the output in the conversation as it comes."""
-        board = self._board
-        block = board.add(Block(BlockKind.RUN, 0, words))
+        state = self._state
+        block = state.add(Block(BlockKind.RUN, 0, words))
         self._status.running = words
         self._status.can_send_failure = False
-        board.restated()
-        start_s = self._kit.ports.clock.now()
+        state.restated()
+        start_s = self._services.ports.clock.now()
         try:
-            result = await self._kit.ports.runner.run(
-                command, lambda text: board.append(block, text), deadline_s
+            result = await self._services.ports.runner.run(
+                command, lambda text: state.append(block, text), deadline_s
             )
         except asyncio.CancelledError:
             if not self._stopping:
-                board.close(block, "cut")
+                state.close(block, "cut")
                 raise
-            seconds = self._kit.ports.clock.now() - start_s
+            seconds = self._services.ports.clock.now() - start_s
             result = RunResult(None, seconds, stopped=True)
         passed = result.status == 0 and not result.timed_out and not result.stopped
         gap = "" if block.text_since(block.length - 1) in ("", "\n") else "\n"
-        board.append(block, f"{gap}{ending(result, deadline_s)}\n")
-        board.close(block, "done" if passed else "cut" if result.stopped else "failed")
+        state.append(block, f"{gap}{ending(result, deadline_s)}\n")
+        state.close(block, "done" if passed else "cut" if result.stopped else "failed")
         self._failure = None if passed or result.stopped else (words, block.text, result)
         self._status.can_send_failure = self._failure is not None
-        board.restated()
+        state.restated()
         return result
 
     def _send_failure(self) -> None:
         if self._failure is None:
-            self._board.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
+            self._state.trouble(Trouble("Nothing to send", "no run has failed", severity="warning"))
             return
         words, output, result = self._failure
         self._status.can_send_failure = False

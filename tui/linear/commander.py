@@ -8,8 +8,7 @@ from tui.core.edited import Edited
 from tui.core.edits.hunk import Decision
 from tui.core.inert_text import inert
 from tui.engine import intents
-from tui.engine.leaving import unsaved_paths
-from tui.engine.session import Session
+from tui.engine.session import Session, unsaved_paths
 from tui.engine.slash import asked, auto_words, diff_asked, model_words, unknown_command
 from tui.linear.commands import LINEAR
 from tui.linear.picking import Picked, picked, waiting

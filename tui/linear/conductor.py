@@ -15,9 +15,8 @@ from typing import Literal, Protocol
 from tui.core.edited import Edited
 from tui.core.inert_text import PROSE, inert
 from tui.engine import intents
-from tui.engine.leaving import reasons_to_stay, unsaved_paths
 from tui.engine.notices import Status
-from tui.engine.session import Session
+from tui.engine.session import Session, reasons_to_stay, unsaved_paths
 from tui.engine.slash import split_command
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
 from tui.linear.block_tellers import Pace

@@ -24,7 +24,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from tui.engine.input_first import InputFirst
+from tui.engine.session_state import InputFirst
 
 _LOOK_S = 0.1
 _MOST_LOOKS = 100

@@ -27,7 +27,7 @@ from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import Workspace
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.engine.write_set import bring
+from tui.engine.saving import bring
 
 HERE = Path(__file__).parent
 Peer = Callable[[Case], "str | None"]

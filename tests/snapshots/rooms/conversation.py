@@ -123,13 +123,13 @@ def unfolding() -> ReviewSession:
     """Hunks that landed, under the prompt that asked for them."""
     session = turn()
     session.say("user", "make the cache safe for threads")
-    session.board.add(Block(BlockKind.PATCH, 1, "", "fast", "call_1", "done"))
+    session.state.add(Block(BlockKind.PATCH, 1, "", "fast", "call_1", "done"))
     return session
 
 
 async def told(show: Show) -> None:
     """What the conversation cannot say is told over it."""
-    show.session.board.trouble(
+    show.session.state.trouble(
         Trouble("The file cannot be written", "no write permission", "change it, then Ctrl+S")
     )
     await show.settle()

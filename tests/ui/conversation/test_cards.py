@@ -92,7 +92,7 @@ async def called(session: ScriptedSession, pilot: Pilot[int], title: str, took_s
     await settled(session, pilot)
     session.now_s += took_s
     session.stream(block, "42 lines")
-    session.board.close(block)
+    session.state.close(block)
     await settled(session, pilot)
     return block
 
@@ -110,7 +110,7 @@ async def test_three_calls_are_one_row_that_counts_and_unfolds() -> None:
         running_one = session.say("tool", title="search put", speaker="fast", state="open")
         await settled(session, pilot)
         assert any(row.startswith("… 4 calls ▸ search put") for row in shown(app))
-        session.board.close(running_one, "failed")
+        session.state.close(running_one, "failed")
         session.say("text", "Found it.", speaker="fast")
         await settled(session, pilot)
         assert any("4 calls" in row and "1 failed" in row for row in shown(app))

@@ -114,7 +114,7 @@ async def test_starts_and_heights_agree_after_anything(seed: int) -> None:
             elif roll < 0.5:
                 await pilot.resize_terminal(chance.randrange(60, 140), 30)
             elif roll < 0.6:
-                session.board.close(chance.choice(blocks), chance.choice(("done", "failed")))
+                session.state.close(chance.choice(blocks), chance.choice(("done", "failed")))
             else:
                 block = chance.choice(blocks)
                 if block.state == "open":

@@ -43,7 +43,7 @@ async def test_an_answer_that_broke_off_makes_room_for_the_new_one() -> None:
         session.stream(broken, "One lock guards it.\n\n" * 5)
         await settled(session, pilot)
         before = len("\n".join(shown(app)).split("One lock")) - 1
-        session.board.close(broken, "failed")
+        session.state.close(broken, "failed")
         session.say("text", "One lock guards it.", speaker="fast")
         await settled(session, pilot)
         rows = [row for row in shown(app) if "One lock" in row]

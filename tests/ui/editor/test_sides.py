@@ -43,7 +43,7 @@ async def land(s: ScriptedSession, pilot: Pilot[int], path: str, line: int) -> N
     """The model writes a line."""
     s.status.busy = True
     s.workspace.open(path)
-    s.board.landed(path, line)
+    s.state.landed(path, line)
     await settled(s, pilot)
 
 

@@ -149,12 +149,12 @@ async def test_files_that_come_and_go_are_shown_without_asking() -> None:
         await s.press("f4", "right", "end")
         asked = len(s.session.folders.asked)
         s.session.files["ledger/new.py"] = ""
-        s.session.board.folders_changed({"ledger"})
+        s.session.state.folders_changed({"ledger"})
         await settled(s.session, s.pilot)
         assert s.rows[:3] == [" ▾ ledger", "     cache.py", "     new.py"]
         assert s.lit == "README.md"
         assert s.session.folders.asked[asked:] == ["ledger"]
-        s.session.board.folders_changed({"tests"})
+        s.session.state.folders_changed({"tests"})
         await settled(s.session, s.pilot)
         assert s.session.folders.asked[asked:] == ["ledger"]
 
@@ -183,7 +183,7 @@ async def test_a_change_on_the_disk_leaves_the_found_file_lit() -> None:
         lit = s.lit
         assert lit == "src/test_05.py"
         s.session.files["src/a_test.py"] = ""
-        s.session.board.folders_changed({"src"})
+        s.session.state.folders_changed({"src"})
         await settled(s.session, s.pilot)
         assert " ".join(s.rows).count("a_test.py") == 1
         assert s.lit == lit

@@ -130,17 +130,17 @@ async def test_files_that_are_listed_later_are_offered_for_what_is_typed_already
         await pilot.press(*keys("see @ab"))
         assert "no file has these letters" in hint(app)
         session.files |= {"a b.py": "", "lab.py": ""}
-        session.board.folders_changed(listing=True)
+        session.state.folders_changed(listing=True)
         await settled(session, pilot)
         assert shown(app)[1:] == [" ▸ a b.py", "   lab.py"]
         await pilot.press("down")
         session.files["ab"] = ""
-        session.board.folders_changed(listing=True)
+        session.state.folders_changed(listing=True)
         await settled(session, pilot)
         assert shown(app)[1:] == ["   a b.py", " ▸ lab.py"], "the user has chosen"
         await pilot.press(*["backspace"] * 10, "ctrl+o", *"ab.t")
         session.files["ab.txt"] = ""
-        session.board.folders_changed(listing=True)
+        session.state.folders_changed(listing=True)
         await settled(session, pilot)
         await pilot.press("enter")
         assert session.intents == [OpenFile("ab.txt")]

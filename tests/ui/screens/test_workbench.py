@@ -185,11 +185,11 @@ async def test_what_the_conversation_says_does_not_cover_it() -> None:
     session = ScriptedSession()
     noted = Trouble("The connection was lost", "gone", "send it again", noted=True)
     async with running(session, (80, 24)) as (app, pilot):
-        session.board.trouble(noted)
+        session.state.trouble(noted)
         await settled(session, pilot)
         assert list(app._notifications) == []
         await pilot.press("f6")
-        session.board.trouble(noted)
+        session.state.trouble(noted)
         await settled(session, pilot)
         assert [(told.title, told.message) for told in app._notifications] == [
             ("The connection was lost", "gone\n→ send it again")
@@ -338,7 +338,7 @@ async def test_file_names_are_shown_inert() -> None:
 async def test_troubles_are_shown_inert() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):
-        session.board.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
+        session.state.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
         await settled(session, pilot)
         notification = next(iter(app._notifications))
         assert notification.message == "No [b]way[/b]␛[2J"

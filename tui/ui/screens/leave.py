@@ -10,8 +10,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tui.engine.leaving import reasons_to_stay as reasons_to_stay
-from tui.engine.leaving import unsaved_paths as unsaved_paths
+from tui.engine.session import reasons_to_stay as reasons_to_stay
+from tui.engine.session import unsaved_paths as unsaved_paths
 from tui.ui.sheets import sheet
 
 Choice = Literal["save", "leave", "stay"]

@@ -14,11 +14,11 @@ from tui.core.edits.hunk import OPEN, Decision, Hunk, Kind, Need, Stage
 from tui.core.edits.workspace import Workspace
 from tui.core.steps import Work, picked
 from tui.engine import intents
-from tui.engine.board import Board
-from tui.engine.input_first import REST_S, SLICE_S
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
 from tui.engine.saving import Saving
+from tui.engine.services import Services
+from tui.engine.session_state import REST_S, SLICE_S, SessionState
 from tui.errors import EditRefused
 
 SaveMode = Literal["on-accept", "manual"]
@@ -49,12 +49,12 @@ class _Making(NamedTuple):
         return f"{self.what} {min(made, self.total):,} of {self.total:,} hunks"
 
 
-class Deciding:
+class HunkDecisions:
     """What the user says of hunks, done in the workspace, and written by `Saving`."""
 
     def __init__(
         self,
-        board: Board,
+        state: SessionState,
         saving: Saving,
         mode: SaveMode,
         *,
@@ -71,10 +71,10 @@ class Deciding:
         """Decisions that are being made, in order."""
         self._say_again_s = 0.0
         self._clock = saving.clock
-        self._board = board
+        self._state = state
         self._saving = saving
         self._catalogue = saving.catalogue
-        self._workspace: Workspace = board.workspace
+        self._workspace: Workspace = state.workspace
         self._workspace.on_landed = self._landed
         self._made = self._workspace.ledger.decisions
         self._mode = mode
@@ -102,11 +102,11 @@ class Deciding:
             case intents.StopDeciding():
                 self._stop()
             case intents.SetAutoAccept(on):
-                self._board.status.auto_accept = on
-                self._board.restated()
+                self._state.status.auto_accept = on
+                self._state.restated()
                 self._decided()
             case intents.ShowDiff(path, against):
-                self._board.show_diff(path, against)
+                self._state.show_diff(path, against)
                 self._decided()
             case _:
                 return False
@@ -165,29 +165,29 @@ class Deciding:
         """Words for the screen, a few times a second."""
         if self._clock.now() >= self._say_again_s:
             self._say_again_s = self._clock.now() + _SAY_S
-            self._board.status.deciding = self._works[0].said(self._made.made)
-            self._board.restated()
+            self._state.status.deciding = self._works[0].said(self._made.made)
+            self._state.restated()
 
     def _ended(self, making: _Making) -> None:
         """A decision was made, or not."""
         if self._made.enough:
             what = f"Stopped {making.said(self._made.made)}"
             why = "the others are as they were before"
-            self._board.trouble(Trouble(what, why, severity="information"))
+            self._state.trouble(Trouble(what, why, severity="information"))
         self._made.enough, self._made.made = False, 0
-        if self._board.status.deciding:
-            self._board.status.deciding, self._say_again_s = "", 0.0
-            self._board.restated()
+        if self._state.status.deciding:
+            self._state.status.deciding, self._say_again_s = "", 0.0
+            self._state.restated()
 
     def _decided(self) -> None:
-        self._board.hunks_changed()
-        self._board.retabbed()
+        self._state.hunks_changed()
+        self._state.retabbed()
 
     def _accept(self, hunk_ids: tuple[int, ...] | None) -> Work[None]:
         try:
             paths = yield from self._workspace.accepting(hunk_ids)
         except (EditRefused, KeyError) as error:
-            self._board.trouble(Trouble("That hunk was not accepted", str(error)))
+            self._state.trouble(Trouble("That hunk was not accepted", str(error)))
             return
         if self._mode == "on-accept":
             yield from self._saving.writing(*paths)
@@ -221,13 +221,13 @@ class Deciding:
         if landing := (yield from picked((yield from roster.chosen(hunk_ids)), _is_landing)):
             what = "A hunk is still landing" if len(landing) == 1 else "Hunks are still landing"
             step = "decide when it has landed, or stop the model"
-            self._board.trouble(Trouble(what, "", step, severity="information"))
+            self._state.trouble(Trouble(what, "", step, severity="information"))
 
     def _ask_of_file(self, hunk: Hunk, words: str) -> None:
         """A new file of the model's, in which the user typed, is to be rejected."""
         if hunk in self._asked:
             return
-        answer = self._board.questions.ask(
+        answer = self._state.questions.ask(
             f"{hunk.path} holds what you typed: what is to stay?",
             "The model made this file; its lines are to be rejected.",
             (KEEP_LINES, REMOVE_FILE, LEAVE_FILE),
@@ -239,7 +239,7 @@ class Deciding:
         if not self._can_ask:
             for hunk in hunks:
                 what = f"Hunk {hunk.id} of {hunk.path} was not rejected"
-                self._board.trouble(Trouble(what, hunk.reason, severity="warning"))
+                self._state.trouble(Trouble(what, hunk.reason, severity="warning"))
             return
         asked = [hunk for hunk in hunks if hunk not in self._asked]
         if not asked:
@@ -247,7 +247,7 @@ class Deciding:
         which = f"hunk {asked[0].id} of {asked[0].path}"
         if len(asked) > 1:
             which = f"{len(asked)} hunks ({which} is the first)"
-        answer = self._board.questions.ask(
+        answer = self._state.questions.ask(
             f"You changed the lines of {which}: what is to stay?",
             "The old lines do not fit into what you made of the model's.",
             (KEEP_TEXT, PUT_BACK, LATER),
@@ -277,12 +277,12 @@ class Deciding:
         try:
             self._workspace.place(hunk_id, line)
         except (EditRefused, KeyError) as error:
-            self._board.trouble(Trouble("That hunk was not placed", str(error)))
+            self._state.trouble(Trouble("That hunk was not placed", str(error)))
 
     def _undo_turn(self) -> Work[None]:
         turn = self._workspace.last_turn
         if not turn:
-            self._board.trouble(
+            self._state.trouble(
                 Trouble("Nothing to take back", "the model has changed nothing", severity="warning")
             )
             return
@@ -290,10 +290,10 @@ class Deciding:
         try:
             paths = yield from self._workspace.undoing_turn(turn)
         except EditRefused as error:
-            self._board.trouble(Trouble("The turn was not taken back", str(error)))
+            self._state.trouble(Trouble("The turn was not taken back", str(error)))
             return
         yield from self._write_turn(paths, unsaved)
-        self._board.note(turn, "the model's last turn was taken back")
+        self._state.note(turn, "the model's last turn was taken back")
 
     def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
@@ -318,7 +318,7 @@ class Deciding:
             paths = yield from step()
         except EditRefused as error:
             nothing = f"Not {what[0].lower()}{what[1:]}"
-            self._board.trouble(Trouble(nothing, str(error), severity="warning"))
+            self._state.trouble(Trouble(nothing, str(error), severity="warning"))
             return
         if of_turn:
             yield from self._write_turn(paths, unsaved)
@@ -327,7 +327,7 @@ class Deciding:
         stays = self._workspace.ledger.decisions.stays
         why = f"{len(stays)} stay as they are: {stays[0]}" if stays else ""
         severity: Literal["information", "warning"] = "warning" if stays else "information"
-        self._board.trouble(Trouble(f"{what}: {summary}", why, severity=severity))
+        self._state.trouble(Trouble(f"{what}: {summary}", why, severity=severity))
 
     def _landed(self, hunks: Sequence[Hunk], whole: bool) -> None:
         """A patch has ended: accept what nobody need look at, if the user wants that (I07)."""
@@ -336,7 +336,7 @@ class Deciding:
         moves = [hunk for hunk in own if hunk.kind is Kind.MOVE]
         for hunk in moves:
             self._catalogue.moved(hunk.path, hunk.target)
-        if not self._board.status.auto_accept or not whole:
+        if not self._state.status.auto_accept or not whole:
             return
         self._do(self._take_as_read(hunks, moves))
 
@@ -354,7 +354,7 @@ class Deciding:
             count = f"{len(waiting)} hunks wait" if len(waiting) > 1 else "1 hunk waits"
             hunk = waiting[0]
             why = f"hunk {hunk.id} of {hunk.path}: {', '.join(hunk.flags) or hunk.reason}"
-            self._board.trouble(Trouble(f"{count} for a look", why, severity="information"))
+            self._state.trouble(Trouble(f"{count} for a look", why, severity="information"))
 
     def _write_turn(self, paths: list[str], unsaved: set[str]) -> Work[None]:
         """Write a turn that was taken back, or brought back.
@@ -382,3 +382,43 @@ def _is_landing(hunk: Hunk) -> bool:
 def _is_stuck(hunk: Hunk) -> bool:
     """True if a hunk could not be taken out, and is in conflict now."""
     return hunk.stage is Stage.CONFLICT and hunk.decision is Decision.PENDING
+
+
+MANY = 1000
+"""So many hunks since the last time take memory worth a look."""
+IDLE_S = 2.0
+"""After the last decision; who decides on more, or lets a patch come, is not waited on."""
+
+
+class Memory:
+    """Waits until no hunk is open, then lets go of what placing and deciding have left."""
+
+    def __init__(self, services: Services) -> None:
+        self._workspace = services.state.workspace
+        self._ports = services.ports
+        self._supervisor = services.supervisor
+        self._input_first = services.state.input_first
+        self._seen = 0
+        """How many hunks there were when memory was last given back."""
+        self._waits = False
+
+    def decided(self) -> None:
+        """The user decided; cheap."""
+        if not self._waits and self._is_worth_it():
+            self._waits = True
+            self._supervisor.start(self._give_back(), "giving memory back", self._wait_no_more)
+
+    def _is_worth_it(self) -> bool:
+        many = len(self._workspace.hunks) - self._seen > MANY
+        return many and not self._workspace.roster.tally.waiting
+
+    def _wait_no_more(self) -> None:
+        self._waits = False
+
+    async def _give_back(self) -> None:
+        await self._ports.sleep(IDLE_S)
+        self._waits = False
+        if self._is_worth_it():
+            self._seen = len(self._workspace.hunks)
+            await self._input_first.do(self._workspace.letting_go(), self._ports.clock.now)
+            await asyncio.to_thread(self._ports.give_memory_back)

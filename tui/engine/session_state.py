@@ -1,21 +1,140 @@
-"""What the front end sees: transcript, status, meter, and the merged notices of what changed.
+"""What the front end sees: transcript, status, meter, questions, and notices of what changed.
 
 Everything here is synchronous and cheap: a delta marks a block, and `on_wake` is called once
-when the notices go from empty to non-empty.
+when the notices go from empty to non-empty. A key goes first: until it shows, what streams and
+decisions on very many hunks stand aside (`InputFirst`). What streams is not even read from the
+network then, nor while what was read before still waits.
 """
 
 from __future__ import annotations
 
+import asyncio
+from asyncio import Future, get_running_loop
 from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.workspace import Workspace
 from tui.core.meter import Meter
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
-from tui.engine.input_first import InputFirst
 from tui.engine.intents import Against
-from tui.engine.notices import Notices, Status, Trouble
-from tui.engine.questions import Questions
+from tui.engine.notices import Ask, Notices, Status, Trouble
+
+if TYPE_CHECKING:
+    from tui.core.steps import Work
+
+
+class Questions:
+    """The questions that are open; `Status.asks` shows them."""
+
+    def __init__(self, status: Status, changed: Callable[[], None]) -> None:
+        """``changed`` is called whenever there is one more or one less."""
+        self._status = status
+        self._changed = changed
+        self._answers: dict[int, Future[str]] = {}
+        self._count = 0
+
+    def ask(self, question: str, detail: str, choices: tuple[str, ...]) -> Future[str]:
+        """Ask the user; the future's result is one of the choices. Cancelled: taken back."""
+        self._count += 1
+        answer: Future[str] = get_running_loop().create_future()
+        self._answers[self._count] = answer
+        self._status.asks.append(Ask(self._count, question, detail, choices))
+        answer.add_done_callback(partial(self._gone, self._count))
+        self._changed()
+        return answer
+
+    def answer(self, ask_id: int, choice: str) -> None:
+        """The user answered; an answer that is not among the choices is the refusal."""
+        answer = self._answers.get(ask_id)
+        ask = next((a for a in self._status.asks if a.id == ask_id), None)
+        if answer is None or ask is None or answer.done():
+            return
+        answer.set_result(choice if choice in ask.choices else ask.choices[-1])
+        self._retract(ask_id)
+
+    def _gone(self, ask_id: int, answer: Future[str]) -> None:
+        self._retract(ask_id)
+
+    def _retract(self, ask_id: int) -> None:
+        if self._answers.pop(ask_id, None) is not None:
+            self._status.asks = [ask for ask in self._status.asks if ask.id != ask_id]
+            self._changed()
+
+
+T = TypeVar("T")
+SLICE_S = 0.004
+REST_S = 0.002
+"""Long work goes on for so long, then rests for so long, as a key takes several turns of the event
+loop until it is painted."""
+MOST_S = 0.05
+"""A key that changes nothing on the screen holds nothing up for longer."""
+_STOPPING = ("escape", "ctrl+c", "enter")
+"""These may stop the answer: what has come till then lands before, so that nothing is lost."""
+
+
+class InputFirst:
+    """Whether a key is on its way to the screen; the front end says so, work in slices asks."""
+
+    def __init__(self) -> None:
+        self.untaken = False
+        """No widget has taken it yet: frames wait."""
+        self.unshown = False
+        """It is not painted yet: all that is done in slices waits."""
+        self.full: set[object] = set()
+        """Those who hold enough of what was read."""
+        self._shown = asyncio.Event()
+        self._until: asyncio.TimerHandle | None = None
+
+    def holds_reading(self) -> bool:
+        """Whether what streams is better left where it is."""
+        return self.untaken or self.unshown or bool(self.full)
+
+    def came(self, key: str, loop: asyncio.AbstractEventLoop) -> None:
+        """A key was read."""
+        self.untaken = True
+        self.unshown |= key not in _STOPPING
+        self._shown.clear()
+        if self._until is None:
+            self._until = loop.call_later(MOST_S, self._over)
+
+    def taken(self) -> None:
+        """A widget, or a binding, did what it means."""
+        self.untaken = False
+
+    def shown(self) -> None:
+        """What had the focus was painted; a key that was not taken by then is not on it."""
+        if not self.untaken:
+            self._over()
+
+    def _over(self) -> None:
+        """It is shown, or takes too long."""
+        self.untaken = self.unshown = False
+        self._shown.set()
+        if self._until is not None:
+            self._until.cancel()
+            self._until = None
+
+    async def do(self, work: Work[T], now: Callable[[], float]) -> T:
+        """Work in slices between which keys are taken; ``now`` gives seconds."""
+        until = now() + SLICE_S
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                found: T = end.value
+                return found
+            if now() > until:
+                await asyncio.sleep(REST_S)
+                await self.pass_by()
+                until = now() + SLICE_S
+
+    async def pass_by(self) -> None:
+        """Return when a key that is on its way is painted, after `MOST_S` at the latest."""
+        if self.unshown:
+            await self._shown.wait()
+
 
 Place = tuple[str, int, int]
 """Path, line and column, 0-based."""
@@ -25,7 +144,7 @@ def _nothing() -> None:
     """Before a front end is there, nobody is woken."""
 
 
-class Board:
+class SessionState:
     """The engine's side of the notice board."""
 
     def __init__(self, workspace: Workspace) -> None:

@@ -2,33 +2,75 @@
 
 A response may be followed by one that nobody asked for: the successor of a steered one, which
 the server owes after the terminal event (PROTOCOL.md section 7). Until it begins, or the text
-comes back, nothing is sent.
+comes back, nothing is sent. A steering text is in one place at a time: with the server
+(`Status.steering`), in the backlog, or said; only the successor's beginning proves that it was
+used.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from tui.core.turn import Block, BlockKind
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import ACCEPTED_S, GRACE_S
-from tui.engine.countdown import Countdown
-from tui.engine.errand import CUTS, GO_ON, Errand, Outcome
-from tui.engine.items import call_text, message_text
-from tui.engine.kit import Kit
-from tui.engine.lines import Line
-from tui.engine.notices import Trouble
+from tui.core.wire.events import SteerNews
+from tui.engine.connections import EndpointConnection
+from tui.engine.notices import SteerFate, Trouble
 from tui.engine.pacer import LONG_CHARS, Held, Pacer
-from tui.engine.record import SOFTLY, Record
+from tui.engine.ports import Wire
 from tui.engine.recovery import MAX_TRIES, Remedy, Tries, led
-from tui.engine.reply import MOST_CHARS, Reply
-from tui.engine.requests import Request
-from tui.engine.stand_ins import Served
-from tui.engine.steering import Steering
-from tui.engine.tool_bench import ToolBench
+from tui.engine.requests import Outcome, Request, TurnRequest
+from tui.engine.response import MOST_CHARS, Reply
+from tui.engine.response_items import call_text, message_text
+from tui.engine.results import SOFTLY, CallRunner, Record, Served
+from tui.engine.services import Services
+from tui.engine.session_state import SessionState
 from tui.errors import DuettoError, EndpointError
+
+GO_ON = "say “go on” to let it continue"
+CUTS = {
+    "max_output_tokens": "it reached the model's output limit",
+    "content_filter": "the server's content filter cut it",
+    "interrupted": "the server interrupted it",
+    "steered": "the server cut it for another instruction",
+}
+"""Why an answer is incomplete -> that in words."""
+
+
+class Countdown:
+    """One wait at a time; to cancel the waiting task ends it."""
+
+    def __init__(self, state: SessionState, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._state = state
+        self._sleep = sleep
+
+    async def wait(self, wait_s: float, *, shown: bool) -> None:
+        """Wait so many seconds; `Status.retry_s` says once a second how many are left."""
+        left_s = wait_s
+        try:
+            while left_s > 0:
+                if shown:
+                    self._show(left_s)
+                step_s = left_s % 1.0 or 1.0
+                await self._sleep(step_s)
+                left_s = max(left_s - step_s, 0.0)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """Nothing is waited for any more."""
+        if self._state.status.retry_s is not None:
+            self._show(None)
+
+    def _show(self, left_s: float | None) -> None:
+        self._state.status.retry_s = left_s
+        self._state.restated()
+
 
 STOP_LIMIT_S = 2 * (GRACE_S + ACCEPTED_S) + 1.0
 """The wire frees the lane by itself, in `ACCEPTED_S` after an answer, and once more where a
@@ -36,13 +78,17 @@ successor was owed; if it does not, the socket is dropped after this."""
 NOT_RUN = "not run: the turn was interrupted"
 
 
-class Exchange:
+class Turn:
     """Drives one turn; ``on_end`` is called exactly once."""
 
     def __init__(
-        self, kit: Kit, errand: Errand, line: Line, on_end: Callable[[Outcome], None]
+        self,
+        services: Services,
+        request: TurnRequest,
+        connection: EndpointConnection,
+        on_end: Callable[[Outcome], None],
     ) -> None:
-        self.errand, self.wire = errand, line.wire
+        self.request, self.wire = request, connection.wire
         self.sent = False
         """True once a request holds the prompt."""
         self.stopped = False
@@ -51,8 +97,8 @@ class Exchange:
         """The model took up the prompt, if only in part: it is not to be sent again as it is."""
         self.unanswered = False
         """It ended, and nobody said anything to the prompt."""
-        self.steering = Steering(kit, errand.number)
-        self._kit, self._line, self._on_end = kit, line, on_end
+        self.steering = SteeringTexts(services, request.number)
+        self._services, self._connection, self._on_end = services, connection, on_end
         self._reply: Reply | None = None
         """The response in flight."""
         self._head: Request = {}
@@ -65,14 +111,14 @@ class Exchange:
         self._ended, self._rounds = False, 0
         self._resuming = False
         """The last response broke: ask again whether or not it left calls."""
-        self._tries = Tries(kit.ports.jitter)
-        self._bench = ToolBench(kit, self._advance)
-        self._record = Record(kit, errand, self._bench)
-        self._served = Served(kit.board, errand.spec.endpoint)
-        self.pacer = Pacer(kit, line.wire, errand.throttle, self.event)
+        self._tries = Tries(services.ports.jitter)
+        self._runner = CallRunner(services, self._advance)
+        self._record = Record(services, request, self._runner)
+        self._served = Served(services.state, request.spec.endpoint)
+        self.pacer = Pacer(services, connection.wire, request.throttle, self.event)
         """What comes over the wire goes through it, to `event` and `lost`."""
         self.pacer.on_held = self._holding
-        self._countdown = Countdown(kit.board, kit.ports.sleep)
+        self._countdown = Countdown(services.state, services.ports.sleep)
         self._task: asyncio.Task[None] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._handlers: dict[type, Callable[..., None]] = {
@@ -90,10 +136,12 @@ class Exchange:
 
         The first one goes through `Wire.open`, which renews a socket that is too old.
         """
-        if not (self.sent and self.wire.state == "open" and self._kit.desk.ready):
-            self._task = self._kit.supervisor.start(self._dial(), "the request", self._broken)
-        elif self._kit.requests.is_long:
-            self._task = self._kit.supervisor.start(self._prepare(), "the request", self._broken)
+        if not (self.sent and self.wire.state == "open" and self._services.open_files.ready):
+            self._task = self._services.supervisor.start(self._dial(), "the request", self._broken)
+        elif self._services.requests.is_long:
+            self._task = self._services.supervisor.start(
+                self._prepare(), "the request", self._broken
+            )
         else:
             self._create()
 
@@ -133,7 +181,7 @@ class Exchange:
 
     def lost(self, why: str) -> None:
         """The socket is gone: what was finished stays, and all is said again."""
-        self._kit.requests.history.break_chain()
+        self._services.requests.history.break_chain()
         self.steering.give_back()
         reply, owed, self._owed = self._reply, self._owed, False
         if reply is None:
@@ -152,9 +200,9 @@ class Exchange:
     def steer(self, text: str) -> None:
         """The user adds something to what runs."""
         if self._reply is None and not self._owed:
-            self._kit.backlog.add(text, "steer")
+            self._services.backlog.add(text, "steer")
         else:
-            self.steering.steer(self.wire, self.errand.spec.model, text)
+            self.steering.steer(self.wire, self.request.spec.model, text)
 
     def frame(self) -> None:
         """Once a frame: what need not be done for every delta."""
@@ -172,12 +220,12 @@ class Exchange:
         """After `freeze`: tell the wire, end what runs."""
         if self._ended:
             return
-        self._bench.stop()
+        self._runner.stop()
         self._countdown.end()
         if self._task is not None:
             self._task.cancel()
         if self.pacer.end is not None:
-            self.event(self.pacer.end, self._kit.ports.clock.now())
+            self.event(self.pacer.end, self._services.ports.clock.now())
         if self._reply is None and not self._owed:
             self._end("interrupted")
             return
@@ -189,16 +237,16 @@ class Exchange:
     async def _dial(self) -> None:
         """Open the socket, list the files, send at once what is known then."""
         try:
-            await self._line.prewarm.over()
+            await self._connection.prewarm.over()
             await self.wire.open()
-            await self._kit.desk.prepare()
+            await self._services.open_files.prepare()
         except DuettoError as error:
             self._task = None
             known = error if isinstance(error, EndpointError) else EndpointError(str(error))
-            self._served.paused(known.retry_after_s, self._kit.ports.clock.now())
-            self._again(self._tries.unreachable(known, reached=self._line.reached))
+            self._served.paused(known.retry_after_s, self._services.ports.clock.now())
+            self._again(self._tries.unreachable(known, reached=self._connection.reached))
             return
-        if self._kit.requests.is_long:
+        if self._services.requests.is_long:
             await self._gather()
         self._task = None
         self._create()
@@ -214,33 +262,33 @@ class Exchange:
 
     async def _gather(self) -> None:
         """What the request says of very many hunks."""
-        kit = self._kit
-        await kit.board.input_first.do(kit.requests.prepare(), kit.ports.clock.now)
+        services = self._services
+        await services.state.input_first.do(services.requests.prepare(), services.ports.clock.now)
 
     def _create(self) -> None:
-        kit, errand = self._kit, self.errand
-        head = self._head = kit.requests.head(errand.spec, errand.effort, errand.tier)
-        if not kit.requests.continues(errand.spec, head):
+        services, request = self._services, self.request
+        head = self._head = services.requests.head(request.spec, request.effort, request.tier)
+        if not services.requests.continues(request.spec, head):
             self.steering.give_back()
-        texts = kit.backlog.take("steer")
+        texts = services.backlog.take("steer")
         fresh, self.sent, self._resuming = not self.sent, True, False
         if fresh:
-            request = kit.requests.prompt([errand.text, *texts], errand.spec, head)
+            body = services.requests.prompt([request.text, *texts], request.spec, head)
         else:
-            request = kit.requests.go_on(errand.spec, head, texts)
+            body = services.requests.go_on(request.spec, head, texts)
         self.steering.say(texts)
-        self._line.prewarm.used()
-        kit.board.meter.start(kit.ports.clock.now(), errand.spec.model, fresh=fresh)
-        kit.board.metered()
+        self._connection.prewarm.used()
+        services.state.meter.start(services.ports.clock.now(), request.spec.model, fresh=fresh)
+        services.state.metered()
         self._open()
         try:
-            self.wire.create(request)
+            self.wire.create(body)
         except DuettoError as error:
             self.lost(str(error))
 
     def _open(self) -> Reply:
         """A response is to come."""
-        reply = self._record.reply(self.errand.role)
+        reply = self._record.reply(self.request.role)
         if self.stopped:
             reply.close(cut=True)
         self._reply, self._owed, self._cut = reply, False, ""
@@ -258,7 +306,7 @@ class Exchange:
         if reply is None:
             if not (self._owed or self.wire.busy):
                 return
-            self._kit.board.meter.start(now, self.errand.spec.model, fresh=False)
+            self._services.state.meter.start(now, self.request.spec.model, fresh=False)
             reply = self._open()
         reply.response_id = event.response_id
         self.pacer.begun()
@@ -282,7 +330,7 @@ class Exchange:
             return
         softly = event.reason in SOFTLY
         self._record.ended(reply, event.response, chainable=softly, cut=True)
-        if not self.stopped and not (event.reason == "steered" and self._bench.unanswered):
+        if not self.stopped and not (event.reason == "steered" and self._runner.unanswered):
             self.heard = True
             self._cut = event.reason or "the server did not say why"
         self._rest()
@@ -294,14 +342,14 @@ class Exchange:
             return
         broken = reply.unfinished
         self._record.gather(reply, cut=True, broke=not self.stopped)
-        self._kit.requests.history.break_chain()
+        self._services.requests.history.break_chain()
         self.steering.give_back()
         if self.stopped:
             self._end("interrupted")
         else:
             self._served.refused(event, now)
-            learnt = not reply.started and self._kit.requests.learns(
-                self.errand.spec, self._head, event
+            learnt = not reply.started and self._services.requests.learns(
+                self.request.spec, self._head, event
             )
             remedy = self._tries.field_refused() if learnt else None
             self._again(remedy or self._tries.failed(event), broken=broken)
@@ -322,7 +370,7 @@ class Exchange:
             return reply
         # The server said more than the user has seen: nothing is continued from there.
         self._record.gather(reply, cut=True)
-        self._kit.requests.history.break_chain()
+        self._services.requests.history.break_chain()
         self.steering.give_back()
         self._rest()
         return None
@@ -331,7 +379,7 @@ class Exchange:
         """More came than is kept: the socket goes, for the server has no end."""
         self._reply = None
         self._record.gather(reply, cut=True)
-        self._kit.requests.history.break_chain()
+        self._services.requests.history.break_chain()
         what, most = "The answer was stopped", f"it is longer than {MOST_CHARS >> 20} MB"
         self._fail(Trouble(what, most, "begin a new conversation with /clear", severity="warning"))
         self.wire.drop()
@@ -341,7 +389,7 @@ class Exchange:
 
         Where calls wait for answers none is: the texts go with the request that answers them.
         """
-        undecided = self.steering.undecided and not (self.stopped or self._bench.unanswered)
+        undecided = self.steering.undecided and not (self.stopped or self._runner.unanswered)
         self._owed = undecided or self.wire.busy
         self._advance()
 
@@ -353,19 +401,19 @@ class Exchange:
             self._end("interrupted")
             return
         if self._cut:
-            self._resuming = self._cut == "steered" and self._kit.backlog.holds("steer")
+            self._resuming = self._cut == "steered" and self._services.backlog.holds("steer")
             if not self._resuming:
                 why = CUTS.get(self._cut, self._cut)
                 self._fail(Trouble("The answer is incomplete", why, GO_ON, severity="warning"))
                 return
-        if self._bench.waiting:
+        if self._runner.waiting:
             return
-        answered = self._bench.answer(self._kit.requests.history)
+        answered = self._runner.answer(self._services.requests.history)
         if not answered and not self._resuming:
             self._end("completed")
             return
         self._rounds += not self._resuming
-        if self._rounds >= self.errand.round_limit:
+        if self._rounds >= self.request.round_limit:
             why = f"the model made {self._rounds} rounds of calls"
             self._fail(Trouble("The turn was stopped", why, GO_ON, severity="warning"))
         else:
@@ -379,7 +427,7 @@ class Exchange:
                 self._fail(self._tries.last(remedy).trouble())
                 return
             self._tries.detour(remedy)
-            self._kit.board.note(self.errand.number, led(remedy.why, "going on over HTTP"))
+            self._services.state.note(self.request.number, led(remedy.why, "going on over HTTP"))
             remedy = Remedy("redial", silent=True, free=True)
         self._resuming = True
         self._record.broke()
@@ -388,10 +436,10 @@ class Exchange:
         shown = not remedy.silent
         if shown or (broken and not remedy.free):
             again = f"trying again{_in_words(remedy.wait_s)} ({self._tries.count} of {MAX_TRIES})"
-            self._kit.board.note(self.errand.number, led(remedy.why, again))
+            self._services.state.note(self.request.number, led(remedy.why, again))
         if remedy.wait_s:
             pause = self._pause(remedy.wait_s, shown=shown)
-            self._task = self._kit.supervisor.start(pause, "the retry", self._broken)
+            self._task = self._services.supervisor.start(pause, "the retry", self._broken)
         else:
             self._advance()
 
@@ -402,11 +450,11 @@ class Exchange:
 
     def _fail(self, trouble: Trouble) -> None:
         """The turn cannot go on."""
-        self._kit.board.trouble(replace(trouble, noted=True))
+        self._services.state.trouble(replace(trouble, noted=True))
         words = ": ".join(filter(None, (trouble.what, trouble.why)))
         words = "\n".join(filter(None, (words, trouble.next_step)))
         failed = trouble.severity == "error"
-        self._kit.board.note(self.errand.number, words, "failed" if failed else "cut")
+        self._services.state.note(self.request.number, words, "failed" if failed else "cut")
         self._end("failed")
 
     def _broken(self) -> None:
@@ -426,8 +474,8 @@ class Exchange:
             self._deadline.cancel()
         self._countdown.end()
         self.steering.give_back()
-        self._bench.stop()
-        self._bench.answer(self._kit.requests.history, NOT_RUN)
+        self._runner.stop()
+        self._runner.answer(self._services.requests.history, NOT_RUN)
         if self.sent:
             self._record.close(outcome)
             silence = self._resuming and not self._record.chars
@@ -437,3 +485,81 @@ class Exchange:
 
 def _in_words(wait_s: float) -> str:
     return f" in {wait_s:.0f} s" if wait_s >= 1.5 else ""
+
+
+@dataclass(slots=True)
+class _HeldText:
+    text: str
+    fate: SteerFate = "sent"
+
+
+class SteeringTexts:
+    """What the user added to one turn while it ran."""
+
+    def __init__(self, services: Services, turn: int) -> None:
+        self.said = 0
+        """Texts that became messages of the conversation."""
+        self._services = services
+        self._turn = turn
+        self._texts: dict[int, _HeldText] = {}
+        """By the wire's number: those that the server has."""
+
+    @property
+    def undecided(self) -> bool:
+        """The server has a text that is neither used, returned, nor waiting for tool outputs."""
+        return any(text.fate != "pending" for text in self._texts.values())
+
+    def steer(self, wire: Wire, model: str, text: str) -> None:
+        """Hand a text to the response in flight; in the backlog it waits for a way to go."""
+        number = wire.steer(text)
+        if number is not None:
+            self._texts[number] = _HeldText(text)
+            self._show()
+        elif wire.abilities(model).steer is False:
+            self._services.backlog.add(text)
+        else:
+            self._services.backlog.add(text, "steer")
+
+    def news(self, news: SteerNews) -> None:
+        """Something became of a text; of one that was taken back it is no news any more.
+
+        Numbers begin anew on every socket, so the text has to fit, too.
+        """
+        known = self._texts.get(news.number)
+        if known is None or known.text != news.text:
+            return
+        if news.fate == "accepted" or news.fate == "pending":
+            known.fate = news.fate
+        else:
+            del self._texts[news.number]
+            if news.fate == "used":
+                self._services.requests.history.prompt(known.text)
+                self.say([known.text])
+            else:
+                self._services.backlog.add(known.text, "steer")
+        self._show()
+
+    def say(self, texts: list[str]) -> None:
+        """These are part of the conversation now: show them."""
+        for text in texts:
+            self._services.state.add(Block(BlockKind.USER, self._turn, state="done"), text)
+        self.said += len(texts)
+
+    def give_back(self) -> None:
+        """Take back what the server still has: it waits in the backlog, first of all.
+
+        A server that keeps a text for the answers to its calls would add it to whatever
+        continues from there, so nothing does.
+        """
+        texts, self._texts = self._texts, {}
+        for text in texts.values():
+            self._services.backlog.add(text.text, "steer")
+        if texts:
+            self._services.requests.history.break_chain()
+            self._show()
+
+    def _show(self) -> None:
+        status = self._services.state.status
+        status.steering = [text.text for text in self._texts.values()]
+        status.steering_fates = [text.fate for text in self._texts.values()]
+        self._services.state.restated()

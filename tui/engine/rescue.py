@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from tui.core.edits.workspace import Workspace
-from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, typed_text
-from tui.engine.kit import Kit
+from tui.core.unsaved import TypedText, Unsaved, UnsavedFile, all_of, bring_back, typed_text
+from tui.engine import intents
+from tui.engine.intents import Intent
 from tui.engine.notices import Trouble
-from tui.errors import DuettoError, FileRefused
+from tui.engine.ports import Rescue
+from tui.engine.services import Services
+from tui.errors import DuettoError, EditRefused, FileRefused
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +67,7 @@ class _Moment:
 class Keeping:
     """Writes what would be lost, soon after it changed."""
 
-    def __init__(self, kit: Kit, queued: Callable[[], list[str]]) -> None:
+    def __init__(self, services: Services, queued: Callable[[], list[str]]) -> None:
         """``queued`` gives the prompts that wait."""
         self.draft: Callable[[], str] = str
         """Gives what stands in the prompt box; the screen sets it."""
@@ -71,10 +75,10 @@ class Keeping:
         """Whether a decision on very many hunks is being made; the session sets it."""
         self.threads: tuple[Executor, Executor] | None = None
         """They jot down, and bring to the disk; searches and listings may fill asyncio's."""
-        self._ports = kit.ports
-        self._board = kit.board
-        self._workspace: Workspace = kit.board.workspace
-        self._supervisor = kit.supervisor
+        self._ports = services.ports
+        self._state = services.state
+        self._workspace: Workspace = services.state.workspace
+        self._supervisor = services.supervisor
         self._queued = queued
         self._changed = False
         """Something may have changed that is not kept."""
@@ -151,7 +155,7 @@ class Keeping:
             why = str(error)
         if why and not self._told:
             what, step = "What you type is not kept against a crash", "save the files"
-            self._board.trouble(Trouble(what, why, step, severity="warning"))
+            self._state.trouble(Trouble(what, why, step, severity="warning"))
         self._told = bool(why)
         if why and self._again is None:
             self._again = self._supervisor.start(self._try_again(), "keeping what is typed")
@@ -243,3 +247,106 @@ def file_of(text: Text) -> UnsavedFile | None:
         return text.file()
     except (*_BROKEN, DuettoError):
         return text.whole()
+
+
+def unsaved_of(workspace: Workspace, draft: str, prompts: Sequence[str]) -> Unsaved:
+    """All that would be lost if duetto ended now."""
+    files = [
+        file
+        for path in sorted(workspace.buffers)
+        if workspace.is_dirty(path) and (file := file_of(text_of(workspace, path))) is not None
+    ]
+    return Unsaved(tuple(files), draft, tuple(prompts))
+
+
+class Rescuing:
+    """Says what was kept for this workspace; restores or dismisses it when the user says so."""
+
+    def __init__(self, services: Services, keep: Callable[[str], None]) -> None:
+        """``keep`` writes what was brought back, and the prompts that it is given."""
+        self._keep = keep
+        self._state = services.state
+        self._open_files = services.open_files
+        self._kept: list[Unsaved] = []
+
+    async def look(self, rescue: Rescue) -> None:
+        """Tell at the start what is there."""
+        self._kept = await asyncio.to_thread(rescue.kept)
+        self._announce()
+
+    def handle(self, intent: Intent, rescue: Rescue | None) -> bool:
+        """Do it, if it is about what was kept."""
+        match intent:
+            case intents.Restore():
+                self._act(rescue, restore=True)
+            case intents.Dismiss():
+                self._act(rescue, restore=False)
+            case _:
+                return False
+        return True
+
+    def _act(self, rescue: Rescue | None, *, restore: bool) -> None:
+        if rescue is None or not self._kept:
+            self._state.trouble(
+                Trouble("Nothing was rescued for this workspace", severity="information")
+            )
+            return
+        unsaved = self._kept[0]
+        if unsaved.folder not in {other.folder for other in rescue.kept()}:
+            del self._kept[0]
+            what, step = f"{unsaved.words}: not there any more", "another duetto may have taken it"
+            self._state.trouble(Trouble(what, "", step, severity="warning"))
+            self._announce()
+            return
+        if restore and (refused := self._restore(unsaved)):
+            why = "\n".join(refused)
+            self._state.trouble(
+                Trouble("Not all was brought back", why, f"it is all in {unsaved.folder}")
+            )
+            if self._kept[1:]:  # it is not in the way of the others
+                self._kept.append(self._kept.pop(0))
+                self._announce()
+            return
+        try:
+            if restore:
+                self._keep(unsaved.prompts)  # there is always one copy of it on the disk
+            rescue.dismiss(unsaved.folder)
+        except FileRefused as error:
+            self._state.trouble(Trouble("The rescued text is still kept", str(error)))
+            return
+        del self._kept[0]
+        done = "brought back, not saved yet" if restore else "removed"
+        self._state.note(0, f"{unsaved.words}: {done}")
+        self._announce()
+
+    def _restore(self, unsaved: Unsaved) -> list[str]:
+        """Into the buffers and the prompt box; returns what was refused, and why."""
+        refused, state = [], self._state
+        for file in unsaved.files:
+            try:
+                fits = bring_back(state.workspace.ledger, file)
+            except EditRefused as error:
+                refused.append(str(error))
+                continue
+            self._open_files.open(file.path, None, 0)
+            state.touched(file.path)
+            if not fits:
+                why = "it changed since; your text stands there instead"
+                step = "undo takes that back"
+                state.trouble(Trouble(f"Look through {file.path}", why, step, severity="warning"))
+        state.hunks_changed()
+        if unsaved.prompts:
+            state.status.unsent = unsaved.prompts
+        state.retabbed()
+        return refused
+
+    def _announce(self) -> None:
+        if not self._kept:
+            return
+        unsaved = self._kept[0]
+        self._state.note(
+            0,
+            f"duetto was ended before this was saved: {unsaved.words}\n"
+            f"It is kept in {unsaved.folder}\n"
+            "/rescue brings it back, /rescue forget removes it",
+        )

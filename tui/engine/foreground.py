@@ -8,41 +8,41 @@ from functools import partial
 from tui.core.turn import Block, BlockKind
 from tui.core.wire.events import Event
 from tui.engine import intents
-from tui.engine.errand import Errand, Outcome
-from tui.engine.exchange import Exchange
+from tui.engine.connections import Connections, EndpointConnection
 from tui.engine.intents import Intent, Role
-from tui.engine.kit import Kit
-from tui.engine.lines import Line, Lines
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.stand_ins import forget_served
+from tui.engine.requests import Outcome, TurnRequest
+from tui.engine.results import forget_served
+from tui.engine.services import Services
+from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
 
-class Pair:
+class Foreground:
     """One conversation with a fast and a deep model, one turn at a time."""
 
     def __init__(
         self,
-        kit: Kit,
+        services: Services,
         roles: Mapping[Role, RoleSpec],
         *,
         round_limit: int,
         suggest: Callable[[], str] | None = None,
     ) -> None:
-        self._kit = kit
+        self._services = services
         self._suggested = suggest
         self._asked: set[str] = set()
         self._told: set[str] = set()
         """What was said of outdated models."""
         self._roles = dict(roles)
-        self._status = kit.board.status
+        self._status = services.state.status
         self._round_limit = round_limit
-        self._backlog = kit.backlog
-        self._lines = Lines(kit, self._event, self._closed)
-        self._exchange: Exchange | None = None
-        self._turn = 0
+        self._backlog = services.backlog
+        self._connections = Connections(services, self._event, self._closed)
+        self._turn: Turn | None = None
+        self._number = 0
         self._handover = ""
         """The instruction that the other role gets when the lane is free."""
         self._forgetting = False
@@ -51,9 +51,9 @@ class Pair:
         """From the last Esc until the buffers stood still."""
         if self._status.role not in self._roles:
             self._status.role = next(iter(self._roles))
-        self._lines.describe(self._roles[self._status.role])
+        self._connections.describe(self._roles[self._status.role])
         self._suggest()
-        kit.board.before_drain.append(self._frame)
+        services.state.before_drain.append(self._frame)
 
     def handle(self, intent: Intent) -> bool:
         """Do it, if it is about the conversation."""
@@ -81,8 +81,8 @@ class Pair:
             case intents.Switch(role):
                 self._switch(role)
             case intents.SetEffort() | intents.SetTier() | intents.Throttle():
-                _adjust(self._status, intent, self._exchange)
-                self._kit.board.restated()
+                _adjust(self._status, intent, self._turn)
+                self._services.state.restated()
             case intents.NewConversation():
                 self._forget()
             case _:
@@ -93,7 +93,7 @@ class Pair:
         """Send this now; what streams is interrupted first."""
         if not text.strip():
             return
-        if self._exchange is None:
+        if self._turn is None:
             self._begin(text)
             return
         self._backlog.add(text, "redirect")
@@ -103,64 +103,66 @@ class Pair:
     @property
     def unsent(self) -> list[str]:
         """What waits for the wire, what the server has and no answer has used, and the queue."""
-        exchange = self._exchange
-        waiting = [] if exchange is None or exchange.sent else [exchange.errand.text]
+        turn = self._turn
+        waiting = [] if turn is None or turn.sent else [turn.request.text]
         return [*waiting, *self._status.steering, *self._status.queued]
 
     @property
     def can_steer(self) -> bool:
         """Alt+Enter adds to what runs; else it queues."""
-        exchange = self._exchange
-        if exchange is None or exchange.stopped:
+        turn = self._turn
+        if turn is None or turn.stopped:
             return False
-        spec = exchange.errand.spec
-        able = exchange.wire.abilities(spec.model).steer
+        spec = turn.request.spec
+        able = turn.wire.abilities(spec.model).steer
         return (spec.steers if able is None else able) is not False
 
     def abilities(self) -> Abilities:
         """What is known of the model that answers now and its endpoint."""
         spec = self._roles[self._status.role]
-        return self._lines.line(spec.endpoint).wire.abilities(spec.model)
+        return self._connections.to(spec.endpoint).wire.abilities(spec.model)
 
     async def dial(self) -> None:
         """Connect ahead of the first prompt; a failure is told when it matters."""
         spec = self._roles[self._status.role]
-        await self._kit.desk.prepare()
+        await self._services.open_files.prepare()
         try:
-            await self._lines.line(spec.endpoint).wire.open()
+            await self._connections.to(spec.endpoint).wire.open()
         except DuettoError as error:
-            self._kit.board.trouble(not_reached(error))
+            self._services.state.trouble(not_reached(error))
 
     async def close(self) -> None:
         """Drop what streams, close the sockets."""
         self._handover, self._forgetting = "", False
         self._backlog.calm()
-        if self._exchange is not None:
-            self._exchange.freeze()
-            self._exchange.stop()
-        await self._lines.close()
+        if self._turn is not None:
+            self._turn.freeze()
+            self._turn.stop()
+        await self._connections.close()
 
     def _queue(self, text: str) -> None:
         if not text.strip():
             return
         self._backlog.add(text)
-        if self._exchange is None:
+        if self._turn is None:
             self._next()
 
     def _steer(self, text: str) -> None:
-        exchange = self._exchange
-        if exchange is None or not self.can_steer:
+        turn = self._turn
+        if turn is None or not self.can_steer:
             self._queue(text)
         elif text.strip():
-            exchange.steer(text)
+            turn.steer(text)
 
     def _prewarm(self) -> None:
         """The user begins to type: have the endpoint ready when a prompt comes."""
         status = self._status
-        if self._exchange is None:
+        if self._turn is None:
             spec = self._roles[status.role]
-            line = self._lines.line(spec.endpoint)
-            line.prewarm.begin(spec, status.efforts.get(spec.role), status.tiers.get(spec.role, ""))
+            connection = self._connections.to(spec.endpoint)
+            connection.prewarm.begin(
+                spec, status.efforts.get(spec.role), status.tiers.get(spec.role, "")
+            )
 
     def _let_go(self) -> None:
         """What waited for a message that was edited goes now, unless the last turn went wrong."""
@@ -174,27 +176,27 @@ class Pair:
 
     def _interrupt(self) -> None:
         """Freeze at this character, then tell the wire; synchronous from end to end."""
-        exchange = self._exchange
-        if exchange is None or exchange.stopped:
+        turn = self._turn
+        if turn is None or turn.stopped:
             return
-        board, clock = self._kit.board, self._kit.ports.clock
+        state, clock = self._services.state, self._services.ports.clock
         start_s = clock.now()
-        exchange.freeze()
-        self._kit.ports.stamp("frozen", MAIN_LANE)
+        turn.freeze()
+        self._services.ports.stamp("frozen", MAIN_LANE)
         now = clock.now()
-        board.meter.stop(now)
+        state.meter.stop(now)
         self._stop_ms = (now - start_s) * 1000
         self._status.stopping = True
         self._status.stopped = self._stop_words()
-        self._stop_note = board.add(
-            Block(BlockKind.NOTE, exchange.errand.number), self._status.stopped
+        self._stop_note = state.add(
+            Block(BlockKind.NOTE, turn.request.number), self._status.stopped
         )
-        board.metered()
-        board.restated()
-        exchange.stop()
+        state.metered()
+        state.restated()
+        turn.stop()
 
     def _stop_words(self) -> str:
-        view = self._kit.board.meter.view(self._kit.ports.clock.now())
+        view = self._services.state.meter.view(self._services.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
         return f"stopped after {about}{view.tokens:,} tokens, {max(self._stop_ms, 0.1):.1f} ms"
 
@@ -203,58 +205,58 @@ class Pair:
         note, self._stop_note = self._stop_note, None
         if note is not None:
             note.say(self._stop_words())
-            self._kit.board.close(note, "cut")
+            self._services.state.close(note, "cut")
 
     def _switch(self, role: Role) -> None:
         if role not in self._roles:
             step = f"start with --{role} MODEL, or set [models.{role}] in config.toml"
-            self._kit.board.trouble(Trouble(f"No {role} model is set up", "", step))
+            self._services.state.trouble(Trouble(f"No {role} model is set up", "", step))
             return
         if role == self._status.role:
             return
         self._status.role = role
         forget_served(self._status)
-        self._lines.describe(self._roles[role])
-        self._kit.board.note(self._turn, f"switched to {role}: {self._roles[role].model}")
-        exchange = self._exchange
-        if exchange is not None and not exchange.stopped:
-            self._handover = exchange.errand.text
+        self._connections.describe(self._roles[role])
+        self._services.state.note(self._number, f"switched to {role}: {self._roles[role].model}")
+        turn = self._turn
+        if turn is not None and not turn.stopped:
+            self._handover = turn.request.text
             self._interrupt()
-        self._kit.board.restated()
+        self._services.state.restated()
 
     def _forget(self) -> None:
         """A new conversation: at once, or when the lane is free."""
         self._forgetting = True
         self._handover = ""
-        if self._exchange is not None:
+        if self._turn is not None:
             self._interrupt()
-            if self._exchange is not None:
+            if self._turn is not None:
                 return
         self._forgetting = False
-        self._kit.requests.forget()
-        self._kit.board.meter.forget()
+        self._services.requests.forget()
+        self._services.state.meter.forget()
         self._status.stopped = self._status.outcome = ""
-        self._kit.board.note(self._turn, "new conversation: the model forgets what was said")
-        self._kit.board.metered()
-        self._kit.board.restated()
+        self._services.state.note(self._number, "new conversation: the model forgets what was said")
+        self._services.state.metered()
+        self._services.state.restated()
 
     def _begin(self, text: str, *, repeated: bool = False) -> None:
         """Start a turn; ``repeated`` if the conversation shows its text already."""
-        board, status = self._kit.board, self._status
-        self._turn += 1
-        for due in board.before_turn:
-            due(self._turn)
+        state, status = self._services.state, self._status
+        self._number += 1
+        for due in state.before_turn:
+            due(self._number)
         spec = self._roles[status.role]
         if not repeated:
-            board.add(Block(BlockKind.USER, self._turn, state="done"), text)
+            state.add(Block(BlockKind.USER, self._number, state="done"), text)
         status.busy, status.stopping, status.stopped = True, False, ""
         status.outcome = status.unsent = ""
         self._asked.add(text.strip())
         self._suggest()
-        self._lines.describe(spec)
+        self._connections.describe(spec)
         self._tell_outdated(spec)
-        errand = Errand(
-            self._turn,
+        request = TurnRequest(
+            self._number,
             text,
             spec,
             status.efforts.get(spec.role),
@@ -262,34 +264,34 @@ class Pair:
             status.throttle,
             self._round_limit,
         )
-        board.meter.prompted(self._kit.ports.clock.now(), spec.model)
-        line = self._lines.line(spec.endpoint)
-        self._exchange = Exchange(self._kit, errand, line, self._ended)
-        board.restated()
-        self._exchange.start()
+        state.meter.prompted(self._services.ports.clock.now(), spec.model)
+        connection = self._connections.to(spec.endpoint)
+        self._turn = Turn(self._services, request, connection, self._ended)
+        state.restated()
+        self._turn.start()
 
     def _tell_outdated(self, spec: RoleSpec) -> None:
         """Once: a model that is gone may be refused, one that is legacy will be."""
         if spec.outdated and spec.outdated not in self._told:
             self._told.add(spec.outdated)
-            self._kit.board.trouble(Trouble(spec.outdated, severity="information"))
+            self._services.state.trouble(Trouble(spec.outdated, severity="information"))
 
     def _ended(self, outcome: Outcome) -> None:
         """The turn is over and the lane is free."""
-        exchange, self._exchange = self._exchange, None
-        status, board = self._status, self._kit.board
+        turn, self._turn = self._turn, None
+        status, state = self._status, self._services.state
         status.busy = status.stopping = False
         status.outcome = outcome
-        board.meter.stop(self._kit.ports.clock.now())
+        state.meter.stop(self._services.ports.clock.now())
         if outcome != "failed":
-            self._lines.rest()
+            self._connections.rest()
         if outcome == "interrupted":
             status.stopped = self._stop_words()
         self._settle_stop_note()
-        board.metered()
-        board.restated()
-        if exchange is not None:
-            self._keep_prompt(exchange)
+        state.metered()
+        state.restated()
+        if turn is not None:
+            self._keep_prompt(turn)
         if self._forgetting:
             self._forget()
         self._go_on(outcome)
@@ -309,26 +311,26 @@ class Pair:
         else:
             self._next()
 
-    def _keep_prompt(self, exchange: Exchange) -> None:
+    def _keep_prompt(self, turn: Turn) -> None:
         """A prompt that nobody answered is not lost: it goes back to the prompt box."""
-        history, text = self._kit.requests.history, exchange.errand.text
+        history, text = self._services.requests.history, turn.request.text
         if self._backlog.holds("redirect"):
-            if not exchange.sent:
+            if not turn.sent:
                 history.prompt(text)
             return
         if self._handover:
-            unanswered = history.withdraw(1 + exchange.steering.said) if exchange.sent else []
+            unanswered = history.withdraw(1 + turn.steering.said) if turn.sent else []
             before = [] if unanswered[:1] == [text] else [text]
             self._handover = "\n\n".join([*before, *unanswered])
             return
-        if exchange.unanswered:
-            withdrawn = history.withdraw(1 + exchange.steering.said)
+        if turn.unanswered:
+            withdrawn = history.withdraw(1 + turn.steering.said)
             if withdrawn:
-                self._kit.requests.cut = None
+                self._services.requests.cut = None
                 self._status.unsent = "\n\n".join(withdrawn)
-        if not exchange.sent:
+        if not turn.sent:
             self._status.unsent = text
-            self._kit.board.note(exchange.errand.number, "the model did not get this prompt")
+            self._services.state.note(turn.request.number, "the model did not get this prompt")
 
     def _suggest(self) -> None:
         """Offer the first exercise that was not begun yet."""
@@ -339,29 +341,29 @@ class Pair:
         if self._suggested is None or status.suggestion in self._asked:
             status.suggestion = fresh[0] if fresh else ""
 
-    def _event(self, line: Line, event: Event, now: float) -> None:
-        exchange = self._exchange
-        if exchange is not None and exchange.wire is line.wire:
-            exchange.pacer.take(event, now)
+    def _event(self, connection: EndpointConnection, event: Event, now: float) -> None:
+        turn = self._turn
+        if turn is not None and turn.wire is connection.wire:
+            turn.pacer.take(event, now)
 
-    def _closed(self, line: Line, why: str) -> None:
-        exchange = self._exchange
-        if exchange is not None and exchange.wire is line.wire:
-            exchange.pacer.after(partial(exchange.lost, why or "the connection was lost"))
+    def _closed(self, connection: EndpointConnection, why: str) -> None:
+        turn = self._turn
+        if turn is not None and turn.wire is connection.wire:
+            turn.pacer.after(partial(turn.lost, why or "the connection was lost"))
         else:
-            self._kit.requests.history.lost(line.endpoint)
+            self._services.requests.history.lost(connection.endpoint)
 
     def _frame(self) -> None:
         """Once a frame."""
-        if self._exchange is not None:
-            self._exchange.frame()
-        self._lines.look(self._roles[self._status.role])
+        if self._turn is not None:
+            self._turn.frame()
+        self._connections.look(self._roles[self._status.role])
 
 
 def _adjust(
     status: Status,
     intent: intents.SetEffort | intents.SetTier | intents.Throttle,
-    exchange: Exchange | None,
+    turn: Turn | None,
 ) -> None:
     """How the model is asked from now on; the throttle takes hold of what streams, too."""
     match intent:
@@ -371,5 +373,5 @@ def _adjust(
             status.tiers[status.role] = tier
         case intents.Throttle(tokens_s):
             status.throttle = tokens_s
-            if exchange is not None:
-                exchange.pacer.pace(tokens_s)
+            if turn is not None:
+                turn.pacer.pace(tokens_s)

@@ -1,0 +1,377 @@
+"""The open files, the list of all files, and which of them may be sent or written unasked."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from tui.core.context import OpenFile
+from tui.core.privacy import FOLDER_WIDE, is_ignore_file
+from tui.core.text.buffer import Buffer, Position
+from tui.engine.notices import Trouble
+from tui.engine.ports import Ports, WorkspaceFiles
+from tui.engine.session_state import SessionState
+from tui.errors import EditRefused
+
+NOT_KNOWN = "it is not known yet whether it is ignored"
+MOST_LOOKS = 3
+"""While files come and go all the time, what is not known is held for private."""
+
+
+class FileIndex:
+    """Which files there are, and which of them are private."""
+
+    def __init__(self, files: WorkspaceFiles, listed: Callable[[], None] = lambda: None) -> None:
+        """``listed`` is called when there is another list of all files."""
+        self._files = files
+        self._tell = listed
+        self._paths: list[str] = []
+        self._public: frozenset[str] = frozenset()
+        self._privacy: dict[str, tuple[str, bool]] = {}
+        """Path -> why it is private, and whether it had other names (hard links) then.
+
+        Of those that were looked up one by one.
+        """
+        self._origins: dict[str, str] = {}
+        """Path -> the one that its text was moved from: what was private there stays private."""
+        self._doubted: set[str] = set()
+        """Paths that changed since the list was made: they, and what lies below, may be links."""
+        self._changes = 1
+        """Counts what made the list old."""
+        self._listed = 0
+        """The `changes` of which the list knows."""
+        self._rules = 0
+        """Counts the changes after which nothing is known any more."""
+        self._looking = asyncio.Lock()
+
+    def ready(self, paths: Collection[str] = ()) -> bool:
+        """True if the list is up to date, and the privacy of these paths is known."""
+        known = all(map(self._is_known, self._with_origins(paths)))
+        return self._listed == self._changes and known
+
+    async def prepare(self, paths: Collection[str] = ()) -> None:
+        """Look now if need be, in a thread: a large workspace must not hold up the screen."""
+        for _ in range(MOST_LOOKS):
+            async with self._looking:
+                if self.ready(paths):
+                    return
+                await self._look(self._with_origins(paths))
+
+    def paths(self) -> list[str]:
+        """All files that are neither ignored nor secret, sorted; maybe a little old."""
+        held = {path for path in self._origins if self.privacy(path)}
+        return [path for path in self._paths if path not in held] if held else self._paths
+
+    def moved(self, path: str, target: str) -> None:
+        """A text goes to another name, or may soon: it is no less private there."""
+        self._origins[target] = self._origins.get(path, path)
+
+    def expire(self, path: str = "") -> None:
+        """A file came, went or changed: look again before the next request.
+
+        After a change of an ignore file, or of who knows what, every file is held for private.
+        """
+        self._changes += 1
+        if not path or is_ignore_file(path):
+            self._rules += 1
+            self._public, self._privacy = frozenset(), {}
+            return
+        self._doubted.add(path)
+        self._privacy = {
+            known: looked_up
+            for known, looked_up in self._privacy.items()
+            if known != path and not known.startswith(path + "/")
+        }
+
+    def privacy(self, path: str) -> str:
+        """Why a file is not sent to a model without asking; empty if it may be.
+
+        What was not looked up since it changed is private; so is a file that turned out, when it
+        was read, to have other names (hard links), until they are looked up.
+        """
+        if path in self._origins and (reason := self._own_privacy(self._origins[path])):
+            return reason
+        return self._own_privacy(path)
+
+    def _own_privacy(self, path: str) -> str:
+        if not self._is_known(path):
+            return NOT_KNOWN
+        return self._privacy[path][0] if path in self._privacy else ""
+
+    def _with_origins(self, paths: Collection[str]) -> list[str]:
+        return [*paths, *self._origins.values()]
+
+    def _is_known(self, path: str) -> bool:
+        linked = path in self._files.linked
+        if path in self._privacy:
+            return self._privacy[path][1] or not linked
+        return not linked and self._is_public(path)
+
+    def _is_public(self, path: str) -> bool:
+        """Listed, and nothing has changed there since."""
+        return path in self._public and self._doubted.isdisjoint(_above(path))
+
+    async def _look(self, paths: list[str]) -> None:
+        changes, rules = self._changes, self._rules
+        if self._listed != changes:
+            before, self._doubted = self._doubted, set()
+            listed = await asyncio.to_thread(self._files.listing)
+            if rules != self._rules:
+                self._doubted |= before
+                return
+            other = listed != self._paths
+            self._paths, self._public = listed, frozenset(listed)
+            self._privacy, self._listed = {}, changes
+            if other:
+                self._tell()
+        changes = self._changes
+        if unknown := [p for p in paths if p not in self._privacy or not self._is_known(p)]:
+            reasons = await asyncio.to_thread(self._reasons, unknown)
+            if self._changes == changes:
+                linked = self._files.linked
+                self._privacy |= {path: (why, path in linked) for path, why in reasons.items()}
+
+    def _reasons(self, paths: Collection[str]) -> dict[str, str]:
+        """In a thread: look these up; of those that are listed only the other names."""
+        listed = set(filter(self._is_public, paths))
+        rest = [path for path in paths if path not in listed]
+        reasons = self._files.privacy_of(rest) if rest else {}
+        return reasons | (self._files.links_of(listed) if listed else {})
+
+
+def _above(path: str) -> list[str]:
+    """A path and the folders that it lies in."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What is asked about, in words."""
+
+    question: str
+    """With the path at ``{}``."""
+    why: str
+    """With the reason at ``{}``."""
+    file: str
+    folder: str
+    always: str
+    no: str
+    """The choices: for a file, a folder, the workspace for good, and the refusal."""
+    consent: str
+    """Remembers ``always`` among the commands that are allowed, as one that does nothing."""
+
+
+SEND = Deed(
+    "Send {} to the model?",
+    "It is private: {}.",
+    "Send it",
+    "Send such files of this folder",
+    "Always send such files of this workspace",
+    "Keep it private",
+    ": hard links are sent",
+)
+SAVE = Deed(
+    "Save {} under all of its names?",
+    "Take care: {}.",
+    "Save it",
+    "Save such files of this folder",
+    "Always save such files of this workspace",
+    "Do not save it",
+    ": hard links are saved",
+)
+
+
+class FileConsent:
+    """The user's answers, a file each; but once a folder where thousands of files are linked.
+
+    A yes holds for the session, or for good. A no is asked again, but for a folder of which a
+    model wants to read: that holds until the next turn.
+    """
+
+    def __init__(self, state: SessionState, ports: Ports) -> None:
+        self._questions = state.questions
+        self._ports = ports
+        self._yes: set[tuple[Deed, str]] = set()
+        self._no: set[tuple[Deed, str]] = set()
+        self._asking: dict[tuple[Deed, str], Future[str]] = {}
+        state.before_turn.append(lambda turn: self._no.clear())
+
+    def allows(self, deed: Deed, path: str, reason: str) -> bool:
+        """True if the user has said so; ``reason`` is why it has to be asked."""
+        always = reason in FOLDER_WIDE and deed.consent in self._ports.consents
+        return always or _about(deed, path, reason) in self._yes
+
+    async def ask(self, deed: Deed, path: str, reason: str) -> bool:
+        """Ask, unless the answer is known; one question at a time for what it is about."""
+        about = _about(deed, path, reason)
+        if about in self._no or self.allows(deed, path, reason):
+            return about not in self._no
+        if about not in self._asking:
+            self._asking[about] = self._ask(deed, path, reason)
+        try:
+            choice = await self._asking[about]
+        finally:
+            self._asking.pop(about, None)
+        if choice == deed.no:
+            if deed is SEND and reason in FOLDER_WIDE:
+                self._no.add(about)
+            return False
+        self._yes.add(about)
+        if choice == deed.always and deed.consent not in self._ports.consents:
+            self._ports.consents.add(deed.consent)
+            self._ports.remember_consent(deed.consent)
+        return True
+
+    def _ask(self, deed: Deed, path: str, reason: str) -> Future[str]:
+        why = deed.why.format(reason)
+        choices: tuple[str, ...] = (deed.file, deed.no)
+        if reason in FOLDER_WIDE:
+            where = f"in {_folder(path)}" if _folder(path) else "beside it"
+            why += f" The answer holds for all such files {where}."
+            choices = (deed.folder, deed.always, deed.no)
+        return self._questions.ask(deed.question.format(path), why, choices)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _about(deed: Deed, path: str, reason: str) -> tuple[Deed, str]:
+    """What an answer holds for: a folder (with a slash at its end) or a file."""
+    return deed, f"{_folder(path)}/" if reason in FOLDER_WIDE else path
+
+
+Selection = tuple[Position, Position]
+AGENTS_FILE = "AGENTS.md"
+"""The project's own instructions for a model."""
+
+
+class OpenFiles:
+    """Tabs and cursors."""
+
+    def __init__(self, state: SessionState, ports: Ports) -> None:
+        self.catalogue = FileIndex(ports.files, lambda: state.folders_changed(listing=True))
+        self.consents = FileConsent(state, ports)
+        self.workspace = state.workspace
+        self.status = state.status
+        self._state = state
+        self._cursors: dict[str, tuple[Position, Selection | None]] = {}
+        self._said: set[str] = set()
+        """Read-only and new files that the user was told of."""
+
+    def open(
+        self, path: str, line: int | None, col: int, *, aside: bool = False, new: bool = False
+    ) -> None:
+        """Open a file in a tab; a refusal is told.
+
+        It becomes the active one, unless it is opened ``aside`` of another one. ``new``: one that
+        is not there yet may be opened too.
+        """
+        try:
+            buffer = self._new(path) if new else self.workspace.open(path)
+        except EditRefused as error:
+            self._state.trouble(Trouble(f"{path} was not opened", str(error)))
+            return
+        name = buffer.path  # one file has one name, however it was asked for
+        if name not in self.status.open_paths:
+            self.status.open_paths.append(name)
+        if not aside or not self.status.active_path:
+            self.status.active_path = name
+            self._introduce(name)
+        self._state.retabbed()
+        if line is not None:
+            target = buffer.clamp((line, col))
+            self._cursors[name] = (target, None)
+            self._state.goto((name, *target), aside=aside)
+
+    def _introduce(self, path: str) -> None:
+        """Say once, when it comes into sight, what is unusual about a file."""
+        why, record = self.workspace.read_only(path), self.workspace.ledger.records[path]
+        if path in self._said or not (why or record.blank):
+            return
+        self._said.add(path)
+        what, step = ("Read-only", "") if why else (f"{path} is a new file", "saving makes it")
+        words = why and f"{why}."
+        self._state.trouble(Trouble(what, words, step, severity="information"))
+
+    def _new(self, path: str) -> Buffer:
+        """The buffer of a file that may be missing. Raises EditRefused."""
+        try:
+            return self.workspace.create(path)
+        except EditRefused:
+            return self.workspace.open(path)
+
+    def close(self, path: str) -> None:
+        """Close a tab; its neighbour becomes the active one."""
+        paths = self.status.open_paths
+        if path not in paths:
+            return
+        at = paths.index(path)
+        paths.remove(path)
+        if self.status.active_path == path:
+            self.status.active_path = paths[min(at, len(paths) - 1)] if paths else ""
+        self._state.retabbed()
+
+    def renamed(self, path: str, name: str) -> None:
+        """An open file has another name now: its tab and its cursor stay."""
+        self.catalogue.moved(path, name)
+        paths = self.status.open_paths
+        if name in paths:
+            self.close(path)
+        elif path in paths:
+            paths[paths.index(path)] = name
+        if self.status.active_path == path:
+            self.status.active_path = name
+        if path in self._cursors:
+            self._cursors[name] = self._cursors.pop(path)
+            self._state.goto((name, *self._cursors[name][0]), aside=name != self.status.active_path)
+        self._state.retabbed()
+
+    def cursor(self, path: str, position: Position, selection: Selection | None) -> None:
+        """The cursor moved; where it is, is the active file."""
+        self._cursors[path] = (position, selection)
+        if path != self.status.active_path and path in self.status.open_paths:
+            self.status.active_path = path
+            self._state.retabbed()
+
+    def open_file(self, path: str) -> OpenFile:
+        """A buffer as the model is told of it."""
+        cursor, selection = self._cursors.get(path, (None, None))
+        active = path == self.status.active_path
+        return OpenFile(
+            self.workspace.buffers[path],
+            active=active,
+            cursor=cursor if active else None,
+            selection=selection if active else None,
+            private=self.privacy(path),
+            read_only=self.workspace.read_only(path),
+            view=self.workspace.ledger.quotable(path) is None,
+        )
+
+    @property
+    def ready(self) -> bool:
+        """True if a request can be composed without looking at the disk."""
+        return self.catalogue.ready([AGENTS_FILE, *self.workspace.buffers])
+
+    async def prepare(self) -> None:
+        """List the files if need be, and look up which of the open ones are private."""
+        await self.catalogue.prepare([AGENTS_FILE, *self.workspace.buffers])
+
+    def privacy(self, path: str) -> str:
+        """Why a file's text is not sent; empty if it may be."""
+        reason = self.catalogue.privacy(path)
+        return "" if self.consents.allows(SEND, path, reason) else reason
+
+    def private_paths(self) -> dict[str, str]:
+        """Buffers of which nothing may be quoted, and why."""
+        reasons = {path: self.privacy(path) for path in self.workspace.buffers}
+        return {path: reason for path, reason in reasons.items() if reason}
+
+    def is_sent(self, path: str) -> bool:
+        """True if a file's text may be sent; else it is said in the conversation."""
+        if reason := self.privacy(path):
+            self._state.note(0, f"{path} is not sent to the model: {reason}")
+        return not reason

@@ -1,0 +1,337 @@
+"""The items of a response: which one an event is about, what it says, what is open on screen.
+
+Servers leave ids out, use one id for several items, or name an item differently in its deltas
+and at its end. `Slots` gives every item one key: deltas and ends are led to the open item that
+they can only mean, and an end that was said before is known again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from tui.core.history import CALL_OUTPUTS, Item
+from tui.core.text.pieces import Pieces
+from tui.core.turn import Block, BlockKind
+from tui.engine.session_state import SessionState
+
+if TYPE_CHECKING:
+    from tui.core.edits.patches.landing import Landing
+    from tui.core.steps import Work
+
+
+PATCH_TOOL = "apply_patch"
+SHELLS = frozenset(
+    {
+        "bash",
+        "container.exec",
+        "exec",
+        "exec_command",
+        "local_shell",
+        "run_command",
+        "run_shell_command",
+        "shell",
+        "shell_command",
+        "terminal",
+        "unified_exec",
+    }
+)
+"""Function tools of other clients that models call to apply a patch, though we offer none."""
+
+_LINE_END = re.compile("[\r\n]")
+
+
+def message_text(item: Item) -> str:
+    """The text of a message item."""
+    content = item.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    found = [part.get("text") or part.get("refusal") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in found if isinstance(text, str))
+
+
+def call_text(item: Item) -> str:
+    """The whole input of a call: patch, arguments or diff."""
+    operation = item.get("operation")
+    if isinstance(operation, dict):
+        return str(operation.get("diff") or "")
+    text = item.get("input") or item.get("arguments") or ""
+    # some servers give the arguments as the object itself
+    return text if isinstance(text, str) else json.dumps(text)
+
+
+def with_text(item: Item, text: str) -> Item:
+    """A call whose end nobody said, with the input as it came."""
+    operation = item.get("operation")
+    if isinstance(operation, dict):
+        return {**item, "operation": {**operation, "diff": text}, "status": "completed"}
+    member = "input" if item.get("type") == "custom_tool_call" else "arguments"
+    return {**item, member: text, "status": "completed"}
+
+
+def message_item(text: str) -> Item:
+    """A message whose end nobody said."""
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "role": "assistant", "content": content}
+
+
+def is_shell(item: Item) -> bool:
+    """True for a function call of a shell."""
+    return item.get("type") == "function_call" and str(item.get("name")).lower() in SHELLS
+
+
+def names_patch(text: str) -> bool:
+    """True if a shell's arguments, as far as they came, apply a patch."""
+    return "*** Begin Patch" in text
+
+
+def hosted_header(item: Item) -> str:
+    """The envelope that a built-in apply_patch call leaves out."""
+    operation = item.get("operation")
+    values = operation if isinstance(operation, dict) else {}
+    verbs = {"create_file": "Add", "delete_file": "Delete"}
+    verb = verbs.get(str(values.get("type")), "Update")
+    path = _LINE_END.sub("\ufffd", str(values.get("path") or ""))
+    return f"*** Begin Patch\n*** {verb} File: {path}\n"
+
+
+def closed_json(text: str) -> str:
+    """A prefix of a JSON object whose last string is open, closed; empty if it cannot be."""
+    for ending in ('"}', "}"):
+        try:
+            json.loads(text + ending)
+        except (ValueError, RecursionError):
+            continue
+        return text + ending
+    return ""
+
+
+def characters_in(value: object) -> int:
+    """Characters of all texts in an item."""
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(characters_in, parts))
+
+
+Name = tuple[str, str]
+"""Kind and wire id."""
+
+
+class Slots:
+    """The items of one response."""
+
+    def __init__(self) -> None:
+        self.mended = False
+        """A call had no id of its own and was given one: the server does not know it by that."""
+        self._count = 0
+        self._named: dict[Name, str] = {}
+        self._at: dict[tuple[str, int], str] = {}
+        self._open: dict[str, str] = {}
+        """Key -> kind."""
+        self._ended: list[Item] = []
+        self._call_ids: set[str] = set()
+
+    def begun(self, kind: str, index: int, *names: str) -> str:
+        """An item begins that goes by these names; returns its key."""
+        self._count += 1
+        key = f"{self._count} {names[0]}" if names else str(self._count)
+        self._open[key] = kind
+        self._at[kind, index] = key
+        self._named.update({(kind, name): key for name in names})
+        return key
+
+    def added(self, item: Item, index: int) -> tuple[str, Item] | None:
+        """An item begins; returns its key and itself, a call with an id of its own.
+
+        None: it had begun before.
+        """
+        kind = str(item.get("type"))
+        if self._open_one(kind, names_of(item)):
+            return None
+        item = self._identified(item)
+        return self.begun(kind, index, *names_of(item)), item
+
+    def of(self, kind: str, wire_id: str, index: int) -> str:
+        """The item of a delta."""
+        key = self._named.get((kind, wire_id), "")
+        if key in self._open:
+            return key
+        key = self._at.get((kind, index), "")
+        if key not in self._open:
+            key = "" if wire_id else self._last_open(kind)
+        if not key:
+            return self.begun(kind, index, *filter(None, [wire_id]))
+        if wire_id:
+            self._named[kind, wire_id] = key
+        return key
+
+    def ended(self, item: Item, index: int) -> tuple[str, Item] | None:
+        """The item that ends here and its key; None: it has ended before, or is no item."""
+        kind = str(item.get("type"))
+        if not item.get("type") or self.has_ended(item):
+            return None
+        self._ended.append(item)
+        key = self.ending(item, index)
+        if not key:
+            item = self._identified(item)
+            key = self.begun(kind, index, *names_of(item))
+        del self._open[key]
+        return key, item
+
+    def has_ended(self, item: Item) -> bool:
+        """True if the end of this item has been said before."""
+        names = names_of(item)
+        if not names or self._open_one(str(item.get("type")), names):
+            return False
+        return any(_says_same(item, one) for one in self._ended)
+
+    def ending(self, item: Item, index: int) -> str:
+        """The key of the open item whose end this is; empty: there is none."""
+        kind, names = str(item.get("type")), names_of(item)
+        key = self._open_one(kind, names)
+        if not key and (kind not in CALL_OUTPUTS or not names):
+            key = self._at.get((kind, index), "")
+            key = key if key in self._open else self._last_open(kind)
+        return key
+
+    def _open_one(self, kind: str, names: tuple[str, ...]) -> str:
+        """The open item of one of these names."""
+        keys = (self._named.get((kind, name), "") for name in names)
+        return next((key for key in keys if key in self._open), "")
+
+    def _last_open(self, kind: str) -> str:
+        return next((key for key in reversed(self._open) if self._open[key] == kind), "")
+
+    def _identified(self, item: Item) -> Item:
+        """A call with a call id that no other call of the response has."""
+        if item.get("type") not in CALL_OUTPUTS:
+            return item
+        call_id = call_id_of(item)
+        if not call_id or call_id in self._call_ids:
+            self.mended = True
+            named = (*names_of(item), "call")[0]
+            call_id = f"{named}_{len(self._call_ids) + 1}"
+            item = {**item, "call_id": call_id}
+        self._call_ids.add(call_id)
+        return item
+
+
+def _says_same(one: Item, other: Item) -> bool:
+    """The same item by its names and its text, whatever else is said of it (a status)."""
+    if one == other:
+        return True
+    if any(one.get(name) != other.get(name) for name in ("type", "id", "call_id", "name")):
+        return False
+    if one.get("type") in CALL_OUTPUTS:
+        return call_text(one) == call_text(other)
+    return one.get("type") == "message" and message_text(one) == message_text(other)
+
+
+def names_of(item: Item) -> tuple[str, ...]:
+    """Its id and its call id, as far as it has them."""
+    values = (item.get("id"), item.get("call_id"))
+    return tuple(value for value in values if isinstance(value, str) and value)
+
+
+def call_id_of(item: Item) -> str:
+    """The call id of an item; empty if it has none."""
+    value = item.get("call_id")
+    return value if isinstance(value, str) else ""
+
+
+class Page(Struct, frozen=True):
+    """Where one model's turn is written."""
+
+    state: SessionState
+    turn: int
+    speaker: str
+
+    def block(self, kind: BlockKind, title: str = "", call_id: str = "") -> Block:
+        """A new block of the conversation."""
+        return self.state.add(Block(kind, self.turn, title, speaker=self.speaker, call_id=call_id))
+
+    def unused(self, name: str) -> str:
+        """A name for the hunks of a call or a message that no earlier one has."""
+        taken = self.state.workspace.hunks_of(name)
+        return f"{name} {len(self.state.transcript.blocks)}" if taken else name
+
+
+class OpenMessage(Struct):
+    """A message: text blocks with patches between them."""
+
+    landing: Landing
+    block: Block | None = None
+    patch: Block | None = None
+    said: Pieces = field(default_factory=Pieces)
+    ended: bool = False
+    """The server finished the item."""
+
+    @property
+    def shows(self) -> bool:
+        """Something of it is on the screen."""
+        return self.block is not None or self.patch is not None
+
+    def show(self, page: Page) -> None:
+        """What is text goes into a block; a patch in it has a block of its own."""
+        landing = self.landing
+        if self.patch is None and landing.hunks:
+            if self.block is not None:
+                page.state.close(self.block)
+                self.block = None
+            self.patch = page.block(BlockKind.PATCH, PATCH_TOOL, landing.hunks[0].call_id)
+        told, landing.prose = landing.prose, []
+        for text in told:
+            if self.block is None:
+                self.block = page.block(BlockKind.TEXT)
+            page.state.append(self.block, text)
+
+    def end(self, page: Page, *, cut: bool) -> None:
+        """Nothing more comes."""
+        if (self.block or self.patch) is None and not self.said:
+            return
+        self.landing.finish(cut=cut)
+        self.show(page)
+        for block in (self.block, self.patch):
+            if block is not None:
+                failed = block is self.patch and not self.landing.placed_all
+                page.state.close(block, "cut" if cut else "failed" if failed else "done")
+
+
+class Call(Struct):
+    """A tool call."""
+
+    item: Item
+    block: Block
+    landing: Landing | None = None
+    parts: Pieces = field(default_factory=Pieces)
+    done: bool = False
+    said: str = ""
+    """The whole input, once it is done."""
+    shell: bool = False
+    """It calls a shell, maybe to apply a patch."""
+    twins: list[Call] = field(default_factory=list)
+    """Calls that landed, and that this one repeats as far as it came."""
+    compared: int = 0
+    """Characters that were compared with theirs."""
+    again: bool = False
+    """It was applied before: what became of that is its answer."""
+    output: str | None = None
+    report: Callable[[], Work[str]] | None = None
+    """Gives the output, when it is sent: what is in the buffers then."""
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return PATCH_TOOL if self.landing else str(self.item.get("name") or self.item.get("type"))
+
+    @property
+    def text(self) -> str:
+        """The input or arguments as far as they came."""
+        return self.parts.text

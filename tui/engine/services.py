@@ -1,0 +1,146 @@
+"""What the parts of a session share: the services themselves, supervised tasks, the queue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Literal
+
+from tui.engine.notices import Trouble
+from tui.engine.open_files import OpenFiles
+from tui.engine.ports import Ports
+from tui.engine.requests import Requests
+from tui.engine.session_state import SessionState
+from tui.engine.tools import WorkspaceTools
+from tui.errors import DuettoError
+
+Urgency = Literal["steer", "redirect", "later", "held"]
+"""``steer``: with the next request, be it of the running turn; ``redirect``: as soon as what runs
+is stopped; ``later``: one by one, whenever a turn is complete; ``held``: as ``later``, but not
+yet, since the user is editing it."""
+_RANKS: dict[Urgency, int] = {"steer": 0, "redirect": 1, "later": 2, "held": 2}
+
+
+class Backlog:
+    """The queue; `Status.queued` shows its texts, the most urgent first."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._texts = state.status.queued
+        self._urgencies: list[Urgency] = []
+
+    def add(self, text: str, urgency: Urgency = "later") -> None:
+        """Put a text behind those that are as urgent."""
+        at = sum(_RANKS[other] <= _RANKS[urgency] for other in self._urgencies)
+        self._texts.insert(at, text)
+        self._urgencies.insert(at, urgency)
+        self._state.restated()
+
+    def edit(self, index: int, text: str) -> None:
+        """Replace a text (0-based); an empty one takes it out."""
+        if not 0 <= index < len(self._texts):
+            return
+        if text.strip():
+            self._texts[index] = text
+        else:
+            del self._texts[index], self._urgencies[index]
+        self._state.restated()
+
+    def hold(self, index: int | None) -> None:
+        """The queue stops in front of this one (0-based), which is being edited; None: no more."""
+        self._urgencies[:] = ["later" if one == "held" else one for one in self._urgencies]
+        known = index is not None and 0 <= index < len(self._urgencies)
+        if known and index is not None and self._urgencies[index] == "later":
+            self._urgencies[index] = "held"
+
+    def take(self, *urgencies: Urgency) -> list[str]:
+        """Take out all of these urgencies, in order."""
+        pairs = list(zip(self._texts, self._urgencies, strict=True))
+        taken = [text for text, urgency in pairs if urgency in urgencies]
+        if taken:
+            self._texts[:] = [text for text, urgency in pairs if urgency not in urgencies]
+            self._urgencies[:] = [urgency for _, urgency in pairs if urgency not in urgencies]
+            self._state.restated()
+        return taken
+
+    def first(self) -> str:
+        """Take out the first text; empty if there is none, or it is held."""
+        if not self._texts or self._urgencies[0] == "held":
+            return ""
+        del self._urgencies[0]
+        self._state.restated()
+        return self._texts.pop(0)
+
+    def holds(self, urgency: Urgency) -> bool:
+        """True if a text of this urgency waits."""
+        return urgency in self._urgencies
+
+    def calm(self) -> None:
+        """The user wants a rest: all of it waits, in its order, for the end of a turn."""
+        self._urgencies[:] = ["held" if one == "held" else "later" for one in self._urgencies]
+
+
+_log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """Holds the tasks of a session."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(
+        self,
+        work: Coroutine[object, object, None],
+        name: str,
+        on_broken: Callable[[], None] = lambda: None,
+    ) -> asyncio.Task[None]:
+        """Run to the end; an error becomes a Trouble, a bug is logged as well.
+
+        After either ``on_broken`` is called, so that nobody waits for what will not come.
+        """
+        guarded = self._guarded(work, name, on_broken)
+        task = asyncio.get_running_loop().create_task(guarded, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        # one that is cancelled before its first step would complain that it never ran
+        task.add_done_callback(lambda _: work.close())
+        return task
+
+    async def close(self) -> None:
+        """Cancel all and wait for their ends."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(
+        self, work: Coroutine[object, object, None], name: str, on_broken: Callable[[], None]
+    ) -> None:
+        try:
+            await work
+        except DuettoError as error:
+            self._state.trouble(Trouble(f"{name} failed", str(error)))
+            on_broken()
+        except Exception:
+            _log.exception("task %s broke", name)
+            self._state.trouble(
+                Trouble(f"{name} broke off", "an error inside duetto; the log has it")
+            )
+            on_broken()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The shared parts, made once by `Session`."""
+
+    ports: Ports
+    state: SessionState
+    open_files: OpenFiles
+    requests: Requests
+    tools: WorkspaceTools
+    supervisor: Supervisor
+    backlog: Backlog
