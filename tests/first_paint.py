@@ -2,7 +2,7 @@
 
 Each line of ``tests/first_paint.txt`` costs every start its time. A new one belongs there only if
 the first picture cannot be made without it; else import it where it is used, or in
-`tui.ui.warming`, which runs right after the first paint.
+`tui.ui.preload`, which runs right after the first paint.
 """
 
 from __future__ import annotations

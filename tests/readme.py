@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.sources import ROOT
 from tui.ui.keymap import key_name, leader_keys, row_of, rows, ways
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
+from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Key, Scope
 
 README = ROOT / "README.md"
 ALL_KEYS = ROOT / "docs" / "keys.md"

@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from tui.ui import theme
-from tui.ui.theming.mixes import MIXES, REQUIRED, SECTIONS
-from tui.ui.theming.pairs import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, texts
+from tui.ui.theming.contrast_check import BLOCKS, GROUNDS, MARKS, OVER, STRUCTURE, texts
+from tui.ui.theming.theme_file import MIXES, REQUIRED, SECTIONS
 
 TRACER = "tracer"
 Pair = tuple[str, str, bool]

@@ -19,7 +19,7 @@ import pytest
 from tests.support.keyboard import is_plain, sent_for
 from tests.support.tmux import Tmux
 from tui.ui.keymap import KEYMAP, behind, rows
-from tui.ui.keys.key import Key, Scope
+from tui.ui.keys.table import Key, Scope
 
 LEADER = "\x0e"
 LIST = "Ctrl[+]N and then"

@@ -18,8 +18,7 @@ from tui.ui.editor.paint import BARS, SLOW_PEN
 from tui.ui.key_words import KeyWords
 from tui.ui.keymap import KEYMAP, actions
 from tui.ui.palette import Palette
-from tui.ui.screens.help import help_content
-from tui.ui.signs import SIGNS
+from tui.ui.screens.help import SIGNS, help_content
 from tui.ui.terminal.input_stream import InputStream
 
 

@@ -40,8 +40,8 @@ def own_key_findings(settings: Settings, file: Path) -> Iterator[Finding]:
     for complaint in complaints:
         yield Finding("keyboard", "fix", complaint, "docs/keys.md names all actions")
     from tui.ui.keymap import KEYMAP, key_name, rows
-    from tui.ui.keys.key import SCOPES
     from tui.ui.keys.spelling import needs_kitty
+    from tui.ui.keys.table import SCOPES
 
     changed = [key for scope in SCOPES for key in rows(scope) if key not in KEYMAP]
     if not complaints:

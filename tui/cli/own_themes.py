@@ -25,7 +25,7 @@ from tui.toml_tables import nearest
 
 if TYPE_CHECKING:
     from tui.ui.app import DuettoApp
-    from tui.ui.theming.wardrobe import Pair
+    from tui.ui.theming.theme_manager import ThemePair
 
 AUTO = "auto"
 _MOST_SAID = 3
@@ -38,7 +38,7 @@ class Dress:
 
     choice: str
     """``auto`` or a theme that there is."""
-    pair: Pair
+    pair: ThemePair
     keep: Callable[[str], None]
     folder: Path
     troubles: tuple[Trouble, ...] = ()
@@ -49,10 +49,10 @@ class Dress:
 
     def put_on(self, app: DuettoApp, dark: bool | None) -> None:
         """The app knows how to change it, and where the user's files are."""
-        wardrobe = app.wardrobe
-        wardrobe.pair, wardrobe.auto, wardrobe.dark = self.pair, self.choice == AUTO, dark
-        wardrobe.keep = self.keep
-        wardrobe.watch = partial(_watch, self.folder)
+        themes = app.themes
+        themes.pair, themes.auto, themes.dark = self.pair, self.choice == AUTO, dark
+        themes.keep = self.keep
+        themes.watch = partial(_watch, self.folder)
 
 
 async def _watch(folder: Path, told: Callable[[], None]) -> None:
@@ -91,18 +91,18 @@ def dressed(
     return Dress(worn, pair, choice.keep, paths.themes_dir, tuple(troubles))
 
 
-def _pair(editor: EditorSettings, config: Path) -> tuple[Pair, list[Trouble]]:
+def _pair(editor: EditorSettings, config: Path) -> tuple[ThemePair, list[Trouble]]:
     """What ``auto`` chooses from."""
-    from tui.ui.theming.wardrobe import Pair
+    from tui.ui.theming.theme_manager import ThemePair
 
-    pair, wrong = Pair(editor.theme_light, editor.theme_dark), []
+    pair, wrong = ThemePair(editor.theme_light, editor.theme_dark), []
     for key, name, field in (
         ("theme_light", pair.light, "light"),
         ("theme_dark", pair.dark, "dark"),
     ):
         if why := _unknown(name, auto=False):
             wrong.append(_trouble(_place(config, key), why))
-            pair = pair._replace(**{field: Pair._field_defaults[field]})
+            pair = pair._replace(**{field: ThemePair._field_defaults[field]})
     return pair, wrong
 
 

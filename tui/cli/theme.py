@@ -17,7 +17,7 @@ from tui.settings import Paths
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from tui.ui.theming.library import Library
+    from tui.ui.theme import ThemeLibrary
     from tui.ui.theming.theme_file import Reading
 
 
@@ -32,7 +32,7 @@ def theme_command() -> None:
 @theme_command.command("list")
 def list_command() -> int:
     """Name all themes: dark or light, and the contrast of the text that is hardest to read."""
-    from tui.ui.theming.pairs import least_contrast
+    from tui.ui.theming.contrast_check import least_contrast
 
     library = _library()
     own, width = library.own_names(), max(map(len, library.names()))
@@ -75,7 +75,7 @@ def copy_command(name: str, new: str) -> int:
 
     A running duetto shows each change of the file it wears as soon as it is saved.
     """
-    from tui.ui.theming.library import is_name
+    from tui.ui.theme import is_name
 
     library = _library()
     place = library.place(name)
@@ -102,18 +102,18 @@ def _titled(text: str, title: str) -> str:
     return re.sub(r"^title *=.*$", f'title = "{title}"', text, count=1, flags=re.MULTILINE)
 
 
-def _library() -> Library:
+def _library() -> ThemeLibrary:
     """With the user's own folder in it."""
-    from tui.ui.theming.library import Library
+    from tui.ui.theme import ThemeLibrary
 
-    library = Library()
+    library = ThemeLibrary()
     library.own_folder(Paths.find().themes_dir)
     return library
 
 
-def _wrong_in(library: Library, which: str) -> Iterator[str]:
+def _wrong_in(library: ThemeLibrary, which: str) -> Iterator[str]:
     """A sentence each: what is wrong in the file, then what does not read."""
-    from tui.ui.theming.pairs import findings
+    from tui.ui.theming.contrast_check import findings
 
     try:
         place, reading = _read(library, which)
@@ -139,9 +139,9 @@ def _line_of(text: str, colour: str) -> int:
     return line if there and there[0].lstrip().startswith(key[1]) else 0
 
 
-def _read(library: Library, which: str) -> tuple[Traversable, Reading]:
+def _read(library: ThemeLibrary, which: str) -> tuple[Traversable, Reading]:
     """A theme by name, or a file. Raises SettingsError."""
-    from tui.ui.theming.library import read_file
+    from tui.ui.theme import read_file
 
     if (place := library.place(which)) is not None:
         return place, library.reading(which)

@@ -20,7 +20,7 @@ from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile, StopDeciding
 from tui.engine.session import Session
-from tui.ui import theme, warming
+from tui.ui import preload, theme
 from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.key_order import TypedKey
 from tui.ui.keyed_app import KeyedApp
@@ -29,7 +29,7 @@ from tui.ui.screens.workbench import Workbench
 from tui.ui.sheets import at_start, behind
 from tui.ui.terminal.notifying import Moment
 from tui.ui.terminal.terminal_app import ENDING, TerminalApp
-from tui.ui.theming.wardrobe import Wardrobe
+from tui.ui.theming.theme_manager import ThemeManager
 from tui.ui.tick import Frame
 from tui.ui.widgets.field import Field, tame
 
@@ -68,8 +68,8 @@ class DuettoApp(TerminalApp, KeyedApp):
         super().__init__()
         self.session = session
         self.bench = Workbench(session, workspace=workspace, branch=branch)
-        self.wardrobe = Wardrobe(self, theme_name)
-        self.on_background = self.wardrobe.background_is
+        self.themes = ThemeManager(self, theme_name)
+        self.on_background = self.themes.background_is
         session.keeping.draft = lambda: self.bench.prompt_box.draft
         self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
         self.stamp: Stamp = no_stamp
@@ -220,16 +220,16 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     async def _warm(self) -> None:
         """Load what the first answer needs, and the other themes."""
-        await asyncio.sleep(warming.AFTER_S)
-        await asyncio.to_thread(warming.warm)
-        self.wardrobe.register_all()
+        await asyncio.sleep(preload.AFTER_S)
+        await asyncio.to_thread(preload.warm)
+        self.themes.register_all()
         for path in behind():
             if not self.stylesheet.has_source(str(path)):
                 self.stylesheet.read(path)
                 self.stylesheet.parse()
                 await asyncio.sleep(0)  # a key goes first
-        warming.settle()
-        self.run_worker(self.wardrobe.look_after(), name="themes", group="themes")
+        preload.settle()
+        self.run_worker(self.themes.look_after(), name="themes", group="themes")
 
     def _paint(self) -> None:
         """One frame: drain, and let the screen take it up."""
@@ -249,7 +249,7 @@ class DuettoApp(TerminalApp, KeyedApp):
             self._frame.wake()
         busy = self.session.status.busy
         if self._was_busy and not busy:
-            self.set_timer(warming.TIDY_S, warming.tidy)
+            self.set_timer(preload.TIDY_S, preload.tidy)
         self._was_busy = busy
         if self._stopped_first != self.stops_first:
             self._stopped_first = self.stops_first
@@ -258,7 +258,7 @@ class DuettoApp(TerminalApp, KeyedApp):
 
     def _recolour(self) -> None:
         """Textual's theme changed: renderers follow."""
-        if self.wardrobe.recolour() is not None and self.bench.is_mounted:
+        if self.themes.recolour() is not None and self.bench.is_mounted:
             self.bench.recolour()
 
     def _left(self, choice: Choice | None) -> None:

@@ -11,8 +11,8 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from tui.ui.keymap import app_bindings, behind
-from tui.ui.keys.key import Key
 from tui.ui.keys.spelling import LEADER
+from tui.ui.keys.table import Key
 from tui.ui.screens.workbench import Workbench
 
 
@@ -38,7 +38,7 @@ class KeyedApp(App[int], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Show all keys; on the help itself: close it."""
-        from tui.ui.acting import scopes_of
+        from tui.ui.keys.dispatch import scopes_of
         from tui.ui.screens.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):
@@ -66,7 +66,7 @@ class KeyedApp(App[int], inherit_bindings=False):
         self._list((first,))
 
     def _list(self, begun: tuple[str, ...]) -> None:
-        from tui.ui.acting import scopes_of
+        from tui.ui.keys.dispatch import scopes_of
 
         scopes = scopes_of(self.screen)
         if not behind(begun, scopes):
@@ -88,7 +88,7 @@ class KeyedApp(App[int], inherit_bindings=False):
 
     def acting(self) -> Callable[[Key], None]:
         """What does a row of the keymap, in the app's own turn: what lies in front is gone."""
-        from tui.ui.acting import act
+        from tui.ui.keys.dispatch import act
 
         def later(key: Key) -> None:
             self.call_later(act, self, self.bench, key)

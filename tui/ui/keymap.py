@@ -1,6 +1,6 @@
 """Every key of duetto in ONE table: bindings, footer, help screen, palette and docs read it.
 
-Its rows stand in `tui.ui.keys`, by scope. A row names an action; the widget or screen of its scope
+Its rows stand in `tui.ui.keys.table`. A row names an action; the widget or screen of its scope
 has the method ``action_<action>``. Each row with a function key has a second way without one,
 since not every keyboard has them. `use` puts the user's own keys into it, best before the classes
 are loaded that bind them.
@@ -15,28 +15,22 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
-from tui.ui.keys.browsing import BROWSING
-from tui.ui.keys.conversation import CONVERSATION
-from tui.ui.keys.editing import EDITING
-from tui.ui.keys.everywhere import EVERYWHERE
-from tui.ui.keys.key import SCOPES, Key, Scope, When
-from tui.ui.keys.prompting import PROMPTING
-from tui.ui.keys.reviewing import REVIEWING
 from tui.ui.keys.spelling import LEADER
 from tui.ui.keys.spelling import key_name as spelled_name
+from tui.ui.keys.table import SCOPES, TABLE, Key, Scope, When
 
 if TYPE_CHECKING:
     from tui.ui.keys.remapping import Refused
 
-SHIPPED: tuple[Key, ...] = (
-    *EVERYWHERE,
-    *PROMPTING,
-    *CONVERSATION,
-    *REVIEWING,
-    *EDITING,
-    *BROWSING,
+
+SHIPPED: tuple[Key, ...] = tuple(
+    key._replace(scope=scope, priority=key.priority or scope == "global")
+    for scope, keys in TABLE.items()
+    for key in keys
 )
 """The rows as they are written: some take keys from others, see `KEYMAP`."""
+NEVER_LED = frozenset({"interrupt", "cancel", "app.leader"})
+"""Actions that are not behind the leader key: what they do depends on what lies in front."""
 _NAMED = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
 """In a sentence: the key of an action ``{name}``, of another scope ``{scope.name}``."""
 
@@ -191,10 +185,36 @@ def leader_keys() -> tuple[str, ...]:
 
 
 def behind(begun: Sequence[str], scopes: Sequence[Scope]) -> dict[tuple[str, ...], Key]:
-    """What may follow the keys that were pressed, and what it does; see `tui.ui.keys.leading`."""
-    from tui.ui.keys.leading import behind as found
+    """The keys that may follow those that were pressed, and what they do in these scopes.
 
-    return found(begun, _now.table, KEYMAP, scopes)
+    ``begun`` starts with `LEADER` or with the first key of a chord. Behind the leader is what every
+    key with Alt does, on the same key without Alt: one rule to learn, and a way for keyboards and
+    terminals that have no Alt. Of two scopes with one letter the nearer has it, the earlier one.
+    """
+    found: dict[tuple[str, ...], Key] = {}
+    here = [row for scope in scopes for row in rows(scope)]
+    for row in here:
+        for key in row.keys:
+            presses = tuple(key.split())
+            if len(presses) > len(begun) and presses[: len(begun)] == tuple(begun):
+                found.setdefault(presses[len(begun) :], row)
+    if tuple(begun) == (LEADER,):
+        letters = {(row.scope, row.action): leader_letter(row) for row in KEYMAP}
+        for row in here:
+            own = letters[row.scope, row.action]
+            taken = {presses[0] for presses in found}
+            press = next((one for one in (own, own.upper()) if one and one not in taken), "")
+            if press:
+                found[(press,)] = row
+    return found
+
+
+def leader_letter(row: Key) -> str:
+    """Its key behind the leader, by the table as it is shipped; empty: it needs none."""
+    if row.letter or row.action in NEVER_LED:
+        return row.letter
+    alone = (key.removeprefix("alt+") for key in row.keys if key.startswith("alt+"))
+    return next((last for last in alone if "+" not in last and " " not in last), "")
 
 
 def key_name(key: str) -> str:
@@ -212,10 +232,8 @@ def row_of(action: str, scope: Scope = "global") -> Key | None:
 
 def ways(key: Key) -> list[str]:
     """All keys that do it, as people write them, that behind the leader key last."""
-    from tui.ui.keys.leading import NEVER
-
     names = [key_name(name) for name in key.keys]
-    if key.action not in NEVER and (leaders := leader_keys()):
+    if key.action not in NEVER_LED and (leaders := leader_keys()):
         found = behind((LEADER,), (key.scope,) if key.scope == "global" else (key.scope, "global"))
         led = [presses for presses, row in found.items() if row == key]
         names += [key_name(" ".join((leaders[0], *presses))) for presses in led]

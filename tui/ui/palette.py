@@ -16,13 +16,13 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import OptionList
 
+from tui.engine.slash import COMMANDS
 from tui.ui import theme
-from tui.ui.commands import COMMANDS
 from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import rows, ways
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
+from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Key, Scope
 from tui.ui.screens.workbench import Workbench
-from tui.ui.theming.wardrobe import wardrobe_of
+from tui.ui.theming.theme_manager import theme_manager_of
 
 OVER: tuple[Scope, ...] = ("turn", "diff")
 """Scopes of the review, which lies over the workbench."""
@@ -118,4 +118,4 @@ def _title(key: Key) -> str:
 
 
 def _colour(bench: Workbench, name: str) -> None:
-    wardrobe_of(bench.app).choose(name)
+    theme_manager_of(bench.app).choose(name)

@@ -15,10 +15,9 @@ from textual.pilot import Pilot
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.app import DuettoApp
-from tui.ui.first_run.chooser import Chooser, Item
+from tui.ui.first_run.pages import Chooser, Item
 from tui.ui.first_run.port import Choice, Found, Listed, Source
-from tui.ui.first_run.screen import FirstRunScreen
-from tui.ui.first_run.sheet import Sheet
+from tui.ui.first_run.screen import FirstRunScreen, Sheet
 
 OLLAMA = Source("ollama", "Ollama", "2 models on 127.0.0.1:11434", ("qwen3:8b", "qwen3:32b"))
 

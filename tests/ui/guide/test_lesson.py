@@ -17,7 +17,7 @@ from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.guide.guide import Ending, Guide
 from tui.ui.guide.lesson import STEPS, Figures, Lesson, Sight
-from tui.ui.guide.words import Place, said
+from tui.ui.guide.pages import Place, said
 
 
 class Pupil:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.support.tables import each
 from tui.ui import keymap
 from tui.ui.keymap import KEYMAP, SHIPPED, actions, hints, key_name, rows, shown
-from tui.ui.keys.key import SCOPES, Key, Scope
 from tui.ui.keys.remapping import MOST_WAYS, remapped
+from tui.ui.keys.table import SCOPES, Key, Scope
 
 
 @pytest.fixture(autouse=True)

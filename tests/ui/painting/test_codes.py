@@ -23,7 +23,7 @@ from tui.ui.app import DuettoApp
 from tui.ui.painting.frames import Parts, Whole, update_bytes
 from tui.ui.painting.glyphs import Glyphs
 from tui.ui.painting.ink import Ink, ink, row_bytes, steady_bytes
-from tui.ui.signs import SIGNS
+from tui.ui.screens.help import SIGNS
 
 COLOURS = st.sampled_from(
     [None, "red", "bright_blue", "default", "#102030", "#a0b0c0", "color(99)"]

@@ -14,10 +14,9 @@ from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Status
 from tui.engine.ports import Abilities
 from tui.ui.app import DuettoApp
-from tui.ui.meter_report import EXPLAINED
 from tui.ui.screens.help import HelpScreen, help_content
-from tui.ui.screens.meter import MeterScreen
-from tui.ui.status_report import status_report
+from tui.ui.screens.meter import EXPLAINED, MeterScreen
+from tui.ui.screens.status import status_report
 from tui.ui.widgets.line_fields import DEFAULT, FIELDS
 
 OPEN = SocketView(

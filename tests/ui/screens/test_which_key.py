@@ -15,7 +15,7 @@ from tui.engine.intents import Interrupt, Prompt, Switch, Verify
 from tui.ui import keymap
 from tui.ui.app import DuettoApp
 from tui.ui.keymap import behind, rows
-from tui.ui.keys.key import SCOPES, Scope
+from tui.ui.keys.table import SCOPES, Scope
 from tui.ui.screens.which_key import WhichKey
 
 

@@ -24,7 +24,7 @@ async def choosing(
     exercise(session)
     kept: list[str] = []
     async with running(session, size) as (app, pilot):
-        app.wardrobe.keep = kept.append
+        app.themes.keep = kept.append
         app.bench.run_slash("/theme")
         await pilot.pause()
         await pilot.pause()
@@ -76,7 +76,7 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             await pilot.pause()
             assert theme.active().colours["accent"] == "#ff8800"
             file.write_text('base = "dusk"\n[palette]\naccent = "#00aaff"\nfats = "#fff"\n')
-            await app.wardrobe.reload()
+            await app.themes.reload()
             await pilot.pause()
             assert theme.active().colours["accent"] == "#00aaff"
             assert app.current_theme.primary == "#00aaff"
@@ -84,16 +84,16 @@ async def test_a_file_that_changes_is_put_on_while_it_is_worn(tmp_path: Path) ->
             said = [note.message for note in app._notifications]
             assert any("mine.toml line 4" in words and "'fast'" in words for words in said)
             file.write_text("")
-            await app.wardrobe.reload()
+            await app.themes.reload()
             assert theme.active().colours["accent"] == "#00aaff", "half written: it stays"
             file.write_text("[palette]\naccent = 'blue'\n")
-            await app.wardrobe.reload()
+            await app.themes.reload()
             await pilot.pause()
             *_, before, last = [note.message for note in app._notifications]
             assert "mine.toml: no colour is set in it" in before
             assert "mine.toml line 2: accent must look like #a1b2c3, not 'blue'" in last
             file.unlink()
-            await app.wardrobe.reload()
+            await app.themes.reload()
             assert theme.active().colours["accent"] == "#00aaff"
     finally:
         theme.own_folder(None)

@@ -9,9 +9,8 @@ from rich.style import Style
 
 from tests.support.tables import each
 from tui.ui import theme
-from tui.ui.theming.colour_space import hexed, linear, oklab, rgb_of
-from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast
-from tui.ui.theming.pairs import GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
+from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, hexed, linear, oklab, rgb_of
+from tui.ui.theming.contrast_check import GROUNDS, MARKS, OVER, STRUCTURE, findings, texts
 
 NAMES = theme.theme_names()
 each_theme = each("name", NAMES)

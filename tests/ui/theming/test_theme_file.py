@@ -13,11 +13,10 @@ import pytest
 from tests.support.sources import ROOT, Source, package, reads_all
 from tests.support.tables import each
 from tui.ui import theme
+from tui.ui.theme import ThemeLibrary
 from tui.ui.theming.contrast import TEXT_RATIO
-from tui.ui.theming.library import Library
-from tui.ui.theming.mixes import MIXES, is_colour
-from tui.ui.theming.pairs import GROUNDS, least_contrast, texts
-from tui.ui.theming.theme_file import MOST_COMPLAINTS, Reading, reading
+from tui.ui.theming.contrast_check import GROUNDS, least_contrast, texts
+from tui.ui.theming.theme_file import MIXES, MOST_COMPLAINTS, Reading, is_colour, reading
 
 MINIMAL = '[palette]\nbackground = "#000000"\nforeground = "#ffffff"\naccent = "#00ff00"\n'
 
@@ -27,7 +26,7 @@ def read(text: str) -> Reading:
 
 
 def test_all_that_duetto_brings_are_right() -> None:
-    library = Library()
+    library = ThemeLibrary()
     assert [library.reading(name).complaints for name in library.names()] == [()] * 14
 
 
@@ -78,10 +77,10 @@ def test_nonsense_is_the_default_and_is_told_in_bounds(text: str) -> None:
     assert 1 <= len(found.complaints) <= MOST_COMPLAINTS
 
 
-def own(folder: Path, **files: str) -> Library:
+def own(folder: Path, **files: str) -> ThemeLibrary:
     for name, text in files.items():
         (folder / f"{name}.toml").write_text(text)
-    library = Library()
+    library = ThemeLibrary()
     library.own_folder(folder)
     return library
 

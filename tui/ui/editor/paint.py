@@ -17,7 +17,7 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from tui.ui.editor.cells import TAB_SIZE, LineCells, Piece, part_cells
-from tui.ui.theme import Palette
+from tui.ui.theming.palette import Palette
 
 if TYPE_CHECKING:
     from tui.ui.highlight.lines import Spans

@@ -3,14 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
 
 from tui.ui import theme
-from tui.ui.first_run.chooser import Chooser
-from tui.ui.first_run.port import Found, State
+from tui.ui.first_run.port import Found, Port, Source, State
 from tui.ui.rows import Piece, clip, inert, one_line, wrap
+
+_DIGITS = "123456789"
+
+
+class Item(NamedTuple):
+    """One row to choose."""
+
+    key: str
+    title: str
+    words: str = ""
+
+
+@dataclass(slots=True)
+class Chooser:
+    """What is chosen among; digits choose where letters do not filter."""
+
+    items: Sequence[Item]
+    filtered: bool = False
+    """Letters cut the list down; else a digit chooses its row."""
+    at: int = 0
+    typed: str = ""
+    shown: list[Item] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.shown = list(self.items)
+
+    @property
+    def chosen(self) -> Item | None:
+        """The lit row; None: nothing is left."""
+        return self.shown[self.at] if self.shown else None
+
+    def step(self, rows: int) -> None:
+        """Light another row; the ends stop it."""
+        self.at = max(min(self.at + rows, len(self.shown) - 1), 0)
+
+    def type(self, character: str) -> bool:
+        """Take a character; True: it chose a row."""
+        if self.filtered:
+            self._filter(self.typed + character)
+            return False
+        row = _DIGITS.find(character)
+        if not 0 <= row < len(self.shown):
+            return False
+        self.at = row
+        return True
+
+    def erase(self) -> bool:
+        """Take the last character back; False: there is none."""
+        if not self.typed:
+            return False
+        self._filter(self.typed[:-1])
+        return True
+
+    def window(self, rows: int) -> range:
+        """Which of the shown rows are seen in so many; the lit one is among them."""
+        rows = max(rows, 1)
+        first = max(0, min(self.at - rows // 2, len(self.shown) - rows))
+        return range(first, min(first + rows, len(self.shown)))
+
+    def _filter(self, typed: str) -> None:
+        """All words have to be in the row, in any order."""
+        self.typed = inert(typed) if typed.strip() else ""
+        words = self.typed.lower().split()
+        self.shown = [item for item in self.items if all(w in item.title.lower() for w in words)]
+        self.at = 0
+
 
 Row = list[Piece]
 _SIGNS: dict[State, tuple[str, str]] = {
@@ -167,3 +233,70 @@ def footing(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
 
 def _paragraph(text: str, width: int, colour: str) -> list[Row]:
     return wrap([(text, theme.active().style(colour))], width)
+
+
+Page = Literal["start", "sources", "waiting", "fast", "deep", "check", "how"]
+TITLES: dict[Page, str] = {
+    "start": "pair-programming, interruptible",
+    "sources": "who shall answer?",
+    "waiting": "one moment",
+    "fast": "the fast model: it answers while you watch",
+    "deep": "the deep model: it gets the hard questions",
+    "check": "written when you say so",
+    "how": "how to connect a model",
+}
+_BACK: dict[Page, Page] = {
+    "sources": "start",
+    "waiting": "start",
+    "fast": "sources",
+    "deep": "fast",
+    "check": "deep",
+    "how": "start",
+}
+HOW = (
+    "Nobody who could answer was found: no key of a known provider in the environment, no server"
+    " on this machine. Set a provider's variable (GROQ_API_KEY, ANTHROPIC_API_KEY...), or start a"
+    " server (Ollama, LM Studio, llama.cpp, vLLM), then start duetto again; or name one at once:"
+)
+LINE = "duetto --endpoint NAME|URL --fast MODEL --deep MODEL"
+
+
+def ways(port: Port, sources: Sequence[Source] | None) -> Sequence[Item]:
+    """The three ways to begin; ``sources`` is None while it is looked for them."""
+    names = ", ".join(one.title for one in sources or ())
+    connect = names or "nobody was found; how to"
+    here = f"in {port.here}, with the rehearsal" if port.here else "in the practice workspace"
+    return (
+        Item("practice", "Practice, with a guide", "60 seconds; nothing leaves this machine"),
+        Item("connect", "Connect a model", "looking…" if sources is None else connect),
+        Item("here", "Just look around", here),
+    )
+
+
+def whom(sources: Sequence[Source]) -> Sequence[Item]:
+    """Who could answer, and what choosing them sends."""
+    return [Item(one.name, one.title, one.asks or one.words) for one in sources]
+
+
+def models(names: Sequence[str], fast: str) -> Sequence[Item]:
+    """The models; for the deep one, ``fast`` first: one may be both."""
+    others = [Item(name, name) for name in names if name != fast]
+    return [Item(fast, fast, "the same one"), *others] if fast else others
+
+
+def before(page: Page, sources: Sequence[Source]) -> Page:
+    """The page to go back to; who had no choice is not asked anew."""
+    alone = len(sources) == 1 and not sources[0].asks
+    back = _BACK.get(page, "start")
+    return "start" if back == "sources" and alone else back
+
+
+def keys(page: Page, fast: str) -> Sequence[tuple[str, str]]:
+    """What the keys do on a page."""
+    if page == "start":
+        return (("↑↓ 1-3", "choose"), ("Enter", "begin"), ("Esc", "just look"))
+    if page == "check":
+        return (("Enter", f"write it, start with {fast}"), ("Esc", "back"))
+    if page in ("waiting", "how"):
+        return (("Esc", "back"),)
+    return (("↑↓", "choose"), ("Enter", "take it"), ("Esc", "back"))

@@ -8,14 +8,52 @@ from typing import ClassVar, Literal
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.screen import ModalScreen
+from textual.strip import Strip
 
-from tui.ui.first_run import offers, pages
-from tui.ui.first_run.chooser import Chooser, Item
-from tui.ui.first_run.offers import Page
-from tui.ui.first_run.pages import Room, Row
+from tui.ui import theme
+from tui.ui.first_run import pages
+from tui.ui.first_run.pages import Chooser, Item, Page, Room, Row
 from tui.ui.first_run.port import Found, Port, Source
-from tui.ui.first_run.sheet import Sheet
+from tui.ui.rows import make_strip
+from tui.ui.widgets.painted import Painted
+
+
+class Sheet(Painted):
+    """Paints rows; what does not fit is cut off below, so pages are made for the room."""
+
+    class Clicked(Message):
+        """A row was clicked."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+            """What stands in it."""
+
+    _written: Sequence[Row] = ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Which row it was."""
+        event.stop()
+        if 0 <= event.y < len(self._written):
+            row = "".join(text for text, _ in self._written[event.y])
+            self.post_message(self.Clicked(row))
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Have these rows, and nothing else."""
+        self._written = rows
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """All that is written, as plain text."""
+        return "\n".join("".join(text for text, _ in row) for row in self._written)
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        pieces = self._written[y] if y < len(self._written) else []
+        return make_strip(pieces, self.size.width, theme.active().style("foreground", "background"))
 
 
 class FirstRunScreen(ModalScreen[None]):
@@ -44,7 +82,7 @@ class FirstRunScreen(ModalScreen[None]):
         self._sources: Sequence[Source] | None = None
         """None while it is looked for them."""
         self._page: Page = "start"
-        self._chooser = Chooser(offers.ways(port, None))
+        self._chooser = Chooser(pages.ways(port, None))
         self._source: Source | None = None
         self._models: tuple[str, ...] = ()
         self._fast = self._deep = ""
@@ -116,7 +154,7 @@ class FirstRunScreen(ModalScreen[None]):
         elif self._page == "start":
             self._end("look")
         else:
-            self._go(offers.before(self._page, self._sources or ()))
+            self._go(pages.before(self._page, self._sources or ()))
 
     def action_take(self) -> None:
         """What is lit."""
@@ -209,11 +247,11 @@ class FirstRunScreen(ModalScreen[None]):
     def _items(self) -> Sequence[Item]:
         """The rows of this page."""
         if self._page == "start":
-            return offers.ways(self._port, self._sources)
+            return pages.ways(self._port, self._sources)
         if self._page == "sources":
-            return offers.whom(self._sources or ())
+            return pages.whom(self._sources or ())
         if self._page in ("fast", "deep"):
-            return offers.models(self._models, self._fast if self._page == "deep" else "")
+            return pages.models(self._models, self._fast if self._page == "deep" else "")
         return ()
 
     def _finish(self) -> None:
@@ -242,10 +280,10 @@ class FirstRunScreen(ModalScreen[None]):
         room = Room(*self._sheet.size)
         if room.width < 8 or not self.is_current:
             return
-        rows = pages.heading(offers.TITLES[self._page], room) if room.height >= 12 else []
+        rows = pages.heading(pages.TITLES[self._page], room) if room.height >= 12 else []
         if self._wrong:
             rows += pages.words(self._wrong, room, "warning")
-        foot = pages.footing(offers.keys(self._page, self._fast), room)
+        foot = pages.footing(pages.keys(self._page, self._fast), room)
         rows += self._body(room, len(rows) + len(foot))
         rows = rows[: room.height - len(foot)]
         above: list[Row] = [[] for _ in range((room.height - len(rows) - len(foot)) // 3)]
@@ -258,7 +296,7 @@ class FirstRunScreen(ModalScreen[None]):
             who = self._source.title if self._source else "this machine"
             return pages.words(f"Asking {who}…", room, "muted")
         if page == "how":
-            return [*pages.words(offers.HOW, room, "muted"), *pages.settings(offers.LINE, room)]
+            return [*pages.words(pages.HOW, room, "muted"), *pages.settings(pages.LINE, room)]
         if page == "check":
             above = pages.words(f"{self._port.config_file} will be:", room, "muted")
             return [*above, *pages.settings(self._settings(), room)]

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Key, Scope
 from tui.ui.keys.spelling import LEADER, NoSuchKey, key_name, quoted, spelled, twins
+from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Key, Scope
 
 MOST_WAYS = 8
 """Keys of one action."""

@@ -15,8 +15,7 @@ from functools import cache, lru_cache
 from rich.color import Color, ColorType
 from rich.style import Style
 
-from tui.ui.theming import colour_space
-from tui.ui.theming.colour_space import Rgb, rgb_of
+from tui.ui.theming.contrast import Rgb, oklab, rgb_contrast, rgb_luminance, rgb_of
 
 _STEPS = (0, 95, 135, 175, 215, 255)
 _MOST_KEPT = 20_000
@@ -92,7 +91,7 @@ class Shades:
                 tint = _tint(state, self._ground, second=name.endswith(_SECOND))
             number = _nearest(back) if tint is None else tint
             if back != self._ground and number == _nearest(self._ground):
-                number = _stepped(number, lighter=colour_space.luminance(self._ground) < 0.5)
+                number = _stepped(number, lighter=rgb_luminance(self._ground) < 0.5)
             ground = number
         shown_back = style.bgcolor if ground is None else Color.from_ansi(ground)
         if fore is None:
@@ -172,8 +171,8 @@ def _seen(colour: Color | None) -> Rgb | None:
     return red, green, blue
 
 
-contrast = lru_cache(_MOST_KEPT)(colour_space.contrast)
-_lab = lru_cache(_MOST_KEPT)(colour_space.oklab)
+contrast = lru_cache(_MOST_KEPT)(rgb_contrast)
+_lab = lru_cache(_MOST_KEPT)(oklab)
 
 
 @lru_cache(_MOST_KEPT)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from textual.widgets import TextArea
 
-from tui.ui.commands import find_command
+from tui.engine.slash import find_command
 from tui.ui.prompt.completer import Completer
 from tui.ui.prompt.folding import FoldingText
 from tui.ui.prompt.offers import Offer

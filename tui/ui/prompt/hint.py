@@ -7,10 +7,10 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.engine.session import Session
+from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
-from tui.ui.commands import completions, find_command, split_command
 from tui.ui.keymap import shown
-from tui.ui.keys.key import Scope
+from tui.ui.keys.table import Scope
 from tui.ui.painting.ink import ink
 from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
@@ -38,6 +38,13 @@ def _key(action: str, scope: Scope = "prompt") -> str:
 def _enter() -> str:
     """Its sign, or its name where the sign would be another key's."""
     return "⏎" if ink().shows("⏎") else "Enter"
+
+
+def _completions(draft: str) -> list[Command]:
+    """The commands that a draft of one word could become."""
+    if not draft.startswith("/") or "\n" in draft or " " in draft:
+        return []
+    return [command for command in COMMANDS if command.name.startswith(draft[1:].lower())]
 
 
 def _both(*actions: str) -> str:
@@ -159,7 +166,7 @@ class Hint(Bar):
 
     def _command(self, draft: str) -> Said | None:
         """The draft is, or becomes, a command."""
-        if found := completions(draft):
+        if found := _completions(draft):
             first = found[0]
             if len(found) == 1 or draft[1:] == first.name:
                 words = f"/{first.name} {first.argument}  {first.help}"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tui.core.fuzzy import Fit, Sieve, fit, folded, holds
 from tui.engine.notices import Status
+from tui.engine.slash import COMMANDS, find_command
 from tui.ui import theme
-from tui.ui.commands import COMMANDS, find_command
 from tui.ui.prompt.wishes import Wish, choices, placeholders, written
 
 MOST = 100

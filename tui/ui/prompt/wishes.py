@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Literal, NamedTuple
 
-from tui.ui.commands import Command, find_command, split_command
+from tui.engine.slash import Command, find_command, split_command
 
 _COMMAND = re.compile(r"/([\w-]*)$")
 _ARGUMENT = re.compile(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")

@@ -19,7 +19,7 @@ from tui.ui.editor.cells import LONG, part_cells
 from tui.ui.review.changes import Change, FileChanges
 from tui.ui.review.document import Row, Side
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
-from tui.ui.theme import Palette
+from tui.ui.theming.palette import Palette
 
 if TYPE_CHECKING:
     from tui.ui.highlight.lines import Spans

@@ -23,7 +23,7 @@ from tui.core.steps import Work
 from tui.engine.intents import Against
 from tui.engine.notices import Notices
 from tui.engine.session import Session
-from tui.ui.keys.key import Scope, When
+from tui.ui.keys.table import Scope, When
 from tui.ui.review.bars import FileList, Title, TitleBar
 from tui.ui.review.changes import FileChanges, HunkCounts, making
 from tui.ui.review.decisions import DecidingScreen

@@ -17,14 +17,37 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from tui.ui.acting import way_out
-from tui.ui.commands import COMMANDS
+from tui.engine.slash import COMMANDS
 from tui.ui.keymap import rows, ways
-from tui.ui.keys.key import SCOPE_TITLES, SCOPES, Scope
+from tui.ui.keys.dispatch import way_out
+from tui.ui.keys.table import SCOPE_TITLES, SCOPES, Scope
 from tui.ui.rows import breaks
 from tui.ui.sheets import sheet
-from tui.ui.signs import SIGNS
 from tui.ui.widgets.field import Field
+
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("▌ left of a line", "a model is writing it: landing"),
+    ("▍ in a line", "the model's pen: what comes next lands here"),
+    ("┃ left of a line", "it landed and waits for your decision: pending"),
+    ("╏ left of a line", "it was cut short by a stop, and waits for your decision: partial"),
+    ("│ left of a line", "you accepted it"),
+    ("╌ left of a line", "it is to be removed: struck"),
+    ("! left of a line", "two changes of the same lines: conflict"),
+    ("┆ left of a line", "a place where a hunk fits: candidate"),
+    ("┊ left of a line", "it is coming, and its place is not known yet"),
+    ("▹ left of a line", "a model at 50 tokens/s would be writing here now"),
+    ("● behind a name", "what you typed in this file is not saved"),
+    ("! behind a name", "you and somebody else changed this file: saving asks"),
+    ("✎ before a name", "a model is writing in this file"),
+    ("▸ before a name", "the editor follows the model into this file"),
+    ("▸ before fast or deep", "at the top: the role that answers what you send"),
+    ("M A D U ?", "in the file tree, of git: modified, added, deleted, in conflict, new to git"),
+    ("•", "in the file tree: something in this folder is not as committed"),
+    ("● ◌ ○", "at the right of the status line: connected, connecting, not connected"),
+    ("~", "before a figure: an estimate, until the server has counted"),
+)
+"""Where a sign stands, and what it says; the same signs where a terminal has no Unicode."""
+
 
 _KEYS_WIDTH = 26
 _LEAST_WIDTH = 30

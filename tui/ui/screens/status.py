@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -11,11 +14,283 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.core.meter import PRICE_UNKNOWN, Cost
+from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import sentences
+from tui.engine.intents import Role
+from tui.engine.notices import Status
+from tui.engine.ports import Abilities
 from tui.engine.session import Session
-from tui.ui.acting import way_out
+from tui.ui.conversation.views import ROLE_GLYPHS
+from tui.ui.keys.dispatch import way_out
+from tui.ui.rows import breaks, clip, clip_left, one_line
 from tui.ui.sheets import sheet
-from tui.ui.status_report import limits_report, status_report
+from tui.ui.widgets.meter import dollars
+
+Parts = list[Content | str | tuple[str, str]]
+"""Text and the ``$token`` of its colour."""
+_INDENT = "  "
+Columns = tuple[tuple[str, int], ...]
+_COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
+"""Right-aligned figures behind endpoint, state and transport; cells."""
+_STATE, _TRANSPORT = 11, 10
+_LEAST_NAME, _MOST_NAME = 10, 20
+_BESIDE = 60
+"""Cells from which two abilities stand in a row, and who answers now is said in words."""
+_STATES = {
+    "open": ("● open", "$success"),
+    "connecting": ("◌ opening", "$warning"),
+    "retiring": ("◐ retiring", "$warning"),
+    "closed": ("○ closed", "$error"),
+}
+_TRANSPORTS = {"websocket": "WebSocket", "http": "HTTP", "bridge": "bridge"}
+_ROLES: tuple[Role, ...] = ("fast", "deep")
+
+
+def status_report(
+    status: Status,
+    can: Abilities,
+    sockets: Sequence[SocketView],
+    width: int,
+    cost: Cost | None = None,
+) -> Content:
+    """All of it, in rows of at most ``width`` cells."""
+    name, endpoint = one_line(status.models.get(status.role, "")), one_line(status.endpoint)
+    parts: Parts = [("Models\n", "bold $accent"), *_models(status, width)]
+    if cost is not None and (cost.session_usd is not None or cost.session_unknown):
+        parts += _said(_dollars(cost), "$muted", width)
+    parts.append(("\nWhat it can do", "bold $accent"))
+    parts.append((f"  {clip(f'{name} at {endpoint}', width - 16)}\n", "$faint"))
+    parts += _abilities(can, width)
+    parts += [
+        ("\nSockets", "bold $accent"),
+        *_connection(status, clip(endpoint, max(width - 34, 8))),
+    ]
+    if sockets:
+        parts += _table(sockets, width)
+    else:
+        parts += _said("none now: the next prompt opens one", "$muted", width)
+    return Content.assemble(*parts).rstrip("\n")
+
+
+def limits_report(sentences: Sequence[str], width: int) -> Content:
+    """What the server says is left of its rate limits; empty if it says nothing."""
+    if not sentences:
+        return Content()
+    parts: Parts = [("\n\nLimits of the server\n", "bold $accent")]
+    for words in sentences:
+        parts += _said(one_line(words), "$muted", width)
+    return Content.assemble(*parts).rstrip("\n")
+
+
+def _models(status: Status, width: int) -> Parts:
+    parts: Parts = []
+    for role in _ROLES:
+        if not (name := one_line(status.models.get(role, ""))):
+            continue
+        answers = role == status.role
+        now = "   answers now" if answers and width >= _BESIDE else ""
+        asked = (status.efforts.get(role) or "", one_line(status.tiers.get(role, "")))
+        effort = "".join(f" · {one}" for one in asked if one)
+        room = width - len(_INDENT) - 8 - len(effort) - len(now)
+        parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
+        parts.append((clip(name, room), "$foreground" if answers else "$muted"))
+        parts += [(effort, "$muted"), (now, "$faint")]
+        parts.append("\n")
+        if answers:
+            parts += _served(status, name, width)
+    if status.rehearsal:
+        words = "This is a rehearsal: scripted answers, no model."
+        parts += _said(words, "$warning", width)
+    return parts
+
+
+def _said(words: str, colour: str, width: int) -> Parts:
+    """A sentence, wrapped."""
+    rows = breaks(words, width - len(_INDENT))
+    return [(f"{_INDENT}{words[start:end]}\n", colour) for start, end in rows]
+
+
+def _dollars(cost: Cost) -> str:
+    """What turn and session cost, where prices are known."""
+    said = []
+    if cost.unknown:
+        said.append(f"{PRICE_UNKNOWN} for this turn")
+    elif cost.turn_usd is not None:
+        about = "about " if cost.estimated else ""
+        said.append(f"{about}{dollars(cost.turn_usd)} for this turn")
+    least = "" if cost.session_whole else "at least "
+    if cost.session_usd is not None:
+        said.append(f"{least}{dollars(cost.session_usd)} in this session")
+    elif not cost.unknown:
+        said.append(f"{PRICE_UNKNOWN} for this session")
+    return ", ".join(said)
+
+
+def _connection(status: Status, endpoint: str) -> Parts:
+    """Of the model that answers now."""
+    if status.retry_s is not None:
+        return [(f"  again in {math.ceil(max(status.retry_s, 0))} s\n", "$warning")]
+    ready = status.connection == "ready"
+    over = " by HTTP" if ready and status.transport == "http" else ""
+    return [(f"  {endpoint} is {status.connection}{over}\n", "$faint")]
+
+
+def _served(status: Status, asked: str, width: int) -> Parts:
+    """What the server says it used, if it said so."""
+    indent = f"{_INDENT}{'':8}"
+    served, tier = one_line(status.served_model), one_line(status.served_tier)
+    if not served:
+        words = clip("the server has not said what it uses", width - len(indent))
+        return [(f"{indent}{words}\n", "$faint")]
+    as_asked = served == asked and not status.served_endpoint
+    said = "served as asked" if as_asked else f"served: {served}"
+    if status.served_endpoint:
+        said += f" on {one_line(status.served_endpoint)}"
+    if tier:
+        said += f" · {tier}"
+    expected = served.startswith(asked) and not status.served_endpoint
+    parts: Parts = [
+        (f"{indent}{clip(said, width - len(indent))}\n", "$faint" if expected else "$warning")
+    ]
+    if status.left_out:
+        words = f"not sent, for the server refuses it: {one_line(status.left_out)}"
+        parts += [
+            (f"{indent}{words[start:end]}\n", "$muted")
+            for start, end in breaks(words, width - len(indent))
+        ]
+    if status.fallback_reason:
+        words = f"a fallback: {one_line(status.fallback_reason)}"
+        parts += [
+            (f"{indent}{words[start:end]}\n", "$muted")
+            for start, end in breaks(words, width - len(indent))
+        ]
+    return parts
+
+
+def _abilities(can: Abilities, width: int) -> Parts:
+    """Yes, no, or not tried; nothing is claimed that was not seen."""
+    known = (
+        ("steer", can.steer),
+        ("interrupt", can.interrupt),
+        ("prewarm", can.prewarm),
+        ("lanes", can.lanes),
+    )
+    beside = 2 if width >= _BESIDE else 1
+    rows = [known[at : at + beside] for at in range(0, len(known), beside)]
+    words = {True: "✓ yes", False: "✗ no", None: "· not tried"}
+    colours = {True: "$success", False: "$warning", None: "$faint"}
+    parts: Parts = []
+    for row in rows:
+        parts.append(_INDENT)
+        for name, able in row:
+            said = words[able] if beside == 1 else f"{words[able]:<18}"
+            parts += [(f"{name:<11}", "$muted"), (said, colours[able])]
+        parts.append("\n")
+    return parts
+
+
+def _table(sockets: Sequence[SocketView], width: int) -> Parts:
+    """Figures in columns where there is room for them, else in words below the endpoint."""
+    fixed = len(_INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
+    columns = _COLUMNS if width >= fixed + _LEAST_NAME else ()
+    room = width - fixed if columns else width - len(_INDENT) - _STATE - _TRANSPORT
+    longest = max(cell_len(one_line(socket.endpoint)) for socket in sockets) + 2
+    name = min(max(longest, _LEAST_NAME), _MOST_NAME, max(room, _LEAST_NAME))
+    head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
+    head += "".join(f"{title:>{cells}}" for title, cells in columns)
+    parts: Parts = [(f"{head.rstrip()}\n", "$faint")]
+    counted_for: set[str] = set()
+    for socket in sockets:
+        parts += _row(socket, name, columns)
+        said = _said_of(socket, told=bool(columns), first=socket.endpoint not in counted_for)
+        counted_for.add(socket.endpoint)
+        parts += _below([*said, ("at", clip_left(one_line(socket.address), width - 11))], width)
+    return parts
+
+
+def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
+    state, colour = _STATES.get(socket.state, (one_line(socket.state), "$muted"))
+    shown = clip(one_line(socket.endpoint), name - 1)
+    plain = socket.transport != "http"
+    transport = _TRANSPORTS.get(socket.transport, one_line(socket.transport))
+    cells = " " * max(_TRANSPORT - cell_len(transport), 0) if columns else ""
+    cells += "".join(
+        f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
+    )
+    return [
+        (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
+        (f"{state:<{_STATE}}", colour),
+        (transport, "$foreground" if plain else "$warning"),
+        (f"{cells}\n", "$foreground"),
+    ]
+
+
+def _figures(socket: SocketView) -> tuple[str, str, str, str]:
+    """In the order of the columns."""
+    trip = "–" if socket.round_trip_s is None else f"{socket.round_trip_s * 1000:.0f} ms"
+    return span(socket.age_s), trip, amount(socket.bytes_in), amount(socket.bytes_out)
+
+
+def _said_of(socket: SocketView, *, told: bool, first: bool) -> list[tuple[str, str]]:
+    """What is said of a socket in words, each with its title.
+
+    ``told``: its figures are in the table; ``first``: the endpoint's counts are not told yet.
+    """
+    age, trip, came, went = _figures(socket)
+    said = [("lanes", _lanes(socket.lanes))]
+    if not told:
+        said.insert(0, ("now", f"{age} old · {trip} there and back · in {came} · out {went}"))
+    if first:
+        requests = counted(socket.requests, "request")
+        words = f"{requests}, {socket.continued} with the new items only"
+        said.append(("sent", f"{words} · {counted(socket.reconnects, 'reconnect')}"))
+    if socket.why:
+        said.append(("why", one_line(socket.why)))
+    return said
+
+
+def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
+    """Title and words, wrapped."""
+    parts: Parts = []
+    for title, words in said:
+        head = title
+        for start, end in breaks(words, width - 11):
+            parts.append((f"{_INDENT}  {head:<7}", "$faint"))
+            parts.append((f"{words[start:end]}\n", "$muted"))
+            head = ""
+    return parts
+
+
+def _lanes(names: Iterable[str]) -> str:
+    shown = [f"{one_line(name.rstrip('*'))}{' busy' * name.endswith('*')}" for name in names]
+    return ", ".join(shown) or "none"
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 request``, ``2 requests``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def span(seconds: float) -> str:
+    """``42 s``, ``12 min``, ``2 h 05``, ``5 days``."""
+    if seconds < 120:
+        return f"{max(seconds, 0):.0f} s"
+    minutes = math.floor(seconds / 60)
+    if minutes >= 100 * 60:
+        return f"{minutes // (24 * 60)} days"
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02}"
+
+
+def amount(size_bytes: int) -> str:
+    """``640 B``, ``34.1 kB``, ``1.2 MB``; thousands, as networks count."""
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    for unit, factor in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        if size_bytes < 999.95 * factor or unit == "GB":
+            return f"{size_bytes / factor:.1f} {unit}"
+    raise AssertionError("unreachable")
+
 
 _LOOK_S = 1.0
 """How often it is looked at."""

@@ -31,7 +31,7 @@ from tui.engine.session import Session
 from tui.ui.conversation.notes import card_words
 from tui.ui.conversation.transcript import Transcript
 from tui.ui.editor.pane import EditorPane
-from tui.ui.keys.key import Scope, When
+from tui.ui.keys.table import Scope, When
 from tui.ui.messages import (
     ConversationWanted,
     DraftChanged,

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from tui.engine.intents import SetAutoAccept
-from tui.engine.slash import asked, auto_words, diff_asked, model_words
+from tui.engine.slash import (
+    asked,
+    auto_words,
+    diff_asked,
+    find_command,
+    model_words,
+    split_command,
+    unknown_command,
+)
 from tui.ui import theme
-from tui.ui.commands import find_command, split_command, unknown_command
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_keys import WorkbenchKeys
-from tui.ui.theming.wardrobe import AUTO, wardrobe_of
+from tui.ui.theming.theme_manager import AUTO, theme_manager_of
 from tui.ui.widgets.status import StatusLine
 
 
@@ -74,13 +81,13 @@ class WorkbenchCommands(WorkbenchKeys):
 
     def _set_theme(self, name: str) -> str:
         """Wear a theme and keep it; without a name the list of all is shown."""
-        wardrobe, names = wardrobe_of(self.app), theme.theme_names()
+        themes, names = theme_manager_of(self.app), theme.theme_names()
         if not name:
             from tui.ui.theming.chooser import ThemeChooser
 
-            self.app.push_screen(ThemeChooser(wardrobe))
+            self.app.push_screen(ThemeChooser(themes))
         elif name not in (*names, AUTO):
             return f"There is no theme {name}; there are {', '.join(names)}, and {AUTO}."
         else:
-            wardrobe.choose(name)
+            themes.choose(name)
         return ""

@@ -1,6 +1,6 @@
-"""Themes: files of colours, read, checked, completed; chosen, previewed, kept and reloaded.
+"""Themes: their files, the palettes made of them, the screen to choose one.
 
-`contrast` is the arithmetic, `mixes` and `tokens` are the tables, `theme_file` reads one file,
-`palette` is what renderers paint with, `library` knows where themes are, `pairs` what is painted
-on what, `wardrobe` dresses the app, `chooser` is the screen. Others use `tui.ui.theme`.
+`theme_file` reads one file, `palette` is what renderers paint with, `contrast` the arithmetic of
+colours, `contrast_check` tells what does not read, `theme_manager` applies themes to the app,
+`chooser` is the screen. Others use `tui.ui.theme`.
 """

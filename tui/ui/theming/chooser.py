@@ -1,8 +1,9 @@
-"""Choose a theme: the app tries on what is lit; Enter keeps it, Esc brings the old one back."""
+"""Choose a theme: the app previews what is lit; Enter keeps it, Esc brings the old one back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -16,14 +17,156 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from tui.ui import theme
+from tui.ui.editor.paint import Frame, Painter, Row
+from tui.ui.highlight.lines import Spans
+from tui.ui.review.document import Side
+from tui.ui.review.paint import DiffPainter, Inked, Sheet
+from tui.ui.review.paint import Painted as PaintedPair
 from tui.ui.rows import Piece, clip, make_strip, one_line, spread
 from tui.ui.sheets import sheet
-from tui.ui.theming.pairs import least_contrast
-from tui.ui.theming.sample import Sample
+from tui.ui.theming.contrast_check import least_contrast
+from tui.ui.theming.palette import Palette
 from tui.ui.theming.theme_file import Reading
-from tui.ui.theming.wardrobe import AUTO, Wardrobe
+from tui.ui.theming.theme_manager import AUTO, ThemeManager
 from tui.ui.widgets.field import Field
 from tui.ui.widgets.painted import Painted
+
+_CODE = (
+    ("class Cache:", ""),
+    ('    """Keeps the newest values."""', ""),
+    ("    def put(self, key: str) -> None:", ""),
+    ("        self._lock = RLock()  # both", "accepted"),
+    ("        self._size = max(8, limit)", "pending"),
+    ("        self._old = None", "struck"),
+    ("        raise Full(f'{key!r} at {n}')", "landing"),
+)
+_FIRST = 9
+"""The number of the first line."""
+_SELECTED = 2
+_REMOVED, _ADDED = "    with self._lock:", "    with self._gate, limit(1.5):"
+_DIFFERS_OLD, _DIFFERS_NEW = (14, 19), (14, 31)
+_STATES: tuple[tuple[str, str], ...] = (
+    ("✓ accepted", "hunk-accepted"),
+    ("● pending", "hunk-pending"),
+    ("▸ landing", "hunk-landing"),
+    ("◐ partial", "hunk-partial"),
+    ("✗ rejected", "hunk-struck"),
+    ("! conflict", "hunk-conflict"),
+)
+_METER: tuple[tuple[str, str], ...] = (
+    (" ~1,043", "meter-rate"),
+    (" tok/s ", "muted"),
+    ("▁▃▅▇█▇ ", "meter-spark"),
+    ("├──┴──", "meter-scale"),
+    ("◆", "meter-mark"),
+    ("─┤", "meter-scale"),
+    (" ghost 7% ", "meter-ghost"),
+    ("●", "meter-online"),
+    (" 3 ms", "muted"),
+)
+_SAID: tuple[tuple[tuple[str, str], ...], ...] = (
+    ((" ▌ ", "you"), ("make it safe for threads", "foreground")),
+    ((" fast  ", "fast"), ("One lock, and a limit. ", "foreground"), ("412 tok", "faint")),
+    ((" deep  ", "deep"), ("Done. ", "foreground"), ("✓ 12 tests ", "success")),
+    (("       ", ""), ("1 flag", "warning"), (" · ", "faint"), ("✗ 1 failed", "error")),
+)
+
+
+@lru_cache(maxsize=32)
+def _spans(line: str) -> Spans:
+    """The tokens of one line of the sample."""
+    from pygments.lexers.python import PythonLexer  # loaded since the first paint, mostly
+
+    found, at = [], 0
+    for token, text in PythonLexer().get_tokens(line):
+        if text.strip():
+            found.append((at, at + len(text), token))
+        at += len(text)
+    return tuple(found)
+
+
+def sample_strips(palette: Palette, width: int) -> list[Strip]:
+    """All rows of the sample, ``width`` cells wide."""
+    rule = _row(palette, (("─" * width, "line"),), width)
+    return [
+        *(_row(palette, words, width) for words in _SAID),
+        rule,
+        *_code(palette, width),
+        rule,
+        *_diff(palette, width),
+        rule,
+        *_states(palette, width),
+        _row(palette, _METER, width, "panel"),
+    ]
+
+
+def _row(
+    palette: Palette, words: tuple[tuple[str, str], ...], width: int, back: str = "background"
+) -> Strip:
+    """One row of words in their colours."""
+    pieces = [(text, palette.style(colour)) for text, colour in words]
+    return make_strip(pieces, width, palette.style("foreground", back))
+
+
+def _code(palette: Palette, width: int) -> Iterator[Strip]:
+    """Lines as the editor paints them, with a selection and the pen."""
+    painter, frame = Painter(palette), Frame(width, 0, 2)
+    for index, (line, kind) in enumerate(_CODE):
+        chosen = ((4, 20, "selection"),) if index == _SELECTED else ()
+        yield painter.strip(
+            Row(
+                text=line,
+                number=_FIRST + index,
+                kind=kind,
+                spans=_spans(line),
+                overlays=chosen,
+                current=index == _SELECTED,
+                pen=kind == "landing",
+            ),
+            frame,
+        )
+
+
+def _diff(palette: Palette, width: int) -> Iterator[Strip]:
+    """A line before and after, with the words that differ."""
+    painter, sheet = DiffPainter(palette), Sheet(width, 0, 2, split=False)
+    old = Inked(Side("removed", 12, _REMOVED, 0, (_DIFFERS_OLD,)), _spans(_REMOVED))
+    new = Inked(Side("added", 12, _ADDED, 0, (_DIFFERS_NEW,)), _spans(_ADDED))
+    yield painter.line(PaintedPair(old, None, "", chosen=False), sheet)
+    yield painter.line(PaintedPair(None, new, "", chosen=False), sheet)
+
+
+def _states(palette: Palette, width: int) -> Iterator[Strip]:
+    """The states of hunks, as many a row as fit."""
+    row: list[tuple[str, str]] = []
+    used = 0
+    for text, colour in _STATES:
+        if used + len(text) + 2 > width:
+            yield _row(palette, tuple(row), width)
+            row, used = [], 0
+        row.append((f" {text} ", colour))
+        used += len(text) + 2
+    yield _row(palette, tuple(row), width)
+
+
+class Sample(Painted):
+    """The sample in the colours that are painted with now."""
+
+    def __init__(self) -> None:
+        super().__init__(id="theme-sample")
+        self._strips: list[Strip] = []
+        self._made_for: tuple[Palette, int] | None = None
+
+    def render_line(self, y: int) -> Strip:
+        """A row of it, blank below its end."""
+        palette, width = theme.active(), self.size.width
+        if self._made_for != (palette, width):
+            self._strips = sample_strips(palette, width)
+            self._made_for = (palette, width)
+        if y < len(self._strips):
+            return self._strips[y]
+        return make_strip([], width, palette.style("foreground", "background"))
+
 
 _SWATCH = ("accent", "fast", "deep", "success", "error")
 _ROOM_FOR_SAMPLE = 72
@@ -46,7 +189,7 @@ class Entry(NamedTuple):
         return all(word in whole for word in words.casefold().split())
 
 
-def entries(wardrobe: Wardrobe) -> list[Entry]:
+def entries(themes: ThemeManager) -> list[Entry]:
     """``auto`` and all themes; the dark ones come first."""
     found = []
     for name in theme.theme_names():
@@ -55,7 +198,7 @@ def entries(wardrobe: Wardrobe) -> list[Entry]:
         kind = "dark" if palette.dark else "light"
         found.append(Entry(name, one_line(palette.title), kind, reading))
     found.sort(key=lambda entry: (entry.choice != theme.DEFAULT_THEME, entry.kind, entry.choice))
-    pair = wardrobe.pair
+    pair = themes.pair
     return [Entry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
 
 
@@ -123,7 +266,7 @@ class ThemeList(Painted):
         return [blank, *(("●", own.style(name, "background")) for name in _SWATCH), blank]
 
     def on_click(self, event: events.Click) -> None:
-        """Try on what is clicked; what is on already is kept."""
+        """Preview what is clicked; what is previewed already is kept."""
         event.stop()
         index = self._top + event.y
         if index < len(self._entries):
@@ -145,7 +288,7 @@ class ThemeList(Painted):
 
 
 class ThemeChooser(ModalScreen[None]):
-    """Moving tries on, Enter keeps, Esc restores."""
+    """Moving previews, Enter keeps, Esc restores."""
 
     CSS_PATH = sheet("chooser")
     AUTO_FOCUS = "Input"
@@ -157,17 +300,17 @@ class ThemeChooser(ModalScreen[None]):
         Binding("pagedown", "step(8)", show=False, priority=True),
     ]
 
-    def __init__(self, wardrobe: Wardrobe) -> None:
-        """``wardrobe`` dresses the app behind the list."""
+    def __init__(self, themes: ThemeManager) -> None:
+        """``themes`` colours the app behind the list."""
         super().__init__()
-        self._wardrobe = wardrobe
-        self._before = wardrobe.choice
-        self._all = entries(wardrobe)
+        self._themes = themes
+        self._before = themes.choice
+        self._all = entries(themes)
         self._list = ThemeList()
         self._sample = Sample()
         self._status = Static("", markup=False, id="theme-status")
         self._due = False
-        """What is lit is about to be tried on."""
+        """What is lit is about to be previewed."""
         self._over = False
 
     def compose(self) -> ComposeResult:
@@ -180,7 +323,7 @@ class ThemeChooser(ModalScreen[None]):
             yield self._status
 
     def on_mount(self) -> None:
-        """What is worn is lit."""
+        """The theme in use is lit."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._recolour())
         self.query_one("#theme-box").border_title = "themes"
         self._list.show(self._all, self._before)
@@ -195,28 +338,28 @@ class ThemeChooser(ModalScreen[None]):
         self.set_class(event.size.width < _ROOM_FOR_SAMPLE, "-narrow")
 
     def action_step(self, rows: int) -> None:
-        """Try on another one."""
+        """Preview another one."""
         self._list.step(rows)
-        self._try_on()
+        self._preview()
 
     def action_restore(self) -> None:
         """As it was."""
         self._over = True
-        if self._wardrobe.choice != self._before:
-            self._wardrobe.try_on(self._before)
+        if self._themes.choice != self._before:
+            self._themes.preview(self._before)
         self.dismiss(None)
 
     @on(ThemeList.Lit)
     def _lit(self, event: ThemeList.Lit) -> None:
         event.stop()
-        self._try_on()
+        self._preview()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         found = [entry for entry in self._all if entry.fits(event.value)]
-        self._list.show(found, self._wardrobe.choice if event.value else self._before)
-        self._try_on()
+        self._list.show(found, self._themes.choice if event.value else self._before)
+        self._preview()
 
     @on(Input.Submitted)
     @on(ThemeList.Chosen)
@@ -224,25 +367,25 @@ class ThemeChooser(ModalScreen[None]):
         event.stop()
         if (lit := self._list.lit) is not None:
             self._over = True
-            self._wardrobe.choose(lit.choice)
+            self._themes.choose(lit.choice)
             self.dismiss(None)
 
-    def _try_on(self) -> None:
-        """Wear what is lit as soon as there is time: a held key moves the list meanwhile."""
+    def _preview(self) -> None:
+        """Apply what is lit as soon as there is time: a held key moves the list meanwhile."""
         self._tell()
         if not self._due:
             self._due = True
-            self.call_after_refresh(self._wear)
+            self.call_after_refresh(self._apply)
 
-    def _wear(self) -> None:
-        """Wear what is lit; where nothing is, what was worn before."""
+    def _apply(self) -> None:
+        """Apply what is lit; where nothing is, what was there before."""
         self._due = False
         if self._over:
             return
         lit = self._list.lit
         choice = self._before if lit is None else lit.choice
-        if choice != self._wardrobe.choice:
-            self._wardrobe.try_on(choice)
+        if choice != self._themes.choice:
+            self._themes.preview(choice)
 
     def _recolour(self) -> None:
         """Renderers have another palette now."""

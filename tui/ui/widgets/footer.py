@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from tui.ui import theme
 from tui.ui.keymap import hints
-from tui.ui.keys.key import Scope, When
+from tui.ui.keys.table import Scope, When
 from tui.ui.rows import Piece
 from tui.ui.widgets.bar import Bar
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from tui.ui.guide.lesson import STEPS, Figures, Lesson, Step
 from tui.ui.keymap import row_of, shown, ways
-from tui.ui.keys.key import Scope
+from tui.ui.keys.table import Scope
 
 SLOW_TOKENS_S = 50
 """What a model is slowed down to that one delegates to."""

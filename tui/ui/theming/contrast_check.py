@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tui.ui.theming.contrast import MARK_RATIO, TEXT_RATIO, contrast, readable
-from tui.ui.theming.mixes import MIXES
 from tui.ui.theming.palette import Palette
+from tui.ui.theming.theme_file import MIXES
 
 GROUNDS = ("background", "surface", "panel")
 """What lies under all kinds of text. A theme's own colours must read on them."""

@@ -33,7 +33,7 @@ def warm() -> None:
     code_rows("def warm(): ...", "python")
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.which_key")
-    import_module("tui.ui.acting")
+    import_module("tui.ui.keys.dispatch")
     import_module("tui.core.edits.patches.landing")
     for channel in get_args(Channel):
         parser_for("auto", channel).feed("warm")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from tui.ui.keymap import stand_in
-from tui.ui.keys.key import Key, Scope
+from tui.ui.keys.table import Key, Scope
 from tui.ui.screens.workbench import Workbench
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Dresses the app: one theme on, another one tried, the choice kept, changed files put on anew."""
+"""Applies themes to the app: the chosen one, another for a look, files that have changed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from tui.ui.theming.palette import Palette
     from tui.ui.theming.theme_file import Reading
 
+
 AUTO = "auto"
 """Follow the terminal's background."""
 
 Told = Callable[[], None]
 
 
-def wardrobe_of(app: App[Any]) -> Wardrobe:
-    """The wardrobe of duetto's app; of another one (a test's) a new one."""
-    found = getattr(app, "wardrobe", None)
-    return found if isinstance(found, Wardrobe) else Wardrobe(app, theme.active().name)
+def theme_manager_of(app: App[Any]) -> ThemeManager:
+    """That of duetto's app; of another app (a test's) a new one."""
+    found = getattr(app, "themes", None)
+    return found if isinstance(found, ThemeManager) else ThemeManager(app, theme.active().name)
 
 
-class Pair(NamedTuple):
+class ThemePair(NamedTuple):
     """What ``auto`` chooses from."""
 
     light: str = "paper"
@@ -48,13 +49,13 @@ def _why(empty: Reading) -> str:
     return f"{empty.complaints[0].file}: no colour is set in it."
 
 
-class Wardrobe:
+class ThemeManager:
     """The app's themes; it belongs to one app."""
 
     def __init__(self, app: App[Any], name: str) -> None:
-        """Puts ``name`` on. Raises SettingsError: there is no such theme."""
+        """Applies ``name``. Raises SettingsError: there is no such theme."""
         self._app = app
-        self.pair = Pair()
+        self.pair = ThemePair()
         self.auto = False
         """The theme follows the terminal's background."""
         self.dark: bool | None = None
@@ -64,7 +65,7 @@ class Wardrobe:
         self.watch: Callable[[Told], Awaitable[None]] | None = None
         """Tells of changes in the user's folder, until cancelled."""
         self._said = ""
-        self._put_on(theme.activate(name))
+        self._apply_palette(theme.activate(name))
 
     @property
     def choice(self) -> str:
@@ -75,21 +76,21 @@ class Wardrobe:
         """The terminal said what is behind the text."""
         self.dark = dark
         if self.auto:
-            self._wear(self.pair.on(dark))
+            self._apply(self.pair.on(dark))
 
-    def try_on(self, choice: str) -> bool:
+    def preview(self, choice: str) -> bool:
         """Show the app in a theme, or as ``auto`` would; nothing is kept.
 
         False: its file cannot be read any more, which is said.
         """
-        if not self._wear(self.pair.on(self.dark) if choice == AUTO else choice):
+        if not self._apply(self.pair.on(self.dark) if choice == AUTO else choice):
             return False
         self.auto = choice == AUTO
         return True
 
     def choose(self, choice: str) -> None:
-        """Wear a theme, or ``auto``, and keep it for the next time."""
-        if self.try_on(choice):
+        """Apply a theme, or ``auto``, and keep it for the next time."""
+        if self.preview(choice):
             self.keep(choice)
 
     def register_all(self) -> None:
@@ -98,7 +99,7 @@ class Wardrobe:
             self._register(name)
 
     async def look_after(self) -> None:
-        """Files that change in the user's folder are put on anew, until cancelled."""
+        """Files that change in the user's folder are applied anew, until cancelled."""
         if self.watch is None:
             return
         changed = asyncio.Event()
@@ -116,10 +117,10 @@ class Wardrobe:
             news.cancel()
 
     async def reload(self) -> None:
-        """Read the user's files again; what is wrong with the one that is worn is said."""
+        """Read the user's files again; what is wrong with the one in use is said."""
         before = theme.active()
         theme.library.forget()
-        await asyncio.to_thread(self._read_all)
+        await asyncio.to_thread(theme.complaints)
         name = self._app.theme
         try:
             reading = theme.library.reading(name)
@@ -132,7 +133,7 @@ class Wardrobe:
         said = [str(complaint) for complaint in reading.complaints]
         self._say("\n".join(said[:3]) + (f"\nand {len(said) - 3} more" if said[3:] else ""))
         if reading.palette.colours != before.colours or reading.palette.faces != before.faces:
-            self._put_on(theme.activate(name))
+            self._apply_palette(theme.activate(name))
             self._app.mutate_reactive(type(self._app).theme)
 
     def recolour(self) -> Palette | None:
@@ -142,7 +143,7 @@ class Wardrobe:
         except SettingsError:
             return None
 
-    def _wear(self, name: str) -> bool:
+    def _apply(self, name: str) -> bool:
         there = self._register(name)
         if there:
             self._app.theme = name
@@ -156,12 +157,9 @@ class Wardrobe:
             return False
         return True
 
-    def _put_on(self, palette: Palette) -> None:
+    def _apply_palette(self, palette: Palette) -> None:
         self._app.register_theme(palette.textual_theme())
         self._app.theme = palette.name
-
-    def _read_all(self) -> None:
-        theme.complaints()
 
     def _say(self, words: str) -> None:
         """Once, as long as it is true."""
