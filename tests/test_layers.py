@@ -20,8 +20,6 @@ IN_CYCLES = {
     "tui.core.edits.drift tui.core.edits.file_record tui.core.edits.footing "
     "tui.core.edits.journal tui.core.edits.open_section",
     "tui.core.edits.sections.section tui.core.edits.sections.section_merge",
-    "tui.effects.wire.endpoint tui.effects.wire.lane",
-    "tui.effects.wire.link tui.effects.wire.pulse",
     "tui.ui.editor.sight tui.ui.editor.view",
     "tui.ui.guide.guide tui.ui.screens.workbench_panes",
 }
@@ -112,7 +110,7 @@ def test_the_first_paint_waits_for_nothing_that_comes_later(tmp_path: Path) -> N
         "watchfiles",
         "tui.effects.wire",
         "tui.effects.watcher",
-        "tui.effects.git.status",
+        "tui.effects.git",
         "tui.ui.highlight.colours",
         "tui.ui.files.finder",
         "tui.ui.files.tree",

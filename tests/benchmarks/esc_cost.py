@@ -32,8 +32,8 @@ from tests.support.sources import ROOT
 from tui.core.wire.address import Address
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.core.wire.events import Delta, Event
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
 from tui.engine import intents
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, Wire
 from tui.engine.session import Session, SessionOptions

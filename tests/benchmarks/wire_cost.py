@@ -30,8 +30,8 @@ from tui.core.wire.address import Address
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.events import Completed, Delta, Event, decode_server
 from tui.core.wire.server.protocol import ServerProtocol
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
 
 BUDGET_US = 15.0
 LESS_THAN_LIBRARY = 1 / 3

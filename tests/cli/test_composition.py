@@ -12,7 +12,7 @@ from tui.cli.network import Network, bridge_arguments
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace
-from tui.effects.clock import MonotonicClock
+from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, RehearsalSettings, Settings, parse

@@ -10,7 +10,7 @@ import pytest
 from tests.support.tables import case
 from tui.cli.verify_command import found_in
 from tui.core.programs import safe_path
-from tui.effects.git.status import GitStatus
+from tui.effects.git import Git
 from tui.effects.listing import Listing
 
 
@@ -51,7 +51,7 @@ async def test_git_is_not_that_of_the_workspace(
     environment = {**os.environ, "PATH": path}
     Listing(root, environment=environment).paths()
     Listing(root, environment=environment).is_made_here(".venv")
-    await GitStatus(str(root), environment).states()
+    await Git(str(root), environment).states()
     assert not ran.exists()
 
 

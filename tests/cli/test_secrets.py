@@ -21,7 +21,7 @@ from tui.cli.network import Network
 from tui.cli.options import ModelFlags
 from tui.cli.resolution import resolve
 from tui.cli.workplace import Workplace, withheld
-from tui.effects.clock import MonotonicClock
+from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions
 from tui.errors import EndpointError

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from tui.core.wire.masking import Mask
 from tui.effects import recorder as module
-from tui.effects.recorder import Recorder
+from tui.effects.recorder import Recorder, Tracer
 from tui.errors import FileRefused
 
 
@@ -69,7 +70,7 @@ async def test_it_is_not_written_on_the_loop(
     monkeypatch.setattr(module, "FLUSH_S", 0.001)
     pipe, writing = os.pipe()
     os.set_blocking(writing, True)
-    monkeypatch.setattr(module, "_made", lambda file: writing)
+    monkeypatch.setattr(module, "_made", lambda *_: writing)
     recorder = Recorder(tmp_path / "r", Mask())
     told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     recorder.on_failed = told.set_result
@@ -87,7 +88,7 @@ async def test_a_full_disk_ends_it_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FLUSH_S", 0.001)
-    monkeypatch.setattr(module, "_made", lambda file: os.open("/dev/full", os.O_WRONLY))
+    monkeypatch.setattr(module, "_made", lambda *_: os.open("/dev/full", os.O_WRONLY))
     recorder = Recorder(tmp_path / "r.jsonl", Mask())
     told: list[str] = []
     failed = asyncio.Event()
@@ -130,3 +131,57 @@ async def test_an_empty_file_is_taken_and_made_private(tmp_path: Path) -> None:
     empty.touch(mode=0o644)
     await Recorder(empty, Mask()).close()
     assert stat.S_IMODE(empty.stat().st_mode) == 0o600
+
+
+def stamps(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_what_lies_there_is_not_written_over(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_text("mine")
+    with pytest.raises(FileRefused, match="it is there already; name another one"):
+        Tracer(there)
+    with pytest.raises(FileRefused, match="cannot trace"):
+        Tracer(tmp_path / "no" / "folder")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileRefused):
+        Tracer(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(there)
+    with pytest.raises(FileRefused):
+        Tracer(tmp_path / "link")
+    assert there.read_text() == "mine"
+
+
+def test_a_disk_that_is_full_ends_the_trace_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tracer = Tracer(tmp_path / "trace.jsonl")
+    os.close(tracer._descriptor)
+    tracer.stamp("key", "x")
+    tracer.stamp("key", "x")
+    assert len(caplog.records) == 1
+    tracer.close()
+    tracer.stamp("key", "after the end")
+
+
+async def test_a_loop_that_is_held_up_is_told(tmp_path: Path) -> None:
+    tracer = Tracer(tmp_path / "trace.jsonl")
+    tracer.watch()
+
+    async def has(count: int) -> list[float]:
+        async with asyncio.timeout(30):
+            while len(found := stamps(tracer.file)) < count:
+                await asyncio.sleep(0)
+        return [float(str(stamp["detail"])) for stamp in found]
+
+    before = len(await has(3))
+    hold_up(0.1)
+    late = await has(before + 2)
+    assert max(late[before - 1 :]) >= 90
+    tracer.close()
+    assert tracer._beating.cancelled()
+
+
+def hold_up(seconds: float) -> None:
+    time.sleep(seconds)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
@@ -9,7 +11,7 @@ import watchfiles
 
 from tests.support.tables import each
 from tui.effects import watcher
-from tui.effects.watcher import Watcher
+from tui.effects.watcher import Watcher, watch_folder
 from tui.errors import FileRefused
 
 
@@ -176,3 +178,34 @@ async def test_of_a_huge_tree_the_upper_folders_are_watched(
     async with watching(Watcher(str(tmp_path))) as heard:
         (tmp_path / "src" / "x.py").write_text("x = 1\n")
         await heard.until("src/x.py")
+
+
+pytest.importorskip("watchfiles")
+
+
+async def told_after(folder: Path, change: object) -> bool:
+    """Whether a change is told; it is made again until it is seen, as a watch takes a moment."""
+    told = asyncio.Event()
+    watching = asyncio.create_task(watch_folder(folder, told.set))
+    assert callable(change)
+    try:
+        for _ in range(40):
+            change()
+            try:
+                await asyncio.wait_for(told.wait(), 0.25)
+            except TimeoutError:
+                continue
+            return True
+        return False
+    finally:
+        watching.cancel()
+
+
+async def test_a_new_file_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "themes"
+    folder.mkdir()
+    assert await told_after(folder, lambda: (folder / "a.toml").write_text("x"))
+
+
+async def test_where_nothing_is_there_nothing_is_watched(tmp_path: Path) -> None:
+    await asyncio.wait_for(watch_folder(tmp_path / "a" / "b", lambda: None), 5)

@@ -16,7 +16,7 @@ from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import MAX_BYTES
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine import intents
 from tui.engine.session import Session
 
@@ -34,7 +34,7 @@ def session_in(root: Path) -> Session:
     """A session on a real folder."""
     world = World()
     world.ports.files = Files(root, Listing(root))
-    world.ports.journal = WriteJournal(root.parent / "state", str(root))
+    world.ports.journal = WriteAheadLog(root.parent / "state", str(root))
     return Session(world.ports, world.roles)
 
 

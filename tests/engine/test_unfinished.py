@@ -10,7 +10,7 @@ from tests.support.fakes import World, settle
 from tui.core.edits.disk.unfinished import Step
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine import intents
 from tui.engine.session import Session, SessionOptions
 from tui.engine.unfinished import (
@@ -36,7 +36,7 @@ def work(tmp_path: Path) -> Path:
     (folder / "sub").mkdir(parents=True)
     (folder / "a.py").write_bytes(NEW)
     (folder / "b.py").write_bytes(OLD)
-    journal = WriteJournal(tmp_path / "state", str(folder))
+    journal = WriteAheadLog(tmp_path / "state", str(folder))
     (folder / ".duetto-00ab-1.tmp").write_bytes(b"half")
     steps = [
         Step("a.py", OLD, NEW, (1,)),
@@ -49,8 +49,8 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-def journal_of(work: Path) -> WriteJournal:
-    return WriteJournal(work.parent / "state", str(work))
+def journal_of(work: Path) -> WriteAheadLog:
+    return WriteAheadLog(work.parent / "state", str(work))
 
 
 async def begun(work: Path, *, ask: bool = True) -> Session:

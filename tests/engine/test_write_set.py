@@ -14,7 +14,7 @@ from tui.core.edits.workspace import Workspace
 from tui.core.file_read import MAX_BYTES
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.saving import bring
 from tui.engine.unfinished import Way, look, settle
 from tui.errors import FileRefused
@@ -89,7 +89,7 @@ def test_a_file_with_two_names_is_written_once(tmp_path: Path, hard: bool) -> No
         b.hardlink_to(a)
     else:
         b.symlink_to("a")
-    disk, journal = Files(work, Listing(work)), WriteJournal(tmp_path / "state", str(work))
+    disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     two = {"a": DiskPlan(b"old\n", b"one\n"), "b": DiskPlan(b"old\n", b"two\n")}
     assert bring(disk, two, journal) == {
         "b": "'b' is another name of 'a', and was to get another text"
@@ -111,7 +111,7 @@ def test_a_moved_file_and_one_that_comes_back_keep_their_mode(tmp_path: Path) ->
     work.mkdir()
     (work / "run.sh").write_bytes(b"a\nb\n")
     (work / "run.sh").chmod(0o750)
-    disk, journal = Files(work, Listing(work)), WriteJournal(tmp_path / "state", str(work))
+    disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     workspace = Workspace(disk.read)
     landing = Landing(workspace, turn=1, call_id="c")
     landing.feed(
@@ -137,7 +137,7 @@ def test_after_a_kill_too(tmp_path: Path, way: Way) -> None:
     work.mkdir()
     (work / "gone.sh").write_bytes(b"old\n")
     (work / "gone.sh").chmod(0o750)
-    journal = WriteJournal(tmp_path / "state", str(work))
+    journal = WriteAheadLog(tmp_path / "state", str(work))
 
     class Killed(Files):
         def write(self, path: str, data: bytes, expected: bytes | None) -> None:
@@ -150,7 +150,7 @@ def test_after_a_kill_too(tmp_path: Path, way: Way) -> None:
     with pytest.raises(KeyboardInterrupt):
         bring(Killed(work, Listing(work)), plans, journal)
     journal.leave()
-    disk, journal = Files(work, Listing(work)), WriteJournal(tmp_path / "state", str(work))
+    disk, journal = Files(work, Listing(work)), WriteAheadLog(tmp_path / "state", str(work))
     ((one, findings),) = look(disk, journal, journal.unfinished())
     assert settle(disk, journal, (one, findings), {each.step.path: way for each in findings}) == {}
     (file,) = work.iterdir()
@@ -174,7 +174,7 @@ def test_what_somebody_wrote_over_it_meanwhile_is_theirs(tmp_path: Path) -> None
                 (work / "c").write_bytes(b"theirs\n")
             super().write(path, data, expected)
 
-    journal = WriteJournal(tmp_path / "state", str(work))
+    journal = WriteAheadLog(tmp_path / "state", str(work))
     plans = {name: DiskPlan(b"old\n", b"new\n") for name in "abc"}
     refusals = bring(Busy(work, Listing(work)), plans, journal)
     journal.close()

@@ -17,7 +17,7 @@ from tui.core.edits.disk.disk_plan import DiskPlan
 from tui.core.edits.disk.unfinished import State
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.saving import bring
 from tui.engine.unfinished import Way, look, settle
 
@@ -51,9 +51,9 @@ def broken(
     return calls
 
 
-def fresh(folder: Path) -> tuple[Path, Files, WriteJournal]:
+def fresh(folder: Path) -> tuple[Path, Files, WriteAheadLog]:
     work = make(folder)
-    return work, Files(work, Listing(work)), WriteJournal(folder / "state", str(work))
+    return work, Files(work, Listing(work)), WriteAheadLog(folder / "state", str(work))
 
 
 def settled(work: Path) -> dict[str, bytes]:
@@ -81,7 +81,7 @@ def test_one_call_fails(tmp_path: Path, name: str, code: int) -> None:
         words = (WORDS[code], os.strerror(code).lower())
         assert all(any(each in why for each in words) for why in refusals.values()), refusals
         journal.close()
-        assert WriteJournal(top / str(number) / "state", str(work)).unfinished() == []
+        assert WriteAheadLog(top / str(number) / "state", str(work)).unfinished() == []
         if len(calls) < number:
             break
     assert refused or name in ("link", "posix_fallocate"), "not every file system has these"

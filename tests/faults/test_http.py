@@ -29,8 +29,8 @@ from tests.support.sse_upstream import (
 from tests.support.tables import each
 from tui.core.wire.address import Address
 from tui.effects.bridge_process import BridgeProcess
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
 from tui.engine import intents
 
 pytestmark = pytest.mark.slow

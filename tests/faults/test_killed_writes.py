@@ -14,7 +14,7 @@ from tests.support.sources import ROOT
 from tui.core.edits.disk.unfinished import State
 from tui.effects.files import Files
 from tui.effects.listing import Listing
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.unfinished import Way, look, settle
 
 pytestmark = [pytest.mark.case("H08"), pytest.mark.slow]
@@ -37,10 +37,10 @@ def killed(folder: Path, kind: str) -> list[Path]:
     return [folder / str(number) for number in range(1, steps + 2)]
 
 
-def both(work: Path) -> tuple[Files, WriteJournal]:
+def both(work: Path) -> tuple[Files, WriteAheadLog]:
     """The next duetto."""
     state_dir = work.parent / "state"
-    return Files(work, Listing(work)), WriteJournal(state_dir, str(work))
+    return Files(work, Listing(work)), WriteAheadLog(state_dir, str(work))
 
 
 def check(top: Path, way: Way) -> str:

@@ -13,7 +13,7 @@ from tests.support.nasty_steps import Step
 from tests.support.server_words import called, function_call, turn
 from tests.support.sockets import at as address_of
 from tui.core.edits.workspace import FileRead
-from tui.effects.wire import Endpoint
+from tui.effects.wire.endpoint import Endpoint
 
 
 @pytest.mark.parametrize("round_trips", [1, 3])

@@ -22,8 +22,9 @@ from tui.core.edits.workspace import FileRead
 from tui.core.turn import BlockKind
 from tui.core.wire.address import Address
 from tui.core.wire.endpoint_facts import Capabilities
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
+from tui.effects.wire.link import ConnectionOptions
 from tui.engine.ports import MAIN_LANE, Ports, RoleSpec, VerifyCommand
 from tui.engine.session import Session, SessionOptions
 

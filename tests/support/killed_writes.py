@@ -128,14 +128,14 @@ def by_session(top: Path, work: Path) -> None:
     from tui.core.edits.patches.landing import Landing
     from tui.effects.files import Files
     from tui.effects.listing import Listing
-    from tui.effects.write_journal import WriteJournal
+    from tui.effects.write_ahead_log import WriteAheadLog
     from tui.engine import intents
     from tui.engine.session import Session, SessionOptions
 
     world = World()
     ports = world.ports
     ports.files = Files(work, Listing(work))
-    ports.journal = journal = WriteJournal(top / "state", str(work))
+    ports.journal = journal = WriteAheadLog(top / "state", str(work))
     session = Session(ports, world.roles, SessionOptions(linked=True))
     landing = Landing(session.workspace, turn=1, call_id="call_1")
     landing.feed(PATCH)
@@ -161,10 +161,10 @@ def by_settling(top: Path, work: Path, way: Way = "finish") -> None:
     """Finish what was killed in the middle, or take it back."""
     from tui.effects.files import Files
     from tui.effects.listing import Listing
-    from tui.effects.write_journal import WriteJournal
+    from tui.effects.write_ahead_log import WriteAheadLog
     from tui.engine.unfinished import look, settle
 
-    files, journal = Files(work, Listing(work)), WriteJournal(top / "state", str(work))
+    files, journal = Files(work, Listing(work)), WriteAheadLog(top / "state", str(work))
     for one, findings in look(files, journal, journal.unfinished()):
         refusals = settle(
             files, journal, (one, findings), {each.step.path: way for each in findings}

@@ -13,8 +13,9 @@ from tests.support.nasty_server import Nasty, nasty
 from tui.core.wire import events
 from tui.core.wire.address import Address
 from tui.core.wire.endpoint_facts import Capabilities
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
+from tui.effects.wire.link import ConnectionOptions
 
 ENDS = (events.Completed, events.Incomplete, events.Failed, events.ErrorEvent)
 

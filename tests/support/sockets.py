@@ -12,8 +12,9 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from tui.core.wire import events
 from tui.core.wire.address import Address
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint, EndpointLane
+from tui.effects.wire.link import ConnectionOptions
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
 CREATED = {"type": "response.created", "response": {"id": "resp_1"}}

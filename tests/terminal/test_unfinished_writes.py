@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.terminal import Terminal
 from tui.core.edits.disk.unfinished import Step
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 
 pytestmark = pytest.mark.case("H08")
 OLD, NEW = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n"
@@ -24,7 +24,7 @@ def work(tmp_path: Path) -> Path:
     folder.mkdir()
     for name, data in {"a.py": NEW, "b.py": OLD, "c.py": b"mine\n"}.items():
         (folder / name).write_bytes(data)
-    journal = WriteJournal(tmp_path / "home" / "state", str(folder))
+    journal = WriteAheadLog(tmp_path / "home" / "state", str(folder))
     journal.begin([Step(f"{name}.py", OLD, NEW, (1,)) for name in "abc"], "00ab")
     journal.leave()
     return folder

@@ -22,14 +22,13 @@ from tui.core.price import Quote
 from tui.core.programs import safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
-from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
-from tui.effects.memory import give_back
 from tui.effects.recorder import Recorder
 from tui.effects.rescue import RescueFolders
+from tui.effects.system import MonotonicClock, give_back
 from tui.effects.verifier import Verifier
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.notices import Trouble
 from tui.engine.open_files import AGENTS_FILE
 from tui.engine.ports import Ports, VerifyCommand
@@ -38,9 +37,9 @@ from tui.errors import FileRefused, UsageError
 
 if TYPE_CHECKING:
     from tui.cli.pricing import Pricing
-    from tui.effects.clipboard_tool import ClipboardTool
-    from tui.effects.git.status import GitStatus
-    from tui.effects.tracer import Tracer
+    from tui.effects.clipboard import ClipboardTool
+    from tui.effects.git import Git
+    from tui.effects.recorder import Tracer
     from tui.effects.watcher import Watcher
 
 
@@ -62,7 +61,7 @@ class Composition:
         self._workplace = workplace
         self._recorder = recorder_for(workplace, record)
         self._clipboard: ClipboardTool | None = None
-        self._git: GitStatus | None = None
+        self._git: Git | None = None
         self._watcher: Watcher | None = None
         self._open_files: Iterable[str] = ()
         self._clock = MonotonicClock()
@@ -77,7 +76,7 @@ class Composition:
         self._listing = Listing(root, environment=self._keyless)
         self._files = Files(root, self._listing)
         self.rescue = RescueFolders(workplace.paths.state_dir, root)
-        self._journal = WriteJournal(workplace.paths.state_dir, root)
+        self._journal = WriteAheadLog(workplace.paths.state_dir, root)
         self.session = Session(self._ports(watched=watched), workplace.models.roles, options)
         self._network.aside = self.session.input_first.holds_reading
         if self._recorder is not None:
@@ -130,7 +129,7 @@ class Composition:
     def copy_here(self, text: str) -> bool:
         """Copy by a program of this machine's desktop; False: there is none."""
         if self._clipboard is None:
-            from tui.effects.clipboard_tool import ClipboardTool, command_for
+            from tui.effects.clipboard import ClipboardTool, command_for
 
             path = safe_path(os.environ, str(self._workplace.root))
             command = command_for(os.environ, which=partial(shutil.which, path=path))
@@ -159,16 +158,17 @@ class Composition:
         self.session.warn(Trouble("Not all files are watched", words, severity="information"))
 
     async def _git_status(self) -> Mapping[str, GitState]:
-        from tui.effects.git.status import GitStatus
-
-        if self._git is None:  # kept: it knows where in its repository the workspace is
-            self._git = GitStatus(str(self._workplace.root), self._keyless)
-        return await self._git.states()
+        return await self._asked_git().states()
 
     async def _git_head(self, path: str) -> FileRead:
-        from tui.effects.git.show import GitShow
+        return await self._asked_git().head(path)
 
-        return await GitShow(str(self._workplace.root), self._keyless).head(path)
+    def _asked_git(self) -> Git:
+        from tui.effects.git import Git
+
+        if self._git is None:  # kept: it knows where in its repository the workspace is
+            self._git = Git(str(self._workplace.root), self._keyless)
+        return self._git
 
     async def _verify_command(self) -> VerifyCommand | None:
         workplace = self._workplace
@@ -224,7 +224,7 @@ def tracer_for(file: Path | None) -> Tracer | None:
     """What writes a trace. Raises UsageError: it cannot be written."""
     if file is None:
         return None
-    from tui.effects.tracer import Tracer
+    from tui.effects.recorder import Tracer
 
     try:
         return Tracer(file)

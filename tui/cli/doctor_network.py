@@ -14,8 +14,8 @@ from tui.cli.network import Network
 from tui.cli.probing import STEP_S, Probing
 from tui.cli.workplace import Workplace
 from tui.core.wire.address import AUTHORITY_VARIABLES, shown
-from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Fact
+from tui.effects.system import MonotonicClock
 from tui.engine.ports import Wire
 from tui.errors import EndpointError, WireError
 

@@ -16,14 +16,14 @@ from tui.cli.workplace import Workplace, withheld
 from tui.core.wire.address import Address, secrets_in, shown
 from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.effects.bridge_process import BridgeProcess
-from tui.effects.clock import MonotonicClock
 from tui.effects.known_endpoints import Facts, KnownEndpoints
 from tui.effects.recorder import Recorder
+from tui.effects.system import MonotonicClock
 from tui.engine.ports import MAIN_LANE, Wire
 from tui.settings import RehearsalSettings
 
 if TYPE_CHECKING:
-    from tui.effects.wire import Endpoint
+    from tui.effects.wire.endpoint import Endpoint
 
 
 class Network:
@@ -92,7 +92,8 @@ class Network:
 
     def _made(self, name: str) -> Endpoint:
         # imported after the first paint
-        from tui.effects.wire import ConnectionOptions, Endpoint
+        from tui.effects.wire.endpoint import Endpoint
+        from tui.effects.wire.link import ConnectionOptions
 
         declared = self._declared.get(name)
         if declared is None or declared.bridged:

@@ -56,7 +56,7 @@ class Dress:
 
 
 async def _watch(folder: Path, told: Callable[[], None]) -> None:
-    from tui.effects.folder_watch import watch_folder  # the first paint does not wait for it
+    from tui.effects.watcher import watch_folder  # the first paint does not wait for it
 
     await watch_folder(folder, told)
 

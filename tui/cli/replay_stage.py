@@ -20,9 +20,9 @@ from tui.cli.replay_wire import ReplayWire
 from tui.core.command_run import RunResult
 from tui.core.file_block import FileBlock
 from tui.core.wire.recording import RecordedExchange, Recording, exchanges, foreground, quoted_files
-from tui.effects.clock import MonotonicClock
 from tui.effects.files import Files
 from tui.effects.listing import Listing
+from tui.effects.system import MonotonicClock
 from tui.engine.intents import Accept, OpenFile, Reload, Role
 from tui.engine.ports import (
     MAIN_LANE,

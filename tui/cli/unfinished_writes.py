@@ -5,17 +5,17 @@ from __future__ import annotations
 import shlex
 
 from tui.effects.files import Files
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.unfinished import Way, look, sentence, settle
 from tui.settings import Paths
 
 
-def journal_of(files: Files) -> WriteJournal:
+def journal_of(files: Files) -> WriteAheadLog:
     """The journal of a workspace, in the state folder; nothing is made yet."""
-    return WriteJournal(Paths.find().state_dir, files.root)
+    return WriteAheadLog(Paths.find().state_dir, files.root)
 
 
-def unfinished_sentences(files: Files, journal: WriteJournal) -> list[str]:
+def unfinished_sentences(files: Files, journal: WriteAheadLog) -> list[str]:
     """What an earlier duetto did not write to the end in this workspace; empty: nothing."""
     command = f"duetto apply --root {shlex.quote(files.root)} --recover"
     return [
@@ -24,7 +24,7 @@ def unfinished_sentences(files: Files, journal: WriteJournal) -> list[str]:
     ]
 
 
-def recover(files: Files, journal: WriteJournal, way: Way) -> tuple[list[str], dict[str, str]]:
+def recover(files: Files, journal: WriteAheadLog, way: Way) -> tuple[list[str], dict[str, str]]:
     """Settle all of it in one way; what was done, and path -> why something was not.
 
     A file that somebody changed since is left as it is: of three versions a person chooses.

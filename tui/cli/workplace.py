@@ -18,7 +18,7 @@ from tui.errors import DuettoError
 from tui.settings import Paths, Settings
 
 if TYPE_CHECKING:
-    from tui.effects.tracer import Tracer
+    from tui.effects.recorder import Tracer
 
 SURE_CHARS = 12
 """A variable's value that is shorter may be a word: only the keys in use are masked then."""

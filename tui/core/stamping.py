@@ -17,7 +17,7 @@ from typing import Literal
 
 Name = Literal["key", "wire", "frozen", "painted", "frame", "late"]
 Stamp = Callable[[Name, str], None]
-"""Name and detail; the time is taken by who keeps them (`effects.tracer`)."""
+"""Name and detail; the time is taken by who keeps them (`effects.recorder`)."""
 BEAT_S = 0.005
 """How often a traced event loop is looked at."""
 

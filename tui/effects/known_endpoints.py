@@ -51,7 +51,7 @@ Facts = dict[str, Fact]
 ``steer MODEL``."""
 
 
-class _File(msgspec.Struct):
+class _FactsFile(msgspec.Struct):
     endpoints: dict[str, Facts] = {}
 
 
@@ -145,7 +145,7 @@ class KnownEndpoints:
 
     def _read(self) -> dict[str, Facts]:
         try:
-            return msgspec.json.decode(self.file.read_bytes(), type=_File).endpoints
+            return msgspec.json.decode(self.file.read_bytes(), type=_FactsFile).endpoints
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 
@@ -160,7 +160,7 @@ class KnownEndpoints:
         }
         newest = sorted(endpoints, key=heard.__getitem__)[-MAX_ENDPOINTS:]
         kept = {one: endpoints[one] for one in newest}
-        data = msgspec.json.format(msgspec.json.encode(_File(kept)), indent=1)
+        data = msgspec.json.format(msgspec.json.encode(_FactsFile(kept)), indent=1)
         fresh = self.file.with_suffix(f".{os.getpid()}")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:

@@ -1,6 +1,6 @@
-"""Writes what travels over the sockets to a file, a JSON object a line, for ``duetto replay``.
+"""Writes what happens to a file that the user named: what travels over the sockets, or stamps.
 
-::
+A recording (``--record FILE``, for ``duetto replay``) is a JSON object a line::
 
     {"dir": "c2s" | "s2c", "t": seconds, "conn": number, "frame": {...}}
 
@@ -16,12 +16,16 @@ import logging
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
+import msgspec
+
+from tui.core.stamping import BEAT_S, Name
 from tui.core.wire.masking import Mask, SplitKeys
 from tui.errors import FileRefused
 
@@ -50,7 +54,7 @@ class Recorder:
         self.file = file
         self._mask = mask
         self._keys: SplitKeys[_Place] = SplitKeys(mask)
-        self._descriptor = _made(file)
+        self._descriptor = _made(file, "record")
         self._lines: list[_Line] = []
         self._first_s: float | None = None
         self._taken_bytes = 0
@@ -173,17 +177,75 @@ class Recorder:
         self.on_failed(words)
 
 
-def _made(file: Path) -> int:
-    """A new file, or an empty one that is there, for this user only."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+def _made(file: Path, verb: str, extra_flags: int = 0) -> int:
+    """A new file, or an empty one that is there, for this user only. Raises FileRefused."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | extra_flags
     try:
         descriptor = os.open(file, flags, 0o600)
     except OSError as error:
-        raise FileRefused(f"cannot record to {file}: {(error.strerror or '').lower()}") from error
+        raise FileRefused(f"cannot {verb} to {file}: {(error.strerror or '').lower()}") from error
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and not found.st_size:
         os.fchmod(descriptor, 0o600)
         return descriptor
     os.close(descriptor)
     what = "is there already" if stat.S_ISREG(found.st_mode) else "is no file"
-    raise FileRefused(f"cannot record to {file}: it {what}; name another one")
+    raise FileRefused(f"cannot {verb} to {file}: it {what}; name another one")
+
+
+_trace_log = logging.getLogger("tui.tracer")
+
+
+class Tracer:
+    """Writes the stamps of ``--trace FILE``, a JSON object a line; any thread may call `stamp`.
+
+    ::
+
+        {"t_ns": 81223344556677, "name": "key", "detail": "escape"}
+
+    ``t_ns`` is CLOCK_MONOTONIC, which every process of this machine reads alike: a test bench can
+    lay its own times beside it. Each stamp is one write to a file that is only added to, so that
+    stamps of several threads do not mix and a process that is killed leaves a whole trace behind.
+    """
+
+    def __init__(self, file: Path) -> None:
+        """Make the file, mode 0600. Raises FileRefused: it is there already, or cannot be."""
+        self.file = file
+        self._descriptor = _made(file, "trace", os.O_APPEND)
+        self._encode = msgspec.json.Encoder().encode
+        self._beating: asyncio.TimerHandle | None = None
+        self._due_s = 0.0
+
+    def stamp(self, name: Name, detail: str) -> None:
+        """Keep that this happened now; a disk that is full ends the trace, nothing else."""
+        t_ns = time.monotonic_ns()
+        descriptor = self._descriptor
+        if descriptor < 0:
+            return
+        line = self._encode({"t_ns": t_ns, "name": name, "detail": detail}) + b"\n"
+        try:
+            os.write(descriptor, line)
+        except OSError as error:
+            self._descriptor = -1
+            _trace_log.warning("the trace %s ends here: %s", self.file, error.strerror)
+
+    def watch(self) -> None:
+        """Stamp how late the running event loop comes to its turns, from now on."""
+        loop = asyncio.get_running_loop()
+        self._due_s = loop.time() + BEAT_S
+        self._beating = loop.call_at(self._due_s, self._beat)
+
+    def close(self) -> None:
+        """No more stamps."""
+        if self._beating is not None:
+            self._beating.cancel()
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        late_ms = max(0.0, loop.time() - self._due_s) * 1000
+        self.stamp("late", f"{late_ms:.3f}")
+        self._due_s = loop.time() + BEAT_S
+        self._beating = loop.call_at(self._due_s, self._beat)

@@ -313,11 +313,11 @@ class Ports:
     None: what `WorkspaceFiles.listing` knows of it.
     """
     git_status: Callable[[], Awaitable[Mapping[str, GitState]]] | None = None
-    """Path -> state of what is not as it was committed (effects.git.status). Never raises."""
+    """Path -> state of what is not as it was committed (effects.git). Never raises."""
     journal: WriteLog | None = None
     """None: nothing is written here."""
     git_head: Callable[[str], Awaitable[FileRead]] | None = None
-    """A file as it was committed (effects.git.show). Never raises."""
+    """A file as it was committed (effects.git). Never raises."""
     rescue: Rescue | None = None
     """None: nobody is there to be told."""
     quote: Callable[[str, Sequence[str], Usage, str], Awaitable[Quote]] | None = None

@@ -25,8 +25,8 @@ from tests.benchmarks.transport import plan
 from tests.benchmarks.transport.worker import answer_questions
 from tui.core.wire.address import Address
 from tui.core.wire.events import Completed, Delta, Event
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
 from tui.errors import DuettoError
 
 MODEL = "bench"

@@ -17,8 +17,8 @@ from tests.support.nasty_server import Nasty
 from tests.support.rehearsed import user
 from tests.support.team import Served, dial_at, listening, team
 from tui.core.wire.address import Address
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint
 from tui.engine import intents
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,9 @@ from tui.core.wire import events
 from tui.core.wire.address import Address
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.bridge_process import BridgeProcess
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import ConnectionOptions, Endpoint
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.link import ConnectionOptions
+from tui.effects.wire.endpoint import Endpoint
 
 MODEL = "managed-model"
 CALL = {

@@ -13,7 +13,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from tests.support.sockets import Heard, at
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import Capabilities
-from tui.effects.wire import ConnectionOptions, Endpoint, EndpointLane
+from tui.effects.wire.endpoint import Endpoint, EndpointLane
+from tui.effects.wire.link import ConnectionOptions
 
 LANES = {"lanes": True}
 

@@ -14,8 +14,8 @@ from websockets.utils import accept_key, apply_mask
 
 from tests.support.sockets import Heard, at
 from tui.core.wire import events
-from tui.effects.clock import MonotonicClock
-from tui.effects.wire import Endpoint, EndpointLane
+from tui.effects.system import MonotonicClock
+from tui.effects.wire.endpoint import Endpoint, EndpointLane
 from tui.effects.wire.frames import MAX_PONG_BYTES
 
 

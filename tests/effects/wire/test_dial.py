@@ -17,8 +17,8 @@ from websockets.http11 import Request, Response
 from tests.support.sockets import connection_to, idle, serving
 from tests.support.tables import each
 from tui.core.wire.address import AUTHORITY_VARIABLES, Address
-from tui.effects.wire import ConnectionOptions
 from tui.effects.wire.dial import dial
+from tui.effects.wire.link import ConnectionOptions
 from tui.errors import EndpointError, NoAnswer
 
 

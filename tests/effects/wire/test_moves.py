@@ -9,7 +9,7 @@ from tests.support.sockets import Heard
 from tests.support.tables import each
 from tui.core.wire import events
 from tui.core.wire.address import Address
-from tui.effects.wire import EndpointLane
+from tui.effects.wire.endpoint import EndpointLane
 
 
 class SlowMove:

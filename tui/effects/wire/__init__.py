@@ -7,10 +7,3 @@
     Link          one socket and its `core.wire.client.protocol`
     FrameSocket   the frames of one socket, split without a task, a queue or a hop a token
 """
-
-from __future__ import annotations
-
-from tui.effects.wire.endpoint import Endpoint as Endpoint
-from tui.effects.wire.lane import EndpointLane as EndpointLane
-from tui.effects.wire.options import ConnectionOptions as ConnectionOptions
-from tui.effects.wire.options import Recorder as Recorder

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
+import ipaddress
 import logging
+import os
 import socket
 import ssl
+import threading
+from functools import cache
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -21,12 +26,69 @@ from websockets.exceptions import (
     ProxyError,
 )
 
-from tui.core.wire.address import Address, chosen_proxy, is_loopback, shown, spares_proxy
+from tui.core.wire.address import (
+    AUTHORITY_VARIABLES,
+    Address,
+    authorities_advice,
+    chosen_proxy,
+    is_loopback,
+    shown,
+    spares_proxy,
+    trust_added_authorities,
+)
 from tui.core.wire.refusals import refusal, without_secrets
-from tui.effects.wire import lookup, trust
 from tui.effects.wire.frames import FrameSocket
-from tui.effects.wire.options import ConnectionOptions
+from tui.effects.wire.link import ConnectionOptions
 from tui.errors import EndpointError, NoAnswer
+
+
+async def known(host: str, port: int) -> None:
+    """Wait until the system knows the host. Raises OSError if it does not; may be cancelled."""
+    with contextlib.suppress(ValueError):
+        ipaddress.ip_address(host)
+        return
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: OSError | None) -> None:
+        if answer.done():
+            return
+        if error is None:
+            answer.set_result(None)
+        else:
+            answer.set_exception(error)
+
+    def ask() -> None:
+        error: OSError | None = None
+        try:
+            socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as refused:
+            error = refused if isinstance(refused, OSError) else socket.gaierror(str(refused))
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=ask, name="lookup", daemon=True).start()
+    await answer
+
+
+async def context() -> ssl.SSLContext:
+    """The TLS settings of a client; made once per environment, in a thread (it takes 30 ms)."""
+    return await asyncio.to_thread(
+        _context, tuple(os.environ.get(name, "") for name in AUTHORITY_VARIABLES)
+    )
+
+
+def to_do() -> str:
+    """What to do about a certificate that is not trusted, as the end of a sentence."""
+    return authorities_advice(os.environ, lambda path: os.access(path, os.R_OK))
+
+
+@cache
+def _context(named: tuple[str, ...]) -> ssl.SSLContext:
+    made = ssl.create_default_context()
+    trust_added_authorities(made, dict(zip(AUTHORITY_VARIABLES, named, strict=True)))
+    return made
+
 
 BETA_HEADER = ("OpenAI-Beta", "responses_websockets=2026-02-06")
 NEXT_ADDRESS_S = 0.25
@@ -53,11 +115,11 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     """Connect and upgrade; ``address`` is a checked one. Raises EndpointError or KeyRefused."""
     parts = urlsplit(address.url)
     nearby = is_loopback(parts.hostname or "")
-    trusted = await trust.context() if parts.scheme == "wss" else None
+    trusted = await context() if parts.scheme == "wss" else None
     try:
         async with asyncio.timeout(options.connect_timeout_s):
             if not nearby and not _proxy(address):
-                await lookup.known(parts.hostname or "", parts.port or 443)
+                await known(parts.hostname or "", parts.port or 443)
             connected = await _connected(address, options, trusted)
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
@@ -201,4 +263,4 @@ def _tls_failed(error: ssl.SSLError, host: str, place: str) -> EndpointError:
     if not isinstance(error, ssl.SSLCertVerificationError):
         return EndpointError(f"{place} does not speak TLS: is it http:// (or ws://)?")
     why = error.verify_message or "it cannot be verified"
-    return EndpointError(f"The certificate of {host} is not trusted ({why}): {trust.to_do()}")
+    return EndpointError(f"The certificate of {host} is not trusted ({why}): {to_do()}")

@@ -9,23 +9,314 @@ through the bridge, and asked for again after some minutes, beside the turns.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, checked, shown
+from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.protocol import ClientProtocol
-from tui.core.wire.endpoint_facts import Capabilities, SocketView
+from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
+from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
-from tui.effects.wire.ages import MARGIN, Ages
 from tui.effects.wire.dial import dial
-from tui.effects.wire.lane import EndpointLane
-from tui.effects.wire.link import Line, Link, Tools, Transport
-from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
-from tui.effects.wire.tally import Tally
-from tui.effects.wire.way import Way
-from tui.errors import DuettoError, EndpointError
+from tui.effects.wire.link import (
+    ConnectionOptions,
+    FrameRecorder,
+    Line,
+    Link,
+    ReadsClock,
+    Tools,
+    Transport,
+)
+from tui.effects.wire.transport_choice import TransportChoice
+from tui.errors import DuettoError, EndpointError, WireError
+
+if TYPE_CHECKING:
+    from tui.effects.wire.link import Link, Transport
+
+
+MARGIN = 0.9
+"""A connection takes new requests for this part of the known age."""
+UNUSED_S = 20.0
+"""Unused for so long, a connection may be closed for that."""
+OUTLIVED = 1.1
+"""A connection that works at this multiple of the known age proves it wrong."""
+_LIKE = 0.05
+_AGE_WORDS = (
+    *("duration", "lifetime", "too old", "max age", "maximum age", "time limit", "session limit"),
+    *("connection limit", "session expired", "connection expired", "60 minutes"),
+)
+_OTHER_WORDS = ("idle", "inactiv", "unused", "rate", "token", "quota", "concurren")
+_NORMAL_CLOSE = 1000
+
+
+class AgeLimit:
+    """What the ends of connections say about the server's limit."""
+
+    def __init__(self) -> None:
+        self._earlier = (0.0, 0.0)
+        """Age and idle time of the last connection that ended normally without a word."""
+
+    def learn(self, link: Link, known: Capabilities) -> bool:
+        """Write down what this end of a link tells; True if it tells anything."""
+        learnt_s, before_s = self._told_s(link), known.max_age_s
+        if learnt_s is not None:
+            known.max_age_s = round(learnt_s, 1)
+        elif before_s is not None and _worked_s(link) > OUTLIVED * before_s:
+            known.max_age_s = None
+        return known.max_age_s != before_s
+
+    def _told_s(self, link: Link) -> float | None:
+        """The limit, if the server has ended this link for it; seconds."""
+        age_s = link.age_s
+        if age_s < LEAST_AGE_S or link.pulse.has_slept:
+            return None
+        if link.protocol.limit_reached:
+            return age_s
+        if link.close_code != _NORMAL_CLOSE:
+            return None
+        said = link.close_reason.lower()
+        if said:
+            other = any(word in said for word in _OTHER_WORDS)
+            return age_s if not other and any(word in said for word in _AGE_WORDS) else None
+        idle_s = link.idle_s
+        (earlier_s, earlier_idle_s), self._earlier = self._earlier, (age_s, idle_s)
+        if idle_s > UNUSED_S and _alike(idle_s, earlier_idle_s):
+            return None
+        return age_s if _alike(age_s, earlier_s) else None
+
+
+def _worked_s(link: Link) -> float:
+    """The age at which a link has been seen to work; 0 if nobody can say."""
+    return 0.0 if link.pulse.has_slept else link.used_at - link.opened_at
+
+
+def _alike(one_s: float, other_s: float) -> bool:
+    return abs(one_s - other_s) < _LIKE * one_s
+
+
+class Statistics:
+    """Counts over all sockets of one endpoint, and the last one that was lost."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
+        self._requests = self._continued = self._reconnects = 0
+        self._unreplaced = 0
+        """Sockets that were lost and have had no successor yet."""
+        self._last: SocketView | None = None
+
+    def asked(self, request: Mapping[str, Any]) -> None:
+        """A `response.create` was asked for."""
+        self._requests += 1
+        self._continued += bool(request.get("previous_response_id"))
+
+    def opened(self) -> None:
+        """A socket is open."""
+        if self._unreplaced:
+            self._unreplaced -= 1
+            self._reconnects += 1
+
+    def lost(self, link: Link) -> None:
+        """A socket is closed."""
+        self._unreplaced += 1
+        self._last = link.view(self._figures)
+
+    def views(
+        self, links: Iterable[Link], dialled: Iterable[tuple[str, Transport]]
+    ) -> list[SocketView]:
+        """The sockets now, and the dials (address and way); without any, the last one lost."""
+        views = [link.view(self._figures) for link in links]
+        for address, transport in dialled:
+            rest = (0.0, None, 0, 0, 0, *self._figures)
+            views.append(SocketView(self._endpoint, address, transport, "connecting", (), *rest))
+        if not views and self._last is not None:
+            views.append(self._last)
+        return views
+
+    @property
+    def _figures(self) -> tuple[int, int, int]:
+        return self._requests, self._continued, self._reconnects
+
+
+WireState = Literal["closed", "connecting", "open"]
+NOT_OPEN = "The connection is not open."
+DROPPED = "the connection was dropped to stop the response"
+
+
+class EndpointLane:
+    """A `Wire`. All methods but `open` and `close` are synchronous."""
+
+    def __init__(self, endpoint: Endpoint, name: str) -> None:
+        self.name = name
+        self.wire_name = name
+        """The name on the socket; a fresh one after a response had to be left running."""
+        self.state: WireState = "closed"
+        self.transport: Transport = endpoint.way.transport
+        self.round_trip_s: float | None = None
+        self.close_code: int | None = None
+        """Of the last socket that was lost, if its server gave one."""
+        self.on_event: Callable[[Event, float], None] = lambda event, now: None
+        self.on_state: Callable[[WireState, str], None] = lambda state, reason: None
+        self.heard_at = 0.0
+        self.link: Link | None = None
+        self.finished = False
+        self._endpoint = endpoint
+        self._moving: Mapping[str, Any] | None = None
+        """A create whose socket could not carry it, on its way to another one."""
+        self._why_closed = ""
+        self._fresh_names = 1
+        self._untold: deque[tuple[WireState, str]] = deque()
+
+    @property
+    def busy(self) -> bool:
+        """A response is in flight, or the server owes a successor; see `ports.Wire`."""
+        link = self.link
+        return self._moving is not None or (
+            link is not None and link.protocol.lane(self.wire_name).busy
+        )
+
+    def abilities(self, model: str) -> Abilities:
+        """What is known of the endpoint and this model."""
+        known = self._endpoint.known
+        return Abilities(
+            known.interrupt.get(model), known.steer.get(model), known.prewarm, known.lanes
+        )
+
+    async def open(self) -> None:
+        """Have a link that takes a request: dial, unless there is one.
+
+        Cancelling it does not cancel the dial: the next call joins it. Raises EndpointError,
+        KeyRefused, or WireError once closed for good.
+        """
+        if self.finished:
+            raise WireError("This connection was closed for good.")
+        await self._endpoint.connect(self)
+        if self._untold:
+            await asyncio.sleep(0)  # told before the caller goes on
+
+    def create(self, request: Mapping[str, Any]) -> None:
+        """Write a ``response.create``; ``request`` has no ``type`` and no ``stream_id``.
+
+        Raises WireError if there is no link, if the lane is busy, or if the machine slept since
+        the link was last heard of: what the link chained may be gone, `open` finds another one.
+        """
+        self._endpoint.leave_doubted()
+        if self.link is None:
+            raise WireError(self._why_closed or NOT_OPEN)
+        if self._moving is not None:
+            raise WireError("A response is still in flight: wait for its end, then send.")
+        self.link.create(self, request)
+
+    def steer(self, text: str) -> int | None:
+        """Add input to the response in flight; None: nothing was sent."""
+        return None if self.link is None else self.link.steer(self, text)
+
+    def throttle(self, tokens_s: float | None) -> bool:
+        """Have the bridge slow the response in flight down; False: no bridge of ours answers."""
+        ours = self._endpoint.bridged or self.transport == "http"
+        if ours and self.link is not None:
+            self.link.protocol.throttle(tokens_s, self.wire_name)
+            self.link.serve()
+        return ours
+
+    def interrupt(self) -> None:
+        """Stop the response in flight: no delta of it reaches `on_event` from now on.
+
+        Nothing happens if none is. The terminal event, or `on_state` with ``closed``, tells that
+        the lane is free again; one of them comes within a second or so whatever the server does.
+        """
+        if self._moving is not None:
+            self._moving = None
+            cut = {"status": "incomplete", "incomplete_details": {"reason": "interrupted"}}
+            self.on_event(Incomplete(cut, self.wire_name), self._endpoint.clock.now())
+        elif self.link is not None:
+            self.link.interrupt(self)
+
+    def drop(self) -> None:
+        """Leave the socket at once: it is aborted, unless other lanes are busy on it."""
+        link = self.link
+        if link is None:
+            if self._moving is not None:
+                self.unlinked(DROPPED, None)
+            return
+        link.protocol.forsaken(self.wire_name)
+        if any(rider.busy for rider in link.riders if rider is not self):
+            link.leave(self)
+            self._endpoint.noticed(link)
+            self.unlinked(DROPPED, None)
+        else:
+            link.drop(DROPPED)
+
+    def fall_back(self) -> bool:
+        """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
+        return self._endpoint.way.fall_back()
+
+    def come_back(self) -> None:
+        """HTTP+SSE failed too: the WebSocket from the next `open` on, unless it was refused."""
+        self._endpoint.way.come_back()
+
+    async def close(self) -> None:
+        """Close for good; the socket too, with a close frame, if no other lane uses it."""
+        if not self.finished:
+            self.finished = True
+            await self._endpoint.release(self)
+
+    def attach(self, link: Link) -> None:
+        """Ride on this link from now on."""
+        self.link, self._why_closed = link, ""
+        self.transport = link.transport
+        self.close_code = None
+        self.rename(link)
+        link.join(self)
+        self.tell("open", "")
+
+    def rename(self, link: Link) -> bool:
+        """Take a name that nothing runs under, where the own one is left to an old response."""
+        renamed = False
+        while link.protocol.lane(self.wire_name).state is LaneState.ABANDONED:
+            self._fresh_names += 1
+            self.wire_name = f"{self.name}.{self._fresh_names}"
+            renamed = True
+        return renamed
+
+    def move(self, request: Mapping[str, Any]) -> None:
+        """Leave a link that cannot carry this create, and stay ``open``: another one will."""
+        self._moving = request
+        if self.link is not None:
+            self.link.leave(self)
+            self.link = None
+
+    def awaits(self, request: Mapping[str, Any]) -> bool:
+        """This very create is still on its way to another link."""
+        return self._moving is request and not self.finished
+
+    def arrive(self, link: Link) -> None:
+        """The end of `move`: ride on this link, and ask there."""
+        request, self._moving = self._moving, None
+        self.link, self.transport = link, link.transport
+        link.join(self)
+        if request is not None:
+            link.create(self, request)
+
+    def unlinked(self, reason: str, close_code: int | None) -> None:
+        """The link is closed, or takes nothing new."""
+        self.link, self._moving = None, None
+        self.close_code, self._why_closed = close_code, reason
+        self.tell("closed", reason)
+
+    def tell(self, state: WireState, reason: str) -> None:
+        """Change the state now, tell of it in order but outside the caller's call."""
+        self.state = state
+        self._untold.append((state, reason))
+        asyncio.get_running_loop().call_soon(self._tell_now)
+
+    def _tell_now(self) -> None:
+        state, reason = self._untold.popleft()
+        self.on_state(state, reason)
+
 
 MAIN_LANE = "main"
 _SHARED = ""
@@ -61,13 +352,13 @@ class Endpoint:
     """At `address` is our bridge."""
     via: str = ""
     """What that asks for us, for the screen; empty: its own models."""
-    recorder: Recorder | None = None
+    recorder: FrameRecorder | None = None
     stamp: Stamp = no_stamp
     aside: Callable[[], bool] = bool
     """Whether its sockets are to let others go first."""
 
     def __post_init__(self) -> None:
-        self.way = Way(
+        self.way = TransportChoice(
             self.options,
             self.capabilities,
             relay=self.fallback is not None,
@@ -84,10 +375,10 @@ class Endpoint:
         self._links: list[Link] = []
         self._dials: dict[str, asyncio.Task[Link]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._ages = Ages()
+        self._ages = AgeLimit()
         self._shown = ""
         """The address last dialled, for the screen."""
-        self._tally = Tally(self.name)
+        self._tally = Statistics(self.name)
 
     @property
     def known(self) -> Capabilities:

@@ -11,26 +11,190 @@ import itertools
 import logging
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from websockets.exceptions import InvalidState
+from websockets.protocol import State
 
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, shown
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Event
-from tui.core.wire.refusals import (
-    UNUSABLE_CODE,
-    discreet,
-    lost_code,
-    lost_words,
-    without_secrets,
-)
+from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, without_secrets
 from tui.effects.wire.frames import FrameSocket
-from tui.effects.wire.options import ConnectionOptions, ReadsClock, Recorder
-from tui.effects.wire.pulse import Pulse
+
+Direction = Literal["c2s", "s2c"]
+
+
+class ReadsClock(Protocol):
+    """The clock that dates events and deadlines; it counts the time a laptop sleeps."""
+
+    def now(self) -> float:
+        """Monotonic seconds."""
+
+
+class FrameRecorder(Protocol):
+    """Keeps what travels over the sockets (effects.recorder)."""
+
+    def frame(
+        self, direction: Direction, t: float, connection: int, text: bytes | bytearray | str
+    ) -> None:
+        """Keep a frame that travelled at ``t``, in monotonic seconds."""
+
+    def meta(
+        self, direction: Direction, t: float, connection: int, meta: Mapping[str, object]
+    ) -> None:
+        """Keep what is no frame: a handshake, a close."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """Times and limits of an endpoint's connections (PROTOCOL section 10)."""
+
+    connect_timeout_s: float = 15.0
+    ping_interval_s: float = 20.0
+    """A ping goes out after so long without any byte from the server."""
+    silence_s: float = 60.0
+    """Without any inbound byte, pongs included, for so long the connection counts as dead."""
+    event_s: float = 300.0
+    """A response without any event for so long counts as dead, whatever pongs say."""
+    max_age_s: float = 55 * 60.0
+    """A connection older than this takes no new request, unless the endpoint's limit is known."""
+    gap_s: float = 10.0
+    """A clock that jumps by more says that the machine slept, or this process did."""
+    resume_s: float = 5.0
+    """After such a gap a busy connection has so long to show that it lives."""
+    close_timeout_s: float = 1.0
+    max_message_bytes: int = 32 * 2**20
+    user_agent: str = "duetto"
+    transport: Literal["auto", "websocket", "http"] = "auto"
+    """``auto``: HTTP+SSE where the WebSocket is refused or keeps breaking."""
+    probe_s: float = 300.0
+    """Spoken to by HTTP for so long, an endpoint is asked for a WebSocket again."""
+
+    @property
+    def nearby(self) -> ConnectionOptions:
+        """For the bridge on this machine: if that is silent it is stopped or stuck."""
+        ping_interval_s = min(self.ping_interval_s, 5.0)
+        return replace(self, ping_interval_s=ping_interval_s, silence_s=min(self.silence_s, 10.0))
+
+
+LOOK_S = 5.0
+"""Between two looks, at most."""
+
+
+class Heartbeat:
+    """The watch over one link."""
+
+    def __init__(
+        self, link: Link, socket: FrameSocket, options: ConnectionOptions, clock: ReadsClock
+    ) -> None:
+        self.round_trip_s: float | None = None
+        self.has_slept = False
+        """The clock has jumped in this link's life."""
+        self.doubted = False
+        """The clock has jumped, and no pong has come since: nothing new is to go out."""
+        self._link, self._socket, self._options, self._clock = link, socket, options, clock
+        self._look_s = min(LOOK_S, options.ping_interval_s, options.silence_s / 4)
+        self._looked_at = clock.now()
+        self._ping = b""
+        self._pings = 0
+        self._pinged_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._proof: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Measure the round trip, then watch."""
+        self._ask()
+        self._timer = self._socket.loop.call_later(self._look_s, self._look)
+
+    def stop(self) -> None:
+        """Watch no more."""
+        for timer in (self._timer, self._proof):
+            if timer is not None:
+                timer.cancel()
+
+    def ponged(self, data: bytes) -> bool:
+        """Take a pong; True if the round trip is known anew."""
+        if data != self._ping:
+            return False
+        self._ping = b""
+        self.doubted = False
+        self.round_trip_s = self._socket.loop.time() - self._pinged_at
+        return True
+
+    def slept(self) -> bool:
+        """Whether the clock has jumped since the last look; a busy link is asked for life then."""
+        now = self._clock.now()
+        gap_s = now - self._looked_at - self._look_s
+        self._looked_at = now
+        if gap_s <= self._options.gap_s:
+            return False
+        self.has_slept = self.doubted = True
+        if self._link.busy:
+            for rider in self._link.riders:
+                rider.heard_at = now
+            self._demand()
+        return True
+
+    def _look(self) -> None:
+        self._timer = self._socket.loop.call_later(self._look_s, self._look)
+        options, link = self._options, self._link
+        if self.slept() and not link.busy:
+            link.close("renewed after a pause")
+            return
+        now_s = self._socket.loop.time()
+        silent_s = now_s - self._socket.heard_at
+        if silent_s > options.silence_s:
+            link.drop(_dead(options.silence_s))
+            return
+        if min(silent_s, now_s - self._pinged_at) >= options.ping_interval_s:
+            self._ask()
+        self._look_at_lanes()
+        link.serve()
+
+    def _look_at_lanes(self) -> None:
+        """A lane that waits without any event for minutes is dead, whatever pongs say."""
+        options, link = self._options, self._link
+        since = self._clock.now() - options.event_s
+        stalled = [r for r in link.riders if r.busy and max(r.heard_at, link.stray_at) < since]
+        if not stalled:
+            return
+        if all(rider in stalled for rider in link.riders if rider.busy):
+            link.drop(_dead(options.event_s))
+            return
+        for rider in stalled:
+            self._unlink(rider)
+
+    def _unlink(self, rider: Rider) -> None:
+        self._link.leave(rider)
+        rider.unlinked(_dead(self._options.event_s), None)
+
+    def _ask(self) -> None:
+        self._pings += 1
+        self._ping = self._pings.to_bytes(4, "big")
+        self._pinged_at = self._socket.loop.time()
+        if self._socket.protocol.state is State.OPEN:
+            self._socket.protocol.send_ping(self._ping)
+            self._socket.send_data()
+
+    def _demand(self) -> None:
+        """Ask, and drop the link unless anything comes soon."""
+        self._ask()
+        if self._proof is not None:
+            self._proof.cancel()
+        self._proof = self._socket.loop.call_later(self._options.resume_s, self._judge)
+
+    def _judge(self) -> None:
+        if self._socket.heard_at < self._pinged_at:
+            self._link.drop("no sign of life from the server after a pause")
+
+
+def _dead(silent_s: float) -> str:
+    return f"no sign of life from the server for {silent_s:.0f} s"
+
 
 LinkState = Literal["open", "retiring", "closed"]
 Transport = Literal["websocket", "http"]
@@ -94,7 +258,7 @@ class Tools:
     owner: Owner
     options: ConnectionOptions
     clock: ReadsClock
-    recorder: Recorder | None
+    recorder: FrameRecorder | None
     stamp: Stamp = no_stamp
     aside: Callable[[], bool] = bool
 
@@ -127,7 +291,7 @@ class Link:
         self._deadline: float | None = None
         """For which it is set."""
         self._closing: asyncio.Task[None] | None = None
-        self.pulse = Pulse(self, line.socket, tools.options, tools.clock)
+        self.pulse = Heartbeat(self, line.socket, tools.options, tools.clock)
         dialled = {"url": line.address.url, "headers": dict(line.address.headers)}
         self._record("c2s", {"_meta": "handshake", **dialled, "transport": line.transport})
         self._record("s2c", {"_meta": "handshake_response", "status": 101})

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.effects.git import status
-from tui.effects.git.status import GitStatus, states_of
+from tui.core.file_read import MAX_BYTES
+from tui.effects import git as git_module
+from tui.effects.git import Git, states_of
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -40,7 +41,7 @@ async def test_every_state_has_its_letter(repo: Path) -> None:
     (repo / "new").mkdir()
     (repo / "new" / "file.py").write_text("")
     (repo / "loose.py").write_text("")
-    assert await GitStatus(str(repo)).states() == {
+    assert await Git(str(repo)).states() == {
         "changed.py": "M",
         "gone.py": "D",
         "sub/added.py": "A",
@@ -55,12 +56,12 @@ async def test_of_a_folder_in_a_repository_only_that_folder(repo: Path) -> None:
     (repo / "sub" / "staged.py").write_text("two\n")
     (repo / "sub" / "new").mkdir()
     (repo / "sub" / "new" / "x").write_text("")
-    assert await GitStatus(str(repo / "sub")).states() == {"staged.py": "M", "new": "?"}
+    assert await Git(str(repo / "sub")).states() == {"staged.py": "M", "new": "?"}
 
 
 async def test_a_repository_that_is_made_later_is_noticed(repo: Path) -> None:
     (repo / "sub/new.py").write_text("two\n")
-    status = GitStatus(str(repo / "sub"))
+    status = Git(str(repo / "sub"))
     assert await status.states() == {"new.py": "?"}
     git(repo / "sub", "init", "-q")
     await status.states()
@@ -71,7 +72,7 @@ async def test_where_the_workspace_is_in_its_repository_is_asked_once(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (repo / "changed.py").write_text("two\n")
-    status, asked = GitStatus(str(repo)), list[str]()
+    status, asked = Git(str(repo)), list[str]()
     run = status._run
 
     async def counted(*arguments: str) -> tuple[int, bytes]:
@@ -93,7 +94,7 @@ async def test_a_conflict(repo: Path) -> None:
     git(repo, "commit", "-qam", "ours")
     with pytest.raises(subprocess.CalledProcessError):
         git(repo, "merge", "other")
-    assert await GitStatus(str(repo)).states() == {"changed.py": "U"}
+    assert await Git(str(repo)).states() == {"changed.py": "U"}
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.x.clean", "filter.x.process"])
@@ -108,7 +109,7 @@ async def test_nothing_that_the_repository_configures_is_run(
     (repo / ".git" / "info").mkdir(exist_ok=True)
     (repo / ".git" / "info" / "attributes").write_text("*.py filter=x\n")
     (repo / "changed.py").write_text("two\n")
-    assert (await GitStatus(str(repo)).states())["changed.py"] == "M"
+    assert (await Git(str(repo)).states())["changed.py"] == "M"
     assert not (repo / ".git" / "run").exists()
 
 
@@ -116,7 +117,7 @@ async def test_nothing_is_written_to_the_repository(repo: Path) -> None:
     index = repo / ".git" / "index"
     os.utime(repo / "kept.py")  # git would write into the index what it found out about it
     before = index.read_bytes(), index.stat().st_mtime_ns
-    await GitStatus(str(repo)).states()
+    await Git(str(repo)).states()
     assert (index.read_bytes(), index.stat().st_mtime_ns) == before
 
 
@@ -124,10 +125,10 @@ async def test_without_a_repository_or_git_there_is_nothing_to_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert await GitStatus(str(tmp_path)).states() == {}
+    assert await Git(str(tmp_path)).states() == {}
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert await GitStatus(str(tmp_path)).states() == {}
-    assert await GitStatus(str(tmp_path / "nowhere")).states() == {}
+    assert await Git(str(tmp_path)).states() == {}
+    assert await Git(str(tmp_path / "nowhere")).states() == {}
 
 
 def stubborn(folder: Path, words: str) -> Path:
@@ -143,8 +144,8 @@ async def test_a_git_that_does_not_answer_is_not_waited_for(
 ) -> None:
     path = stubborn(tmp_path, "exec /bin/sleep 60")
     monkeypatch.setenv("PATH", str(path))
-    monkeypatch.setattr(status, "DEADLINE_S", 0.3)
-    assert await GitStatus(str(tmp_path)).states() == {}
+    monkeypatch.setattr(git_module, "DEADLINE_S", 0.3)
+    assert await Git(str(tmp_path)).states() == {}
 
 
 async def test_a_git_that_never_ends_talking_is_not_heard_out(
@@ -153,7 +154,7 @@ async def test_a_git_that_never_ends_talking_is_not_heard_out(
     talk = 'case "$*" in *status*) exec /usr/bin/yes x;; *rev-parse*) echo;; *) exit 1;; esac'
     monkeypatch.setenv("PATH", str(stubborn(tmp_path, talk)))
     async with asyncio.timeout(30):
-        assert await GitStatus(str(tmp_path)).states() == {}
+        assert await Git(str(tmp_path)).states() == {}
 
 
 @each(
@@ -175,3 +176,62 @@ def test_what_git_writes(answer: bytes, states: dict[str, str]) -> None:
 
 def test_what_lies_outside_of_the_workspace_is_left_out() -> None:
     assert states_of(b"? sub/x\0? other/y\0? subway\0", b"sub/") == {"x": "?"}
+
+
+@pytest.fixture
+def committed(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.py").write_bytes(b"one\r\ntwo")
+    (tmp_path / "sub" / "-n naïve.py").write_text("three\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+async def test_it_is_given_byte_for_byte(committed: Path) -> None:
+    (committed / "a.py").write_text("changed\n")
+    assert (await Git(str(committed)).head("a.py")).data == b"one\r\ntwo"
+
+
+async def test_a_folder_below_the_repository_has_its_own_paths(committed: Path) -> None:
+    assert (await Git(str(committed / "sub")).head("-n naïve.py")).data == b"three\n"
+
+
+async def test_what_was_never_committed_is_missing_without_a_reason(committed: Path) -> None:
+    (committed / "new.py").write_text("x\n")
+    read = await Git(str(committed)).head("new.py")
+    assert (read.data, read.refusal) == (None, "")
+
+
+async def test_without_a_commit_it_says_so(tmp_path: Path) -> None:
+    read = await Git(str(tmp_path)).head("a.py")
+    assert read.refusal == "this folder has no git commit yet"
+    git(tmp_path, "init", "-q")
+    read = await Git(str(tmp_path)).head("a.py")
+    assert read.refusal == "this folder has no git commit yet"
+
+
+async def test_without_git_it_says_so(committed: Path) -> None:
+    read = await Git(str(committed), {"PATH": str(committed)}).head("a.py")
+    assert read.refusal == "git is not installed"
+
+
+async def test_a_huge_file_is_not_read_to_its_end(committed: Path) -> None:
+    (committed / "huge.txt").write_bytes(b"x" * (MAX_BYTES + 10))
+    git(committed, "add", ".")
+    git(committed, "commit", "-qm", "huge")
+    read = await Git(str(committed)).head("huge.txt")
+    assert (read.data, read.refusal) == (None, "'huge.txt' is larger than 8 MB in git's HEAD")
+
+
+async def test_nothing_that_the_repository_names_is_run(committed: Path) -> None:
+    ran = committed / "ran"
+    command = f"touch '{ran}'; cat"
+    for name in ("filter.x.smudge", "filter.x.clean", "filter.x.process", "diff.x.textconv"):
+        git(committed, "config", name, command)
+    git(committed, "config", "core.fsmonitor", command)
+    git(committed, "config", "core.pager", command)
+    (committed / ".gitattributes").write_text("*.py filter=x diff=x\n")
+    assert (await Git(str(committed)).head("a.py")).data == b"one\r\ntwo"
+    assert not ran.exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.effects import clipboard_tool
-from tui.effects.clipboard_tool import ClipboardTool, command_for
+from tui.effects import clipboard
+from tui.effects.clipboard import ClipboardTool, command_for
 
 
 @each(
@@ -57,7 +57,7 @@ def test_without_a_program_nothing_is_started() -> None:
 def test_a_program_that_hangs_or_fails_is_no_harm(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(clipboard_tool, "WAIT_S", 0.1)
+    monkeypatch.setattr(clipboard, "WAIT_S", 0.1)
     for script in ("import time; time.sleep(30)", "raise SystemExit(3)"):
         tool = ClipboardTool([sys.executable, "-c", script], {})
         tool._newest = b"secret text"

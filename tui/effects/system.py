@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 _COUNTING_SLEEP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -14,3 +15,18 @@ class MonotonicClock:
     def now(self) -> float:
         """Monotonic seconds, those of a suspended machine included."""
         return time.clock_gettime(_COUNTING_SLEEP)
+
+
+def give_back() -> None:
+    """Have the C library return what it keeps of freed memory; does nothing where it cannot.
+
+    Takes some milliseconds, without the interpreter's lock: call it in a thread. Only glibc on
+    Linux keeps much and can be asked (``malloc_trim``).
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(ctypes.c_size_t(0))

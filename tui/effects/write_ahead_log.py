@@ -59,7 +59,7 @@ class _Image(Struct):
     sha256: str
 
 
-class _Step(Struct):
+class _LoggedStep(Struct):
     """A `Step` without its bytes."""
 
     path: str
@@ -70,17 +70,17 @@ class _Step(Struct):
     mode: int | None = None
 
 
-class _Line(Struct):
+class _LogLine(Struct):
     """A line behind the first: a set, or that a file of it is done."""
 
-    steps: tuple[_Step, ...] = ()
+    steps: tuple[_LoggedStep, ...] = ()
     mark: str = ""
     done: str = ""
     over: tuple[str, ...] = ()
     again: bool = False
 
 
-class WriteJournal:
+class WriteAheadLog:
     """The journals of one workspace, and the one that this duetto writes."""
 
     def __init__(self, state_dir: Path, root: str) -> None:
@@ -124,7 +124,7 @@ class WriteJournal:
             FileRefused: it cannot be kept; nothing may be changed.
         """
         try:
-            _append(self._file, _line(_Line(over=tuple(sorted(paths)))))
+            _append(self._file, _line(_LogLine(over=tuple(sorted(paths)))))
             os.fsync(self._file)
         except OSError as error:
             self.end()
@@ -140,7 +140,7 @@ class WriteJournal:
     def done(self, path: str) -> None:
         """This file is as it should be. Never raises: the disk says the same."""
         with suppress(OSError):
-            _append(self._file, _line(_Line(done=path)))
+            _append(self._file, _line(_LogLine(done=path)))
 
     def end(self) -> None:
         """All files are new, or all are old again: nothing is to be told. Never raises."""
@@ -265,14 +265,14 @@ class WriteJournal:
 def _record(steps: Sequence[Step], mark: str, *, again: bool) -> bytes:
     """A set as it stands in the journal: a line that describes it, and the images."""
     described = [
-        _Step(step.path, _described(step.before), _described(step.after), *_rest(step))
+        _LoggedStep(step.path, _described(step.before), _described(step.after), *_rest(step))
         for step in steps
     ]
     images = [image for step in steps for image in (step.before, step.after) if image is not None]
-    return b"".join([_line(_Line(tuple(described), mark, again=again)), *images, b"\n"])
+    return b"".join([_line(_LogLine(tuple(described), mark, again=again)), *images, b"\n"])
 
 
-def _rest(step: Step | _Step) -> tuple[tuple[int, ...], tuple[str, ...], int | None]:
+def _rest(step: Step | _LoggedStep) -> tuple[tuple[int, ...], tuple[str, ...], int | None]:
     return step.hunks, step.folders, step.mode
 
 
@@ -284,7 +284,7 @@ def _described(image: bytes | None) -> _Image | None:
     return None if image is None else _Image(len(image), hashlib.sha256(image).hexdigest())
 
 
-def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _Line]]:
+def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _LogLine]]:
     """The sets of a journal; one that is not whole was not begun, and nothing stands behind it.
 
     Raises EditRefused: a path that leads out of the workspace.
@@ -292,7 +292,7 @@ def _sets(data: bytes) -> Iterator[tuple[tuple[Step, ...], _Line]]:
     at, last = 0, None
     with suppress(ValueError):
         while (end := data.find(b"\n", at)) >= 0:
-            line, at, steps = msgspec.json.decode(data[at:end], type=_Line), end + 1, []
+            line, at, steps = msgspec.json.decode(data[at:end], type=_LogLine), end + 1, []
             for step in line.steps:
                 before, at = _image(data, at, step.before)
                 after, at = _image(data, at, step.after)

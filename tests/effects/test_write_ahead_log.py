@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tui.core.edits.disk.unfinished import Step
-from tui.effects.write_journal import WriteJournal
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.errors import FileRefused
 
 STEPS = [
@@ -31,7 +31,7 @@ def journals(state: Path) -> list[Path]:
 
 def left_behind(state: Path, *sets: list[Step], root: str = "/work") -> None:
     """As a duetto that was killed leaves it."""
-    journal = WriteJournal(state, root)
+    journal = WriteAheadLog(state, root)
     for steps in sets:
         journal.begin(steps, "abc")
     journal.leave()
@@ -39,7 +39,7 @@ def left_behind(state: Path, *sets: list[Step], root: str = "/work") -> None:
 
 def test_a_set_that_was_cut_short_is_found_with_all_its_bytes(state: Path) -> None:
     left_behind(state, STEPS)
-    (one,) = WriteJournal(state, "/work").unfinished()
+    (one,) = WriteAheadLog(state, "/work").unfinished()
     assert list(one.steps) == STEPS
     assert one.mark == "abc"
 
@@ -52,7 +52,7 @@ def test_it_is_private(state: Path) -> None:
 
 
 def test_nothing_stays_of_what_came_to_its_end(state: Path) -> None:
-    journal = WriteJournal(state, "/work")
+    journal = WriteAheadLog(state, "/work")
     for _ in range(3):
         journal.begin(STEPS)
         journal.done("a.py")
@@ -65,20 +65,20 @@ def test_nothing_stays_of_what_came_to_its_end(state: Path) -> None:
 
 
 def test_what_is_being_written_by_a_duetto_that_lives_is_its_own_business(state: Path) -> None:
-    journal = WriteJournal(state, "/work")
+    journal = WriteAheadLog(state, "/work")
     journal.begin(STEPS)
-    assert WriteJournal(state, "/work").unfinished() == []
+    assert WriteAheadLog(state, "/work").unfinished() == []
     assert journal.unfinished() == []
     with pytest.raises(FileRefused):
-        WriteJournal(state, "/work").forget(journals(state)[0].name)
+        WriteAheadLog(state, "/work").forget(journals(state)[0].name)
     journal.leave()
-    assert len(WriteJournal(state, "/work").unfinished()) == 1
+    assert len(WriteAheadLog(state, "/work").unfinished()) == 1
 
 
 def test_another_workspace_is_not_told(state: Path) -> None:
     left_behind(state, STEPS)
-    assert WriteJournal(state, "/elsewhere").unfinished() == []
-    assert len(WriteJournal(state, "/work").unfinished()) == 1
+    assert WriteAheadLog(state, "/elsewhere").unfinished() == []
+    assert len(WriteAheadLog(state, "/work").unfinished()) == 1
 
 
 def test_a_set_that_is_not_whole_was_not_begun(state: Path) -> None:
@@ -89,19 +89,19 @@ def test_a_set_that_is_not_whole_was_not_begun(state: Path) -> None:
     for size in range(len(whole)):
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(whole[:size])
-        assert WriteJournal(state, "/work").unfinished() == []
+        assert WriteAheadLog(state, "/work").unfinished() == []
         assert file.exists() is False, "it is removed, as nothing stands in it"
     file.parent.mkdir()
     file.write_bytes(whole)
-    assert len(WriteJournal(state, "/work").unfinished()) == 1
+    assert len(WriteAheadLog(state, "/work").unfinished()) == 1
     file.write_bytes(whole[:head] + whole[head:].replace(b"new", b"NEW"))
-    assert WriteJournal(state, "/work").unfinished() == [], "its hash is wrong"
+    assert WriteAheadLog(state, "/work").unfinished() == [], "its hash is wrong"
 
 
 def test_sets_and_journals_come_in_the_order_in_which_they_were_begun(state: Path) -> None:
     left_behind(state, STEPS[:1], STEPS[1:])
     left_behind(state, STEPS[2:])
-    found = WriteJournal(state, "/work").unfinished()
+    found = WriteAheadLog(state, "/work").unfinished()
     assert [[step.path for step in one.steps] for one in found] == [
         ["a.py"],
         ["sub/b.py", "gone.py"],
@@ -111,7 +111,7 @@ def test_sets_and_journals_come_in_the_order_in_which_they_were_begun(state: Pat
 
 def test_what_is_settled_is_forgotten(state: Path) -> None:
     left_behind(state, STEPS)
-    journal = WriteJournal(state, "/work")
+    journal = WriteAheadLog(state, "/work")
     (one,) = journal.unfinished()
     for name in ("../journal/x.log", "none.log", "/etc/passwd", ""):
         with pytest.raises(FileRefused):
@@ -126,7 +126,7 @@ def test_what_is_settled_is_forgotten(state: Path) -> None:
 def test_nothing_may_be_changed_if_it_cannot_be_kept(
     state: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    journal = WriteJournal(state, "/work")
+    journal = WriteAheadLog(state, "/work")
     journal.begin(STEPS)
     journal.end()
     if name == "open":
@@ -140,7 +140,7 @@ def test_nothing_may_be_changed_if_it_cannot_be_kept(
         with pytest.raises(FileRefused, match=r"cannot be written: no space .*DUETTO_HOME"):
             journal.begin(STEPS)
     journal.leave()
-    assert WriteJournal(state, "/work").unfinished() == []
+    assert WriteAheadLog(state, "/work").unfinished() == []
 
 
 def test_journals_of_one_second_are_told_apart_by_numbers(
@@ -156,7 +156,7 @@ def test_journals_of_one_second_are_told_apart_by_numbers(
 
 def test_paths_of_a_journal_stay_in_the_workspace(state: Path) -> None:
     left_behind(state, [Step("../out", b"a", b"b")])
-    assert WriteJournal(state, "/work").unfinished() == []
+    assert WriteAheadLog(state, "/work").unfinished() == []
 
 
 def test_a_link_in_its_place_is_not_followed(state: Path, tmp_path: Path) -> None:
@@ -164,14 +164,14 @@ def test_a_link_in_its_place_is_not_followed(state: Path, tmp_path: Path) -> Non
     state.mkdir()
     (state / "journal").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(FileRefused):
-        WriteJournal(state, "/work").begin(STEPS)
+        WriteAheadLog(state, "/work").begin(STEPS)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_only_one_settles_it(state: Path) -> None:
     left_behind(state, STEPS)
-    (one,) = WriteJournal(state, "/work").unfinished()
-    first, second = WriteJournal(state, "/work"), WriteJournal(state, "/work")
+    (one,) = WriteAheadLog(state, "/work").unfinished()
+    first, second = WriteAheadLog(state, "/work"), WriteAheadLog(state, "/work")
     with first.settling(one.name):
         with pytest.raises(FileRefused, match="just now"), second.settling(one.name):
             pass
@@ -188,7 +188,7 @@ def test_only_one_settles_it(state: Path) -> None:
 def test_a_folder_that_another_duetto_removes_is_made_again(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal, opened = WriteJournal(state, "/work"), os.open
+    journal, opened = WriteAheadLog(state, "/work"), os.open
     raced: list[str] = []
 
     def removing(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:

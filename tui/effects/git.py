@@ -1,9 +1,11 @@
-"""What git says of the workspace's files, asked without running or locking anything.
+"""Git, asked through its own program, without running or locking anything.
 
 `git status` can run commands that a repository's own configuration names: the file system
 monitor, hooks, clean filters, the transport of a partial clone, the same in submodules. None of
 them may come with a folder that was only opened, so each is switched off for the call; filters of
-the user's own (global) configuration stay, git-lfs needs them.
+the user's own (global) configuration stay, git-lfs needs them. ``git cat-file blob`` gives the
+bytes as they are stored: no filter, no text conversion, no pager and no external diff is run
+(git-cat-file(1)). What lies in a partial clone's remote is not fetched.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from tui.core.file_read import MAX_BYTES, FileRead
 from tui.core.folder_entry import GitState
-from tui.effects.git.program import Program
+from tui.core.programs import NO_COMMANDS, git_environment
 
 DEADLINE_S = 10.0
-MOST_BYTES = 16_000_000
+MOST_STATUS_BYTES = 16_000_000
 """Of the answer; what comes behind is not looked at."""
 MOST_FILES = 50_000
 _FILTERS = r"^filter\..*\.(clean|process|smudge|required)$"
@@ -34,15 +38,18 @@ _FOREIGN = ("local", "worktree")
 """Scopes of the configuration that come with the folder."""
 
 
-class GitStatus:
-    """The state of one workspace, asked anew at every call."""
+class Git:
+    """Git in one workspace, asked anew at every call."""
 
     def __init__(self, root: str, environment: Mapping[str, str] | None = None) -> None:
         """``root`` is the workspace's directory, in or below a repository or not.
 
         git's filters are programs: they get this environment, where no key is (None: our own).
         """
-        self._git = Program(root, environment)
+        self._root = os.path.realpath(root)
+        self._environment = git_environment(
+            os.environ if environment is None else environment, self._root, root
+        )
         self._prefix: bytes | None = None
         """The workspace's path in its repository, ``sub/`` or empty; None: not known yet."""
 
@@ -56,6 +63,31 @@ class GitStatus:
                 return await self._states()
         except (OSError, TimeoutError, ValueError):
             return {}
+
+    async def head(self, path: str) -> FileRead:
+        """The bytes of a file in HEAD; none if it is not there, with the reason if HEAD is not.
+
+        ``path`` is relative to the root. Never raises.
+        """
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                code, data = await self._run(
+                    "cat-file", "blob", f"HEAD:./{path}", most_bytes=MAX_BYTES
+                )
+                if len(data) > MAX_BYTES:
+                    return FileRead(None, f"'{path}' is larger than 8 MB in git's HEAD")
+                if code == 0:
+                    return FileRead(data)
+                code, _ = await self._run(
+                    "rev-parse", "--verify", "--quiet", "HEAD^{commit}", most_bytes=MAX_BYTES
+                )
+        except FileNotFoundError:
+            return FileRead(None, "git is not installed")
+        except TimeoutError:
+            return FileRead(None, f"git did not answer within {DEADLINE_S:.0f} s")
+        except (OSError, ValueError) as error:
+            return FileRead(None, f"git could not be asked: {error}")
+        return FileRead(None, "" if code == 0 else "this folder has no git commit yet")
 
     async def _states(self) -> Mapping[str, GitState]:
         if self._prefix is None:
@@ -93,8 +125,33 @@ class GitStatus:
                     options += ["-c", f"{name}="]
         return options
 
-    async def _run(self, *arguments: str) -> tuple[int, bytes]:
-        return await self._git.run(*arguments, most_bytes=MOST_BYTES)
+    async def _run(self, *arguments: str, most_bytes: int = MOST_STATUS_BYTES) -> tuple[int, bytes]:
+        """Run git; exit status and output, which may be cut a little behind ``most_bytes``.
+
+        What was cut counts as a success. Raises OSError or ValueError.
+        """
+        process = await asyncio.create_subprocess_exec(
+            "git",
+            *NO_COMMANDS,
+            *arguments,
+            cwd=self._root,
+            env=self._environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            said = bytearray()
+            while process.stdout is not None and (part := await process.stdout.read(1 << 16)):
+                said += part
+                if len(said) > most_bytes:
+                    return 0, bytes(said)
+            return await process.wait(), bytes(said)
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
 
 
 def states_of(answer: bytes, prefix: bytes = b"") -> dict[str, GitState]:

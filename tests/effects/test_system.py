@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support.tables import each
-from tui.effects import memory
+from tui.effects import system
 
 
 def test_the_c_library_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ def test_the_c_library_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     library = SimpleNamespace(malloc_trim=lambda pad: asked.append(pad.value))
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr(sys, "platform", "linux")
-    memory.give_back()
+    system.give_back()
     assert asked == [0]
 
 
@@ -27,4 +27,4 @@ def test_without_such_a_library_nothing_happens(
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
     monkeypatch.setattr(sys, "platform", platform)
-    memory.give_back()
+    system.give_back()

@@ -1,1 +1,0 @@
-"""Git, asked through its own program, without running or locking anything."""
