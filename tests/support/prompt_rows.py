@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.offer_list import OfferList
-from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Bar
 
 KEYS = {" ": "space", "@": "at", "/": "slash", '"': "quotation_mark", "!": "exclamation_mark"}
 

@@ -20,7 +20,7 @@ _STEP = "docs/meter.md names all fields"
 def use_line(bench: Workbench, settings: MeterSettings) -> None:
     """Have this status line, and this ghost in the gutter."""
     if settings.line != "":
-        from tui.ui.widgets.line_fields import template_of
+        from tui.ui.widgets.line_template import template_of
 
         text = settings.line
         bench.status_line.follow(template_of(text if isinstance(text, str) else "")[0])
@@ -33,8 +33,7 @@ def line_complaints(settings: Settings, file: Path) -> list[str]:
     written = settings.meter.line
     if written == "":
         return []
-    from tui.ui.widgets.line_fields import template_of
-    from tui.ui.widgets.line_template import Complaint
+    from tui.ui.widgets.line_template import Complaint, template_of
 
     if isinstance(written, str):
         found = template_of(written)[1]

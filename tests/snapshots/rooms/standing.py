@@ -9,7 +9,7 @@ from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Trouble
 from tui.engine.ports import Abilities
-from tui.ui.widgets.line_fields import template_of
+from tui.ui.widgets.line_template import template_of
 
 OWN_LINE = "{rate} tok/s  {spark:10}[  {cost}]{fill}{workspace!} {branch}  {connection}"
 

@@ -27,7 +27,7 @@ from tui.ui.app import DuettoApp
 from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.box import PromptBox
 from tui.ui.terminal.facts import TerminalFacts
-from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Bar
 
 
 async def test_messages_that_wait_come_before_a_suggestion() -> None:

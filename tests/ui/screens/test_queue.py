@@ -13,7 +13,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import EditQueued, Intent, Interrupt, Prompt, Queue, Steer, Unqueue
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.queued import QueueBox, place_of
-from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Bar
 
 TEXTS = ["a test for it", "the README", "commit it"]
 

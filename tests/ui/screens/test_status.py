@@ -17,7 +17,7 @@ from tui.ui.app import DuettoApp
 from tui.ui.screens.help import HelpScreen, help_content
 from tui.ui.screens.meter import EXPLAINED, MeterScreen
 from tui.ui.screens.status import status_report
-from tui.ui.widgets.line_fields import DEFAULT, FIELDS
+from tui.ui.widgets.line_template import DEFAULT, FIELDS
 
 OPEN = SocketView(
     "rehearsal",

@@ -30,7 +30,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, Trouble
 from tui.ui.app import DuettoApp
-from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Bar
 
 
 async def test_escape_stops_first_and_at_once() -> None:

@@ -12,8 +12,7 @@ from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.wire.rate_limits import Limit
 from tui.ui.app import DuettoApp
-from tui.ui.widgets.bar import Bar
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import Bar, Painted
 
 
 def row(app: DuettoApp, name: str) -> str:

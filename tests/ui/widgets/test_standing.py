@@ -11,12 +11,17 @@ from tests.support.tables import each
 from tui.core.meter import Cost, MeterView
 from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Status
-from tui.ui.widgets import standing
-from tui.ui.widgets.line_fields import DEFAULT, FIELDS, default_template, template_of
-from tui.ui.widgets.line_layout import laid_out
-from tui.ui.widgets.line_template import MOST_CHARS, Template
-from tui.ui.widgets.meter import Forms, dollars
-from tui.ui.widgets.standing import Scene
+from tui.ui.widgets import figures
+from tui.ui.widgets.figures import Forms, Scene, dollars
+from tui.ui.widgets.line_template import (
+    DEFAULT,
+    FIELDS,
+    MOST_CHARS,
+    Template,
+    default_template,
+    template_of,
+)
+from tui.ui.widgets.status_line import laid_out
 
 NOW = 100.0
 
@@ -44,7 +49,7 @@ def said(forms: Forms) -> list[str]:
 )
 def test_asked_and_served(asked: str, served: str, place: str, words: list[str] | None) -> None:
     found = said(
-        standing.served(scene(models={"fast": asked}, served_model=served, served_endpoint=place))
+        figures.served(scene(models={"fast": asked}, served_model=served, served_endpoint=place))
     )
     if words is not None:
         assert found == words
@@ -63,7 +68,7 @@ def test_asked_and_served(asked: str, served: str, place: str, words: list[str] 
     ],
 )
 def test_a_tier_is_told_when_the_server_told_it(asked: str, served: str, words: str | None) -> None:
-    found = said(standing.tier(scene(tiers={"fast": asked}, served_tier=served)))
+    found = said(figures.tier(scene(tiers={"fast": asked}, served_tier=served)))
     assert found[:1] == ([] if words is None else [words])
 
 
@@ -77,7 +82,7 @@ def test_a_tier_is_told_when_the_server_told_it(asked: str, served: str, words: 
 def test_two_names_of_one_tier_are_no_difference(asked: str, served: str, words: str) -> None:
     same = {"fast": [["fast", "priority"]]}
     here = scene(tiers={"fast": asked}, served_tier=served, same_tiers=same)
-    assert said(standing.tier(here))[:1] == [words]
+    assert said(figures.tier(here))[:1] == [words]
 
 
 @each(
@@ -95,7 +100,7 @@ def test_two_names_of_one_tier_are_no_difference(asked: str, served: str, words:
     ],
 )
 def test_limits_count_down_where_little_is_left(limit: Limit, words: str | None) -> None:
-    found = said(standing.limits(scene(limits=(limit,)), ""))
+    found = said(figures.limits(scene(limits=(limit,)), ""))
     assert found[:1] == ([] if words is None else [words])
 
 
@@ -112,22 +117,22 @@ def test_limits_count_down_where_little_is_left(limit: Limit, words: str | None)
     ],
 )
 def test_the_connection(status: dict[str, object], words: list[str]) -> None:
-    assert said(standing.connection(scene(**status))) == words
+    assert said(figures.connection(scene(**status))) == words
 
 
 def test_a_connection_that_was_there_before_is_told_so() -> None:
     lost = scene(connection="connecting")._replace(reached=True)
-    assert said(standing.connection(lost)) == ["◌ reconnecting"]
+    assert said(figures.connection(lost)) == ["◌ reconnecting"]
     idle = scene(connection="offline")._replace(reached=True)
-    assert said(standing.connection(idle)) == ["○ idle"]
+    assert said(figures.connection(idle)) == ["○ idle"]
 
 
 def test_nothing_is_said_of_what_nobody_told() -> None:
     empty = scene()
     for forms in (
-        *(standing.news, standing.running, standing.verdict, standing.throttle, standing.model),
-        *(standing.effort, standing.endpoint, standing.served, standing.tier, standing.trip),
-        *(standing.queue, standing.path, standing.workspace, standing.branch, standing.clock),
+        *(figures.news, figures.running, figures.verdict, figures.throttle, figures.model),
+        *(figures.effort, figures.endpoint, figures.served, figures.tier, figures.trip),
+        *(figures.queue, figures.path, figures.workspace, figures.branch, figures.clock),
     ):
         assert forms(empty) == []
 

@@ -9,7 +9,7 @@ from tui.engine.notices import Ask
 from tui.ui import theme
 from tui.ui.messages import PromptWanted, Wanted
 from tui.ui.rows import Line, breaks, flat, inert, one_line
-from tui.ui.widgets.rows_box import RowsBox
+from tui.ui.widgets.painted import RowsBox
 
 _MOST_DETAIL_ROWS = 6
 

@@ -16,7 +16,7 @@ from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
 from tui.ui.prompt.queued import QueueBox
 from tui.ui.rows import Piece, clip
-from tui.ui.widgets.bar import Bar
+from tui.ui.widgets.painted import Bar
 
 _COLOURS = {
     "redirect": "fast",

@@ -13,7 +13,7 @@ from tui.ui import theme
 from tui.ui.messages import OfferActed
 from tui.ui.prompt.offers import Offer
 from tui.ui.rows import Line, Piece, clip, pictures, spread
-from tui.ui.widgets.rows_box import RowsBox
+from tui.ui.widgets.painted import RowsBox
 
 MOST_ROWS = 8
 """Offers that are seen at once."""

@@ -17,7 +17,7 @@ from tui.ui import theme
 from tui.ui.keymap import actions, bindings, shown
 from tui.ui.messages import PromptWanted, QueueActed
 from tui.ui.rows import Line, Piece, clip, one_line, spread
-from tui.ui.widgets.rows_box import RowsBox
+from tui.ui.widgets.painted import RowsBox
 
 FATES: dict[SteerFate, tuple[str, str]] = {
     "sent": ("steering · on its way", "on its way"),

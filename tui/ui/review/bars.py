@@ -16,8 +16,7 @@ from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.review.changes import FileChanges
 from tui.ui.review.paint import counts
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
-from tui.ui.widgets.bar import Bar
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import Bar, Painted
 
 _MOST_GLYPHS = 14
 _ROOM_FOR_GLYPHS, _ROOM_FOR_HOW = 100, 90

@@ -31,7 +31,7 @@ from tui.ui.review.diffs import DiffLoad, against_words, following, next_words
 from tui.ui.review.view import DiffView
 from tui.ui.rows import inert
 from tui.ui.sheets import sheet
-from tui.ui.widgets.footer import KeysLine
+from tui.ui.widgets.bars import KeysLine
 
 SPLIT_COLUMNS = 120
 """From this width on both sides stand beside each other, unless the user says otherwise."""

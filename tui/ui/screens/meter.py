@@ -9,8 +9,8 @@ from textual.content import Content
 from tui.engine.session import Session
 from tui.ui.rows import breaks
 from tui.ui.screens.status import StatusScreen
-from tui.ui.widgets.line_fields import FIELDS, default_template
-from tui.ui.widgets.standing import Scene
+from tui.ui.widgets.figures import Scene
+from tui.ui.widgets.line_template import FIELDS, default_template
 
 EXPLAINED: dict[str, str] = {
     "news": "That the answer is being stopped, or where it was stopped.",

@@ -25,7 +25,7 @@ from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keys.dispatch import way_out
 from tui.ui.rows import breaks, clip, clip_left, one_line
 from tui.ui.sheets import sheet
-from tui.ui.widgets.meter import dollars
+from tui.ui.widgets.figures import dollars
 
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""

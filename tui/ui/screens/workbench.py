@@ -47,10 +47,9 @@ from tui.ui.messages import (
 from tui.ui.prompt.box import PromptBox
 from tui.ui.review.turn_map import TurnMap
 from tui.ui.screens.workbench_commands import WorkbenchCommands
-from tui.ui.widgets.footer import KeysLine
-from tui.ui.widgets.header import Header
+from tui.ui.widgets.bars import Header, KeysLine
 from tui.ui.widgets.panes import Panes
-from tui.ui.widgets.status import StatusLine
+from tui.ui.widgets.status_line import StatusLine
 
 SMALLEST = (40, 12)
 _WAYS: dict[How, Callable[[str], Intent]] = {"send": Prompt, "queue": Queue, "steer": Steer}

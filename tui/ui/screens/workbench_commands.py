@@ -16,7 +16,7 @@ from tui.ui import theme
 from tui.ui.rows import inert
 from tui.ui.screens.workbench_keys import WorkbenchKeys
 from tui.ui.theming.theme_manager import AUTO, theme_manager_of
-from tui.ui.widgets.status import StatusLine
+from tui.ui.widgets.status_line import StatusLine
 
 
 class WorkbenchCommands(WorkbenchKeys):

@@ -9,11 +9,15 @@ the line, and the rest is shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import NamedTuple
 
+from tui.core.meter import MeterView
 from tui.ui.rows import pictures
+from tui.ui.widgets import figures
+from tui.ui.widgets.figures import Forms, Scene
 
 FILL = "fill"
 MOST_CHARS = 1000
@@ -229,3 +233,111 @@ def _figures(parts: tuple[Part, ...]) -> Iterator[Figure]:
             yield part
         elif isinstance(part, Optional):
             yield from _figures(part.parts)
+
+
+DEFAULT = (
+    "{news}  {rate} tok/s  {spark}  {scale}  [ghost {ghost}]  [ttft {ttft}]  [{tokens} tok]"
+    "  {seconds}  {reasoning}  [ctx {context}]  {cost}  [Σ {session_cost}]"
+    "{fill}{running}  {verdict}  {throttle}  {served}  {tier}  {limits}  {connection}"
+)
+
+
+STATES = 5
+"""Below that weight: what happens now, which is said in whole words before others come."""
+EXTRA = 16
+"""Figures of that weight and more are shown where all others have all the room that they want."""
+_STANDS_OUT = 4
+
+
+class Field(NamedTuple):
+    """One figure."""
+
+    weight: int
+    """The higher, the sooner it goes where there is no room; 0 is the last to go."""
+    forms: Callable[[Scene, str], Forms]
+    options: tuple[str, ...] = ()
+    """What can be asked for behind a colon; ``cells`` is a number."""
+    follows_time: bool = False
+    """It changes while nothing else does."""
+    stands_out: Callable[[Scene], bool] = lambda scene: False
+    """What it says now is no matter of course: it goes late."""
+
+    def weight_in(self, scene: Scene) -> int:
+        """Its weight for what it says now."""
+        return _STANDS_OUT if self.stands_out(scene) else self.weight
+
+
+def _metered(forms: Callable[[MeterView], Forms]) -> Callable[[Scene, str], Forms]:
+    return lambda scene, _: forms(scene.view)
+
+
+def _said(forms: Callable[[Scene], Forms]) -> Callable[[Scene, str], Forms]:
+    return lambda scene, _: forms(scene)
+
+
+FIELDS: dict[str, Field] = {
+    "news": Field(0, _said(figures.news)),
+    "rate": Field(1, _metered(figures.rate)),
+    "connection": Field(5, _said(figures.connection), stands_out=figures.away),
+    "verdict": Field(3, _said(figures.verdict)),
+    "running": Field(3, _said(figures.running)),
+    "limits": Field(4, figures.limits, ("all",), follows_time=True),
+    "tokens": Field(5, _metered(figures.tokens)),
+    "scale": Field(
+        6, lambda scene, option: figures.scale(scene.view, option), ("words", "plain", "cells")
+    ),
+    "ghost": Field(7, _metered(figures.ghost)),
+    "ttft": Field(8, _metered(figures.ttft)),
+    "throttle": Field(4, _said(figures.throttle)),
+    "served": Field(16, _said(figures.served), stands_out=figures.other_model),
+    "seconds": Field(10, _metered(figures.seconds)),
+    "reasoning": Field(11, _metered(figures.reasoning)),
+    "cost": Field(12, _metered(figures.cost)),
+    "spark": Field(13, lambda scene, option: figures.spark(scene.view, option), ("cells",)),
+    "context": Field(14, _metered(figures.context)),
+    "session_cost": Field(15, _metered(figures.session_cost)),
+    "tier": Field(17, _said(figures.tier), stands_out=figures.other_tier),
+    "role": Field(10, _said(figures.role)),
+    "model": Field(11, _said(figures.model)),
+    "effort": Field(16, _said(figures.effort)),
+    "endpoint": Field(16, _said(figures.endpoint)),
+    "transport": Field(16, _said(figures.transport)),
+    "trip": Field(16, _said(figures.trip)),
+    "queue": Field(10, _said(figures.queue)),
+    "path": Field(12, _said(figures.path)),
+    "workspace": Field(14, _said(figures.workspace)),
+    "branch": Field(14, _said(figures.branch)),
+    "clock": Field(15, _said(figures.clock), follows_time=True),
+}
+
+
+def template_of(text: str) -> tuple[Template, list[Complaint]]:
+    """The template of a text, and what is wrong with it; empty: the default."""
+    default = default_template()
+    if not text:
+        return default, []
+    template, complaints = parsed(text, FIELDS, default)
+    return template, [*complaints, *_wrong_options(template)]
+
+
+@lru_cache(maxsize=1)
+def default_template() -> Template:
+    """The line as it comes with duetto."""
+    return parsed(DEFAULT, FIELDS, Template())[0]
+
+
+def _wrong_options(template: Template) -> list[Complaint]:
+    """What is asked of fields that they do not know: they are shown as ever."""
+    found = []
+    for chunk in (*template.left, *template.right):
+        for figure in chunk.figures():
+            options = FIELDS[figure.name].options if figure.name else ()
+            number = "cells" in options and figure.option.isdecimal()
+            if not figure.name or not figure.option or figure.option in options or number:
+                continue
+            known = [one for one in options if one != "cells"]
+            known += ["a number of cells"] if "cells" in options else []
+            step = f"it knows {' or '.join(known)}" if known else "it knows no option"
+            words = f"{{{figure.name}}} does not know {figure.option[:40]!r}; {step}"
+            found.append(Complaint(figure.line, words))
+    return found
