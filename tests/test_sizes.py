@@ -83,7 +83,6 @@ IN_SEVERAL_MODULES = {
     "tui.ui.prompt.vi_text.ViText",
     "tui.ui.review.decisions.DecidingScreen",
     "tui.ui.review.looking.LookingScreen",
-    "tui.ui.review.pane.DiffPane",
     "tui.ui.screens.editor_keys.EditorKeys",
     "tui.ui.screens.workbench_commands.WorkbenchCommands",
     "tui.ui.screens.workbench_keys.WorkbenchKeys",

@@ -80,8 +80,8 @@ async def played(scene: Scene, theme: str = "dusk") -> AsyncIterator[Pilot[int]]
         app.draw_on(scene.facts)
     with (
         patch.object(app, "notify", _lasting(app)),
-        patch("tui.ui.review.colours._ROW_S", _LASTING_S),
-        patch("tui.ui.review.pane._COLOUR_S", _LASTING_S),
+        patch("tui.ui.review.paint._ROW_S", _LASTING_S),
+        patch("tui.ui.review.view._COLOUR_S", _LASTING_S),
     ):
         async with app.run_test(size=scene.size, notifications=True) as pilot:
             show = Show(app, session, pilot)

@@ -33,12 +33,12 @@ def line_complaints(settings: Settings, file: Path) -> list[str]:
     written = settings.meter.line
     if written == "":
         return []
-    from tui.ui.widgets.line_template import Complaint, template_of
+    from tui.ui.widgets.line_template import TemplateProblem, template_of
 
     if isinstance(written, str):
         found = template_of(written)[1]
     else:
-        found = [Complaint(0, 'is not text; write it in quotes: line = "{rate} tok/s"')]
+        found = [TemplateProblem(0, 'is not text; write it in quotes: line = "{rate} tok/s"')]
     if not found:
         return []
     text = toml_tables.read_again(file)

@@ -13,8 +13,7 @@ from tui.core.edits.hunk import Stage
 from tui.core.turn import Block
 from tui.ui.app import DuettoApp
 from tui.ui.conversation.copying import fenced_code
-from tui.ui.conversation.notes import Failure, failure
-from tui.ui.conversation.views import duration
+from tui.ui.conversation.views import Failure, duration, failure
 
 
 def shown(app: DuettoApp) -> list[str]:

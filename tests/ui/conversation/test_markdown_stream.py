@@ -14,7 +14,7 @@ from tests.support.tables import each
 from tui.ui.conversation import markdown_stream
 from tui.ui.conversation.markdown import markdown_lines
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.conversation.reasoning import WrappedStream
+from tui.ui.conversation.text_view import WrappedStream
 from tui.ui.rows import Line
 
 TEXT = """# Title

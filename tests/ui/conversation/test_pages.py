@@ -16,11 +16,10 @@ from tui.core.text.buffer import Mark
 from tui.core.turn import Block, BlockKind
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
-from tui.ui.conversation import patch_view, text_view
-from tui.ui.conversation.hunk_card import Focus, Part, card_lines, empty_lines
-from tui.ui.conversation.patch_view import PatchView
+from tui.ui.conversation import hunk_card, text_view
+from tui.ui.conversation.hunk_card import Part, PatchView, card_lines, empty_lines
 from tui.ui.conversation.text_view import TextView
-from tui.ui.conversation.views import Page, Scene
+from tui.ui.conversation.views import Focus, Page, Scene
 from tui.ui.rows import Row
 
 PIECES = (
@@ -175,21 +174,21 @@ def test_a_frame_looks_at_no_more_hunks_than_can_be_in_sight(
     view, roster = card(3_000, files)
     view.block.state = "open" if state == "open" else "done"
     looked: list[int] = []
-    signature = patch_view._signature
+    signature = hunk_card._signature
 
     def counted(hunk: Hunk) -> tuple[object, ...]:
         looked.append(hunk.id)
         return signature(hunk)
 
-    monkeypatch.setattr(patch_view, "_signature", counted)
+    monkeypatch.setattr(hunk_card, "_signature", counted)
     view.sync()
     for page in view.pages:
         view.make(page.number)
     looked.clear()
     roster.hunks[-1].decision = Decision.ACCEPTED
     assert view.sync() is not None
-    assert len(looked) <= 2 * patch_view._MOST_MADE * patch_view._PAGE_HUNKS
-    assert sum(page.rows is not None for page in view.pages) <= patch_view._MOST_MADE
+    assert len(looked) <= 2 * hunk_card._MOST_MADE * hunk_card._PAGE_HUNKS
+    assert sum(page.rows is not None for page in view.pages) <= hunk_card._MOST_MADE
 
 
 def hunk(number: int, stage: Stage, line: int | None = None, path: str = "src/cache.py") -> Hunk:

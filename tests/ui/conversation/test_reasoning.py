@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from tui.core.turn import Block, BlockKind
-from tui.ui.conversation import reasoning
-from tui.ui.conversation.reasoning import ReasoningView
+from tui.ui.conversation import text_view
+from tui.ui.conversation.text_view import ReasoningView
 from tui.ui.conversation.views import Scene
 
 
@@ -27,7 +27,7 @@ def rows_of(view: ReasoningView) -> list[str]:
 
 def test_an_unfolded_text_is_wrapped_over_several_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = itertools.count()
-    monkeypatch.setattr(reasoning, "thread_time", lambda: next(looks) * reasoning._FEED_S / 4)
+    monkeypatch.setattr(text_view, "thread_time", lambda: next(looks) * text_view._WRAP_S / 4)
     text = "".join(f"thought {number} of very many\n" for number in range(2000))
     view = view_of(text)
     view.toggle()

@@ -11,10 +11,8 @@ from tests.support.scripted_session import ScriptedSession
 from tests.support.tables import each
 from tui.core.turn import Block, BlockKind
 from tui.ui.app import DuettoApp
-from tui.ui.conversation.counting import counted
 from tui.ui.conversation.markdown_stream import MarkdownStream
-from tui.ui.conversation.search import Search
-from tui.ui.conversation.seeking import Needle
+from tui.ui.conversation.search import Needle, Search, counted
 from tui.ui.conversation.text_view import TextView
 from tui.ui.conversation.views import Scene
 from tui.ui.rows import Row

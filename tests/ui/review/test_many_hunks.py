@@ -13,7 +13,7 @@ from tests.support.review_screen import seen, whole
 from tests.support.review_session import ReviewSession
 from tests.support.scripted_app import scripted_app, settled
 from tui.core.edits.hunk import Hunk
-from tui.ui.review import document, pane
+from tui.ui.review import document, view
 from tui.ui.review.screen import ReviewScreen
 
 
@@ -69,8 +69,8 @@ async def test_keys_are_taken_while_very_many_are_laid_out(monkeypatch: pytest.M
     async with reviewing(60) as (session, screen, pilot):
         await settled(session, pilot)
         with monkeypatch.context() as slow:
-            slow.setattr(pane, "_LEAST", 1)
-            slow.setattr(pane, "_SLICE_S", 0.0)
+            slow.setattr(view, "_LEAST", 1)
+            slow.setattr(view, "_SLICE_S", 0.0)
             await pilot.press("a")
             session.changed()
             screen.look()

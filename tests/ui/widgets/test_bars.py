@@ -12,7 +12,7 @@ from tests.support.scripted_app import exercise, running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.wire.rate_limits import Limit
 from tui.ui.app import DuettoApp
-from tui.ui.widgets.painted import Bar, Painted
+from tui.ui.widgets.painted import Bar, PaintedWidget
 
 
 def row(app: DuettoApp, name: str) -> str:
@@ -67,7 +67,7 @@ async def test_a_limit_counts_down_while_nothing_else_happens_and_then_all_is_st
         assert not bar._counts()
 
 
-class Rows(Painted):
+class Rows(PaintedWidget):
     """Says which rows it was asked for."""
 
     def __init__(self) -> None:

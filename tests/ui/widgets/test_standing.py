@@ -12,12 +12,12 @@ from tui.core.meter import Cost, MeterView
 from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Status
 from tui.ui.widgets import figures
-from tui.ui.widgets.figures import Forms, Scene, dollars
+from tui.ui.widgets.figures import Forms, StatusFacts, dollars
 from tui.ui.widgets.line_template import (
     DEFAULT,
     FIELDS,
     MOST_CHARS,
-    Template,
+    LineTemplate,
     default_template,
     template_of,
 )
@@ -26,8 +26,8 @@ from tui.ui.widgets.status_line import laid_out
 NOW = 100.0
 
 
-def scene(**status: object) -> Scene:
-    return Scene(Status(**status), MeterView(), NOW)  # any field of Status
+def scene(**status: object) -> StatusFacts:
+    return StatusFacts(Status(**status), MeterView(), NOW)  # any field of Status
 
 
 def said(forms: Forms) -> list[str]:
@@ -141,7 +141,9 @@ READY = Status(connection="ready", round_trip_ms=3.0)
 
 
 def words(view: MeterView, width: int = 200, status: Status = READY) -> str:
-    return "".join(text for text, _ in laid_out(default_template(), Scene(status, view, 0), width))
+    return "".join(
+        text for text, _ in laid_out(default_template(), StatusFacts(status, view, 0), width)
+    )
 
 
 STREAMING = MeterView(
@@ -246,10 +248,10 @@ STATUS = Status(
 )
 
 
-SCENE = Scene(STATUS, VIEW, 100.0, "ledger", "main", "14:05")
+SCENE = StatusFacts(STATUS, VIEW, 100.0, "ledger", "main", "14:05")
 
 
-def shown(text: str, width: int = 80, scene: Scene = SCENE) -> str:
+def shown(text: str, width: int = 80, scene: StatusFacts = SCENE) -> str:
     return "".join(part for part, _ in laid_out(template_of(text)[0], scene, width))
 
 
@@ -335,7 +337,7 @@ def test_foreign_text_in_it_is_inert() -> None:
 )
 def test_any_template_fits_any_width(text: str, width: int) -> None:
     template, _ = template_of(text)
-    assert isinstance(template, Template)
+    assert isinstance(template, LineTemplate)
     line = shown(text, width)
     assert cell_len(line) == width
     assert "\n" not in line
@@ -351,7 +353,7 @@ def test_a_line_for_every_field() -> None:
     )  # fmt: skip
     cost = Cost(0.1, 0.2)
     view = replace(VIEW, cost=cost)
-    scene = Scene(status, view, 100.0, "ledger", "main", "14:05")
+    scene = StatusFacts(status, view, 100.0, "ledger", "main", "14:05")
     silent = {"running", "limits", "reasoning", "context"}
     for name in FIELDS:
         line = shown(f"{{{name}}}", 200, scene).strip()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tui.core.edits.hunk import Hunk
 from tui.core.turn import BlockKind
+from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.markdown_stream import closes
-from tui.ui.conversation.patch_view import PatchView
 from tui.ui.conversation.views import BlockView
 from tui.ui.rows import Target
 

@@ -13,9 +13,9 @@ from tui.engine.intents import (
     UndoDecision,
 )
 from tui.engine.session import Session
-from tui.ui.conversation.hunk_card import Focus
 from tui.ui.conversation.layout import Stop
 from tui.ui.conversation.pane import TranscriptPane
+from tui.ui.conversation.views import Focus
 from tui.ui.messages import HunkSelected, HunkShown, Wanted
 
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tui.ui.conversation.fences import LONGEST_LINE, MOST_CHARS, code_lines
-from tui.ui.conversation.markdown import markdown_lines, table_head
-from tui.ui.conversation.nesting import Nest, nest_at_end
+from tui.ui.conversation.markdown import Nest, markdown_lines, nest_at_end, table_head
 from tui.ui.conversation.tables import TableHead
 from tui.ui.rows import Line, Piece, Target, breaks
 

@@ -6,7 +6,8 @@ up it stands still and says when something new came. Only rows that changed are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,10 +20,9 @@ from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.fences import FRAME_S, colours_for
 from tui.ui.conversation.layout import Layout
-from tui.ui.conversation.seeking import Light, lit
 from tui.ui.conversation.views import Scene
 from tui.ui.rows import Row, Target
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 _WHEEL_ROWS = 3
 _COLOUR_S = 0.016
@@ -30,7 +30,15 @@ _COLOUR_S = 0.016
 _MOST_PAINTED = 512
 
 
-class TranscriptPane(Painted):
+class Light(NamedTuple):
+    """Cells of a row that are painted in another style; the last one is behind them."""
+
+    start: int
+    end: int
+    style: Style
+
+
+class TranscriptPane(PaintedWidget):
     """Paints and scrolls; what keys and clicks on a row do is `transcript.Transcript`'s."""
 
     def __init__(self, session: Session, *, root: str = "", id: str | None = None) -> None:
@@ -257,3 +265,20 @@ def _bar(thumb: bool) -> Segment:
     """One cell of the scroll bar."""
     palette = theme.active()
     return Segment("▐" if thumb else " ", palette.style("line", "background"))
+
+
+def lit(strip: Strip, lights: Iterable[Light]) -> Strip:
+    """The strip with these cells in another style; they do not overlap and are in order."""
+    segments: list[Segment] = []
+    at, width = 0, strip.cell_length
+    for start, end, style in lights:
+        start, end = max(start, at), min(end, width)
+        if start >= end:
+            continue
+        segments += strip.crop(at, start)
+        segments += [
+            Segment(one.text, (one.style or Style.null()) + style) for one in strip.crop(start, end)
+        ]
+        at = end
+    segments += strip.crop(at, width)
+    return Strip(segments, width)

@@ -6,15 +6,291 @@ made when the user goes there. So thousands of turns cost a few milliseconds at 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Sequence
+from time import perf_counter
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
+from tui.core.turn import Block, BlockKind
 from tui.ui.conversation.fences import colours_for
+from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.layout import Layout
-from tui.ui.conversation.seeking import Match, Needle, Span
-from tui.ui.conversation.tally import Tally
+from tui.ui.conversation.markdown_stream import MarkdownStream
 from tui.ui.conversation.views import BlockView, Page
-from tui.ui.rows import Row
+from tui.ui.rows import MARGIN, Line, Row, inert
+
+_LEAD = re.compile(r"[\s▎│▌╌•┃]*")
+"""Bars, bullets and indents at the beginning of a row are no part of what is said."""
+_SIGNS = re.compile(r"[*_`~\\|\[\]<>#]+")
+"""What Markdown takes away: a word may stand around it."""
+
+
+_INFO = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
+"""What a fence says of its code is not shown."""
+
+
+class Span(NamedTuple):
+    """A match's part on one row, in cells; the last one is behind it."""
+
+    row: int
+    start: int
+    end: int
+
+
+Match = tuple[Span, ...]
+
+
+class Needle:
+    """What is looked for: words, in any case unless one of the letters is a capital."""
+
+    def __init__(self, words: str) -> None:
+        parts = words.split()
+        exact = words != words.lower()
+        self.words = words
+        self._pattern = re.compile(
+            r"\s+".join(map(re.escape, parts)) or r"(?!)", 0 if exact else re.IGNORECASE
+        )
+        self._parts = [bare for part in parts if (bare := _bare(part))]
+
+    def __bool__(self) -> bool:
+        return bool(self.words.strip())
+
+    def may_be_in(self, source: str) -> bool:
+        """False if no row that this Markdown makes can hold it: most of a conversation."""
+        if not self._parts or "&" in source:
+            return True
+        bare = _bare(source)
+        return all(part in bare for part in self._parts)
+
+    def count_in_source(self, source: str) -> int | None:
+        """How often it is in what this Markdown shows; None: its rows must be asked.
+
+        Nearly so: a word within which emphasis begins is missed, a title that is not shown counts.
+        """
+        words = self.words.split()
+        if any(_SIGNS.search(word.replace("_", "")) or "&" in word for word in words):
+            return None
+        shown = _INFO.sub("", source)
+        if len(words) == 1:
+            return self.count(shown)
+        return None if "_" in self.words else self.count(_SIGNS.sub("", shown))
+
+    def count(self, text: str) -> int:
+        """How often it is in a text."""
+        return sum(1 for _ in self._pattern.finditer(text))
+
+    def count_in_rows(self, texts: Iterable[str]) -> int:
+        """How often it is in rows under each other."""
+        return self.count(" ".join(_body(text)[1] for text in texts))
+
+    def matches(self, rows: Sequence[Row]) -> list[Match]:
+        """All places in rows under each other, from top to bottom."""
+        bodies = [_body(row.text) for row in rows]
+        starts, at = [], 0
+        for _, body in bodies:
+            starts.append(at)
+            at += len(body) + 1
+        whole = " ".join(body for _, body in bodies)
+        found: list[Match] = []
+        for match in self._pattern.finditer(whole):
+            first = bisect_right(starts, match.start()) - 1
+            spans = []
+            for number in range(first, len(bodies)):
+                lead, body = bodies[number]
+                begin = max(match.start() - starts[number], 0)
+                end = min(match.end() - starts[number], len(body))
+                if match.end() <= starts[number]:
+                    break
+                if end > begin:
+                    left = MARGIN + cell_len(lead + body[:begin])
+                    spans.append(Span(number, left, left + cell_len(body[begin:end])))
+            if spans:
+                found.append(tuple(spans))
+        return found
+
+
+def _body(text: str) -> tuple[str, str]:
+    """The lead of a row's text, and what it says."""
+    lead = _LEAD.match(text)
+    at = lead.end() if lead else 0
+    return text[:at], text[at:].rstrip()
+
+
+def _bare(text: str) -> str:
+    return _SIGNS.sub("", text).lower()
+
+
+_PART_CHARS = 4_000
+"""Of Markdown that is read at once: about 2 ms."""
+_SOURCE_CHARS = 64_000
+"""Of its source, if that can be searched."""
+_RAW_CHARS = 200_000
+"""Of other text."""
+
+
+def counted(view: BlockView, needle: Needle) -> Iterator[int]:
+    """How often the words are in each part of a block; each part takes a few milliseconds."""
+    block = view.block
+    if isinstance(view, PatchView):
+        for number in range(len(view.pages)):
+            yield _count(view.lines(number), needle)
+    elif block.kind is BlockKind.TEXT and block.state != "failed":
+        yield from _in_markdown(view, needle)
+    else:
+        yield needle.count(inert(block.title))
+        at = 0
+        while at < block.length:
+            end = min(at + _RAW_CHARS, block.length)
+            yield needle.count(inert(block.text_between(at, end)))
+            at = end
+
+
+def _in_markdown(view: BlockView, needle: Needle) -> Iterator[int]:
+    """From the source where that can be; else made into rows, if it has all words at all."""
+    block = view.block
+    parts = _source_parts(block)
+    if needle.count_in_source("") is not None:
+        for part in parts:
+            yield (needle.count_in_source(part) or 0) if needle.may_be_in(part) else 0
+        return
+    if block.length <= _SOURCE_CHARS and not needle.may_be_in(block.text):
+        return
+    stream = MarkdownStream(view.inner)
+    at = done = 0
+    while at < block.length:
+        end = min(at + _PART_CHARS, block.length)
+        stream.feed(block.text_between(at, end))
+        at = end
+        if at == block.length:
+            stream.finish()
+        settled = stream.closed()
+        yield _count(settled[done:], needle)
+        done = len(settled)
+
+
+def _source_parts(block: Block) -> Iterator[str]:
+    """The source of Markdown, where it is long in parts that end with a line, if they can."""
+    at = 0
+    while at < block.length:
+        part = block.text_between(at, min(at + _SOURCE_CHARS, block.length))
+        cut = part.rfind("\n") + 1 if at + len(part) < block.length else 0
+        yield part[:cut] if cut else part
+        at += cut or len(part)
+
+
+def _count(lines: Iterable[Line], needle: Needle) -> int:
+    return needle.count_in_rows("".join(text for text, _ in line.pieces) for line in lines)
+
+
+SLICE_S = 0.004
+"""What one slice of counting may take."""
+_MOST_GROWING = 20_000
+"""Characters of a block that is counted again while it grows; a longer one is at its end."""
+
+
+class Tally:
+    """The counts of one search; blocks without a match have none."""
+
+    def __init__(self, needle: Needle, views: Sequence[BlockView]) -> None:
+        self.hits: list[int] = []
+        """Indexes of the blocks that have a match, in order."""
+        self._needle = needle
+        self._views = views
+        self._first = views[0] if views else None
+        """The oldest block: it is another one in another conversation."""
+        self._counts: dict[int, int] = {}
+        self._next = len(views) - 1 if needle else -1
+        """The block to be counted next; the older ones follow it."""
+        self._changed: set[int] = set()
+        """Blocks that are to be counted once more."""
+        self._work: tuple[int, Iterator[int], int] | None = None
+        """The block that is being counted, its parts to come, and what they gave so far."""
+
+    @property
+    def counting(self) -> bool:
+        """True if older blocks are still to be counted."""
+        return self._next >= 0
+
+    @property
+    def waiting(self) -> bool:
+        """True if a slice would find something to do."""
+        return self._next >= 0 or bool(self._changed) or self._work is not None
+
+    @property
+    def total(self) -> int:
+        """Matches that were counted so far."""
+        return sum(self._counts.values())
+
+    @property
+    def stands(self) -> bool:
+        """False if the conversation was begun anew since."""
+        return self._first is None or (bool(self._views) and self._views[0] is self._first)
+
+    def of(self, index: int) -> int:
+        """Matches of a block."""
+        return self._counts.get(index, 0)
+
+    def newer(self, index: int) -> int:
+        """Matches of all blocks below this one."""
+        return sum(self._counts[hit] for hit in self.hits[bisect_right(self.hits, index) :])
+
+    def note(self, index: int, count: int) -> None:
+        """A block has so many matches."""
+        known = index in self._counts
+        if count:
+            self._counts[index] = count
+            if not known:
+                insort(self.hits, index)
+        elif known:
+            del self._counts[index]
+            self.hits.remove(index)
+
+    def grown(self, first: int) -> None:
+        """Blocks from this one on changed, or are new."""
+        if self._needle:
+            known = self._work[0] if self._work else self._next + 1
+            first = max(first, min(known, self._next + 1))
+            self._changed.update(range(first, len(self._views)))
+
+    def slice(self, seconds: float = SLICE_S) -> None:
+        """Count for so long."""
+        until = perf_counter() + seconds
+        with colours_for(0):
+            while self._work is not None or self._begin():
+                self._go_on()
+                if perf_counter() > until:
+                    return
+
+    def _begin(self) -> bool:
+        """Take the next block; False if all are counted."""
+        while self._changed or self._next >= 0:
+            if self._next >= 0:
+                index, self._next = self._next, self._next - 1
+            else:
+                index = self._changed.pop()
+            if index >= len(self._views):
+                continue
+            block = self._views[index].block
+            if block.state != "open" or block.length <= _MOST_GROWING:
+                self._work = (index, counted(self._views[index], self._needle), 0)
+                return True
+        return False
+
+    def _go_on(self) -> None:
+        """Count one part."""
+        if self._work is None:
+            return
+        index, parts, so_far = self._work
+        found = next(parts, None)
+        if found is None:
+            self._work = None
+            self.note(index, so_far)
+        else:
+            self._work = (index, parts, so_far + found)
+
 
 _MOST_KEPT = 200
 """Pages whose matches are remembered."""

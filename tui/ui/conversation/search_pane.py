@@ -10,7 +10,7 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.conversation.hunk_pane import HunkPane
-from tui.ui.conversation.seeking import Light
+from tui.ui.conversation.pane import Light
 
 if TYPE_CHECKING:
     from tui.ui.conversation.search import Search

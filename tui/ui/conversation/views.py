@@ -8,33 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rich.cells import cell_len
 
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.roster import FileTally
 from tui.core.turn import Block, BlockKind
+from tui.engine.notices import Status, Trouble
 from tui.ui import theme
-from tui.ui.conversation.hunk_card import Focus
-from tui.ui.locations import find_location
-from tui.ui.rows import (
-    Line,
-    Piece,
-    Row,
-    Target,
-    cut,
-    flat,
-    inert,
-    inner_width,
-    one_line,
-    spread,
-    wrap,
-)
+from tui.ui.keymap import shown
+from tui.ui.rows import Line, Piece, Row, Target, clip, flat, inert, inner_width, one_line, wrap
 
-_FOLDED_ROWS = 12
+FOLDED_ROWS = 12
 """Rows of a command's output, or of a long message, that are shown while it is folded."""
-_UNFOLDED_LINES = 2000
+UNFOLDED_LINES = 2000
 _LONG_CHARS = 20_000
 """Of a message: what is longer is wrapped only as far as it is shown."""
 ROLE_GLYPHS = {"fast": "↯", "deep": "◆"}
+
+
+class Focus(NamedTuple):
+    """What the keys of review are on, so that the card can say what they do."""
+
+    hunk_id: int = 0
+    candidate: int = 0
+    """Which of an ambiguous hunk's candidates is chosen."""
+    opened: bool = False
+    """The text of a hunk that is not in the buffer is shown."""
+    has_keys: bool = True
+    """The keyboard is here: what the keys do is said."""
 
 
 @dataclass(slots=True)
@@ -225,7 +228,7 @@ class UserView(BlockView):
         if block.length > _LONG_CHARS:
             return True
         text = block.text
-        return text.count("\n") + 8 * len(text) // max(self.inner - 3, 1) >= _FOLDED_ROWS
+        return text.count("\n") + 8 * len(text) // max(self.inner - 3, 1) >= FOLDED_ROWS
 
     def _sync(self) -> int | None:
         if not self._changed():
@@ -245,13 +248,13 @@ class UserView(BlockView):
     def _fold(self, text: str) -> tuple[list[list[Piece]], str]:
         """The rows that are shown, and what is left out."""
         rows = self._wrapped(text)
-        if not self.folded or len(rows) <= _FOLDED_ROWS + 1:
+        if not self.folded or len(rows) <= FOLDED_ROWS + 1:
             return rows, ""
-        return rows[:_FOLDED_ROWS], f"{len(rows) - _FOLDED_ROWS} more lines"
+        return rows[:FOLDED_ROWS], f"{len(rows) - FOLDED_ROWS} more lines"
 
     def _begin(self, text: str) -> tuple[list[list[Piece]], str]:
         """The same for a long text: it is wrapped only as far as it is shown."""
-        most, at = _FOLDED_ROWS if self.folded else _UNFOLDED_LINES, 0
+        most, at = FOLDED_ROWS if self.folded else UNFOLDED_LINES, 0
         rows: list[list[Piece]] = []
         while at < len(text) and len(rows) < most:
             room = most - len(rows)
@@ -271,71 +274,140 @@ class UserView(BlockView):
         return wrap([(flat(inert(text)), style)], self.inner - 3)
 
 
-class RunView(BlockView):
-    """A command, its output with places to jump to, and how it ended."""
+class Failure(NamedTuple):
+    """The words of a trouble that the conversation tells."""
 
-    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
-        super().__init__(block, index, scene, before)
-        self._output: list[str] = [""]
-        self._heard = 0
+    what: str
+    why: str
+    next_step: str
+
+
+def failure(text: str) -> Failure:
+    """``what: why`` and below it the next step, as the engine notes a turn that failed."""
+    head, _, step = text.strip().rpartition("\n")
+    head, step = (head, step) if head else (step, "")
+    what, _, why = head.partition(": ")
+    return Failure(what.strip(), why.strip(), step.strip())
+
+
+def card_words(trouble: Trouble) -> tuple[str, str]:
+    """Title and words of a card that goes away by itself: what; why and the next step."""
+    step = f"→ {trouble.next_step}" if trouble.next_step else ""
+    rest = "\n".join(filter(None, (trouble.why, step)))
+    return (inert(trouble.what), inert(rest)) if rest else ("", inert(trouble.what))
+
+
+class NoteView(BlockView):
+    """A note, or the card of a failure."""
+
+    @property
+    def has_stops(self) -> bool:
+        """The keys act on a card."""
+        return self._is_card
+
+    @property
+    def _is_card(self) -> bool:
+        """True if it failed; what was only cut short has a next step if it is a trouble."""
+        block = self.block
+        return block.state == "failed" or (block.state == "cut" and "\n" in block.text.strip())
 
     def _sync(self) -> int | None:
         if not self._changed():
             return None
-        if new := self.block.text_since(self._heard):
-            self._heard = self.block.length
-            head, *rest = inert(new).split("\n")
-            self._output[-1] += head
-            self._output += rest
-        output = self._output[:-1] if not self._output[-1] else self._output
-        shown = output[-(_FOLDED_ROWS if self.folded else _UNFOLDED_LINES) :]
-        lines = [self._header()]
-        if left_out := len(output) - len(shown):
-            style = theme.active().style("muted")
-            words = f"│ ⋯ {left_out} more lines · Enter shows them"
-            lines.append(Line([(words, style)], target=Target("fold", self.index)))
-        for text in shown:
-            lines += self._output_lines(flat(text))
-        return self._put(lines)
+        text = "\n".join(filter(None, (self.block.title, self.block.text.strip())))
+        return self._put(self._card(failure(text)) if self._is_card else self._note(text))
 
-    def _header(self) -> Line:
+    def _note(self, text: str) -> list[Line]:
+        colour = {"cut": "warning", "failed": "error"}.get(self.block.state, "muted")
+        style = theme.active().style(colour)
+        rows = wrap([(flat(inert(text)), style)], self.inner - 2)
+        lead = ["╌ ", *["  "] * (len(rows) - 1)]
+        return [Line([(mark, style), *row]) for mark, row in zip(lead, rows, strict=True)]
+
+    def _card(self, said: Failure) -> list[Line]:
+        """The sign and the word tell how bad it is, without the colour."""
         palette = theme.active()
-        words, colour = {
-            "open": ("running…", "warning"),
-            "done": ("✓ ok", "success"),
-            "failed": ("✗ failed", "error"),
-        }.get(self.block.state, ("■ stopped", "warning"))
-        left: list[Piece] = [
-            ("$ ", palette.style("accent", more="bold")),
-            (one_line(self.block.title), palette.style("foreground", more="bold")),
+        failed = self.block.state == "failed"
+        colour, glyph = ("error", "✗") if failed else ("warning", "!")
+        head = palette.style(colour, more="bold")
+        text, muted = palette.style("foreground"), palette.style("muted")
+        lines = self._part(f" {glyph} ", [(one_line(said.what), head)])
+        if said.why:
+            lines += self._part("   ", [(flat(inert(said.why)), text)])
+        if said.next_step:
+            step = (one_line(said.next_step), palette.style("accent"))
+            lines += self._part(" → ", [("next: ", muted), step])
+        return lines + self._part("   ", [(_ways(), muted)])
+
+    def _part(self, lead: str, pieces: list[Piece]) -> list[Line]:
+        """Rows of the card; the sign stands before the first one."""
+        style = pieces[-1][1]
+        target = Target("card", self.index)
+        rows = wrap(pieces, max(self.inner - len(lead) - 1, 1))
+        leads = [lead, *["   "] * (len(rows) - 1)]
+        return [
+            Line([(mark, style), *row], "panel", target)
+            for mark, row in zip(leads, rows, strict=True)
         ]
-        right = [(f" {words} ", palette.style(colour, more="bold"))]
-        if lasted := self._lasted():
-            right = [(f" {lasted} ", palette.style("muted")), *right]
-        return Line(spread(left, right, self.inner), target=Target("fold", self.index))
-
-    def _output_lines(self, text: str) -> list[Line]:
-        palette = theme.active()
-        style = palette.style(_output_colour(text))
-        pieces: list[Piece] = [(text, style)]
-        target = None
-        if place := find_location(text, self.scene.root):
-            target = Target("place", 0, place.path, place.line, place.col)
-            link = style + palette.style("accent", more="underline")
-            pieces = [
-                *cut(pieces, 0, place.start),
-                (text[place.start : place.end], link),
-                *cut(pieces, place.end, len(text)),
-            ]
-        bar = ("│ ", palette.style("line"))
-        rows = wrap(pieces, self.inner - 2)
-        return [Line([bar, *row], target=target) for row in rows]
 
 
-def _output_colour(text: str) -> str:
-    """A little colour for what matters in the output of tests."""
-    if text.startswith(("E  ", "FAILED", "ERROR")) or " failed" in text:
-        return "error"
-    if text.startswith("PASSED") or " passed" in text:
-        return "success"
-    return "muted"
+def _ways() -> str:
+    """What helps after most failures, and the keys that do it."""
+    ways = (
+        (shown("switch"), "the other model"),
+        ("/status", "the connection"),
+        (shown("copy_block", "conversation"), "copies this card"),
+    )
+    return " · ".join(f"{key} {words}" for key, words in ways if key)
+
+
+_CONNECT = (
+    "export OPENAI_API_KEY=…",
+    "duetto --endpoint openai \\",
+    "       --fast MODEL --deep MODEL",
+)
+
+
+_ABOUT = "pair-programming, interruptible"
+
+
+def welcome_lines(status: Status, width: int) -> list[Line]:
+    """Rows for an empty conversation, at most ``width`` cells wide."""
+    palette = theme.active()
+    text, muted = palette.style("foreground"), palette.style("muted")
+    name: Piece = ("duetto", palette.style("accent", more="bold"))
+    lines = [Line([]), Line([name, (f"  {clip(_ABOUT, width - 8)}", muted)]), Line([])]
+    keys = _keys()
+    column = max(cell_len(key) for key, _ in keys) + 2
+    room = width - column
+    lines += [Line(_key(key, clip(words, room), column)) for key, words in keys]
+    if status.rehearsal:
+        lines.append(Line([]))
+        lines.append(Line([("This is a rehearsal", palette.style("warning", more="bold"))]))
+        words = "Scripted answers at real speeds, no model. Three lines connect one:"
+        lines += [Line(row) for row in wrap([(words, text)], width)]
+        lines += [Line([(f" {row}", palette.style("syntax-string"))], "panel") for row in _CONNECT]
+        words = "duetto practice --guide teaches all of this in a minute."
+        lines += [Line([]), *(Line(row) for row in wrap([(words, muted)], width))]
+    elif status.endpoint:
+        lines += [Line([]), Line([("endpoint ", muted), (one_line(status.endpoint), text)])]
+    return lines
+
+
+def _keys() -> list[tuple[str, str]]:
+    """The keys of the first minute, and what they do."""
+    accept, reject = shown("accept_hunk", "review"), shown("reject_hunk", "review")
+    return [
+        (shown("send", "prompt"), "sends the prompt below"),
+        (shown("interrupt"), "stops it; what landed stays"),
+        (f"{shown('review')} {shown('review_turn')}", f"reviews: {accept} accept, {reject} reject"),
+        (shown("switch", most=2), "fast model ↔ deep model"),
+        (shown("verify", most=2), "runs the tests"),
+        (shown("app.help", most=2), "all keys and commands"),
+    ]
+
+
+def _key(key: str, words: str, column: int) -> list[Piece]:
+    palette = theme.active()
+    blank = " " * (column - cell_len(key))
+    return [(f"{key}{blank}", palette.style("accent")), (words, palette.style("muted"))]

@@ -23,7 +23,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.slow_pen import CALM_STEP_S, STEP_S, SlowPen
 from tui.ui.editor.view import View
 from tui.ui.editor.wrapping import measure_on
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 _IDLE_S = 0.03
 """Pause between two slices of colouring."""
@@ -37,7 +37,7 @@ _BUSY_EVERY = 8
 """Once in so many times, then: what is in sight is coloured by its repaint anyway."""
 
 
-class EditorCanvas(Painted, can_focus=True):
+class EditorCanvas(PaintedWidget, can_focus=True):
     """Shows one view at a time; `Editor` adds typing and the mouse."""
 
     following: reactive[bool] = reactive(True, init=False)

@@ -21,7 +21,7 @@ from tui.ui.editor.session import EditorSession
 from tui.ui.editor.tabs import FOLLOWS, UNSAVED
 from tui.ui.editor.view import View
 from tui.ui.rows import clip_left, one_line
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 
 class Heading(NamedTuple):
@@ -36,7 +36,7 @@ class Heading(NamedTuple):
     """The landing edit is followed here."""
 
 
-class SideTitle(Painted):
+class SideTitle(PaintedWidget):
     """The row over one of two editors."""
 
     def __init__(self) -> None:

@@ -9,10 +9,10 @@ from textual.strip import Strip
 
 from tui.ui.files.paint import Marks, header_strip, row_strip
 from tui.ui.files.tree_rows import Tree, TreeRow
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 
-class TreeView(Painted, can_focus=True):
+class TreeView(PaintedWidget, can_focus=True):
     """A header and the rows; `FileTree` fills them and takes the keys."""
 
     def __init__(self, *, id: str | None = None) -> None:

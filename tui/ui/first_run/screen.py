@@ -17,10 +17,10 @@ from tui.ui.first_run import pages
 from tui.ui.first_run.pages import Chooser, Item, Page, Room, Row
 from tui.ui.first_run.port import Found, Port, Source
 from tui.ui.rows import make_strip
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 
-class Sheet(Painted):
+class Sheet(PaintedWidget):
     """Paints rows; what does not fit is cut off below, so pages are made for the room."""
 
     class Clicked(Message):

@@ -17,7 +17,7 @@ from tui.ui.guide.pages import REPEATED, SLOW_TOKENS_S, Place, Said, key_of, sai
 from tui.ui.prompt.box import PromptBox
 from tui.ui.rows import Piece, clip, inert, make_strip, one_line, wrap
 from tui.ui.screens.workbench_panes import WorkbenchPanes
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 from tui.ui.widgets.panes import Panes
 
 _LEAST_ROWS, _MOST_ROWS = 2, 7
@@ -26,7 +26,7 @@ _ROWS_BESIDE = 3
 """Header, status line and footer."""
 
 
-class GuidePanel(Painted):
+class GuidePanel(PaintedWidget):
     """Shows one page; how many rows it takes follows from the screen's height."""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """A screen that paints soon, and only what is damaged.
 
 Textual repaints at ticks of a clock, 60 a second, after several messages between widget, screen and
-timer. Here a damaged `Painted` widget says so to the screen itself, and the screen paints in
+timer. Here a damaged `PaintedWidget` says so to the screen itself, and the screen paints in
 the same turn of the event loop, or in the frame that damaged it: a key's repaint waits for no
 tick. A repaint that was expensive is followed by a pause as long as it took.
 
@@ -185,7 +185,7 @@ _BATCH_S = 0.004
 
 
 class PaintedScreen(Screen[None]):
-    """Paints the widgets on it; `damage` and `paint_now` are for `Painted` and the frame."""
+    """Paints the widgets on it; `damage` and `paint_now` are for `PaintedWidget` and the frame."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.review.changes import FileChanges
 from tui.ui.review.paint import counts
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
-from tui.ui.widgets.painted import Bar, Painted
+from tui.ui.widgets.painted import Bar, PaintedWidget
 
 _MOST_GLYPHS = 14
 _ROOM_FOR_GLYPHS, _ROOM_FOR_HOW = 100, 90
@@ -71,7 +71,7 @@ class TitleBar(Bar):
         return spread(left, right, width)
 
 
-class FileList(Painted):
+class FileList(PaintedWidget):
     """The files, the one in sight lit; it scrolls along.
 
     Over the diff each has one row; in a column of its own (`in_column`) it has two.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from tui.core.edits.hunk import Decision, Hunk, Kind
+from tui.core.text.buffer import Buffer
 from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.cells import LONG, part_cells
 from tui.ui.review.changes import Change, FileChanges
@@ -23,6 +25,88 @@ from tui.ui.theming.palette import Palette
 
 if TYPE_CHECKING:
     from tui.ui.highlight.lines import Spans
+
+
+_ROW_S = 0.002
+"""For one line, if it has no colours yet."""
+
+
+class _Text:
+    """The colours of one of the two texts.
+
+    Until a lexer has come from the top, a row has the colours of one that began near it.
+    """
+
+    def __init__(self, buffer: Buffer) -> None:
+        from tui.ui.highlight.colours import BufferColours  # Pygments: when a diff is looked at
+
+        self._colours = BufferColours(buffer)
+        self.asked: set[int] = set()
+        """Rows that were painted with colours that may change."""
+
+    def spans(self, row: int, until: float) -> tuple[Spans, bool]:
+        """See `SideColours`."""
+        colours = self._colours
+        most_s = min(until - perf_counter(), _ROW_S)
+        if most_s > 0 and colours.loaded:
+            colours.advance(row, most_s, row)
+        if colours.pending:
+            self.asked.add(row)
+        return colours.spans(row), colours.pending
+
+    def go_on(self, budget_s: float) -> bool:
+        """See `SideColours`."""
+        first, last = self._colours.idle(budget_s) or (0, 0)
+        anew = not self._colours.pending or any(first <= row < last for row in self.asked)
+        if anew:
+            self.asked.clear()
+        return anew
+
+
+class SideColours:
+    """The colours of one file's old and new text."""
+
+    def __init__(self) -> None:
+        self._new: _Text | None = None
+        self._buffer: Buffer | None = None
+        self._old: _Text | None = None
+        self._old_lines: Sequence[str] = ()
+        self._made_for: FileChanges | None = None
+
+    def take(self, file: FileChanges) -> None:
+        """These are the file's changes now."""
+        if file.buffer is not self._buffer:
+            self._buffer = file.buffer
+            self._new = None if file.buffer is None else _Text(file.buffer)
+        if file is not self._made_for:
+            self._made_for = file
+            old = file.old
+            if old != self._old_lines:
+                self._old_lines = old
+                self._old = _Text(_buffer(file.path, old))
+
+    def spans(self, row: int, *, old: bool, until: float) -> tuple[Spans, bool]:
+        """The spans of a line, and whether they may be others soon: then `go_on`.
+
+        ``until``: the `perf_counter` up to which there is time to make them.
+        """
+        text = self._old if old else self._new
+        return ((), False) if text is None else text.spans(row, until)
+
+    def go_on(self, budget_s: float) -> bool:
+        """Make what is missing for a while; true if rows that were asked for are to be painted."""
+        asked = [text for text in (self._new, self._old) if text is not None and text.asked]
+        return not asked or any(text.go_on(budget_s) for text in asked)
+
+
+def _buffer(path: str, lines: Sequence[str]) -> Buffer:
+    """A text that is only looked at."""
+    made = Buffer(path)
+    if lines:
+        made.lines = list(lines)
+        made.endings = ["\n"] * (len(lines) - 1) + [""]
+    return made
+
 
 _STRIPS = 800
 _SCOPE_ROWS = 400
@@ -65,7 +149,7 @@ class Inked(NamedTuple):
     spans: Spans
 
 
-class Painted(NamedTuple):
+class PaintedLine(NamedTuple):
     """All that the strip of a line depends on."""
 
     old: Inked | None
@@ -79,11 +163,11 @@ class DiffPainter:
 
     def __init__(self, palette: Palette) -> None:
         self.palette = palette
-        self._strips: LRUCache[tuple[Painted, Sheet], Strip] = LRUCache(_STRIPS)
+        self._strips: LRUCache[tuple[PaintedLine, Sheet], Strip] = LRUCache(_STRIPS)
 
     # -- lines
 
-    def line(self, painted: Painted, sheet: Sheet) -> Strip:
+    def line(self, painted: PaintedLine, sheet: Sheet) -> Strip:
         """A line, or two beside each other."""
         key = (painted, sheet)
         strip = self._strips.get(key)
@@ -97,7 +181,7 @@ class DiffPainter:
             self._strips[key] = strip
         return strip
 
-    def _bar(self, painted: Painted) -> list[Segment]:
+    def _bar(self, painted: PaintedLine) -> list[Segment]:
         """The left edge: how the hunk stands, and whether the keys are on it."""
         colour = _state_colour(painted.state)
         mark = "▌" if painted.chosen else _BARS.get(painted.state, " ")
@@ -105,7 +189,7 @@ class DiffPainter:
             Segment(mark, self.palette.style("accent" if painted.chosen else colour, "background"))
         ]
 
-    def _one(self, painted: Painted, sheet: Sheet) -> list[Segment]:
+    def _one(self, painted: PaintedLine, sheet: Sheet) -> list[Segment]:
         """Both numbers, the sign, the text."""
         shown = painted.new or painted.old
         assert shown is not None
@@ -124,7 +208,7 @@ class DiffPainter:
             *self._text(shown, sheet, room),
         ]
 
-    def _two(self, painted: Painted, sheet: Sheet) -> list[Segment]:
+    def _two(self, painted: PaintedLine, sheet: Sheet) -> list[Segment]:
         """The old text left, the new one right."""
         room = sheet.width - 2
         half = room // 2

@@ -25,9 +25,16 @@ from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keys.table import Scope, When
 from tui.ui.review.bars import FileList, Title, TitleBar
-from tui.ui.review.changes import FileChanges, HunkCounts, making
+from tui.ui.review.changes import (
+    DiffLoad,
+    FileChanges,
+    HunkCounts,
+    against_words,
+    following,
+    making,
+    next_words,
+)
 from tui.ui.review.decisions import DecidingScreen
-from tui.ui.review.diffs import DiffLoad, against_words, following, next_words
 from tui.ui.review.view import DiffView
 from tui.ui.rows import inert
 from tui.ui.sheets import sheet

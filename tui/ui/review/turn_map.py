@@ -26,7 +26,7 @@ from tui.ui.conversation.hunk_card import MINUS, look
 from tui.ui.editor.overview import mark_cells, marks_of_hunk, shown_hunks
 from tui.ui.messages import HunkSelected
 from tui.ui.rows import Piece, clip, clip_left, make_strip, one_line, spread
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 _PAUSE_S, _SHARE = 0.1, 10
 """Between two looks at the hunks, or so many times as long as one look took."""
@@ -46,7 +46,7 @@ class _Row(NamedTuple):
     hunks: tuple[Hunk, ...] = ()
 
 
-class TurnMap(Painted):
+class TurnMap(PaintedWidget):
     """The hunks of the last turn, and those that wait from before."""
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:

@@ -9,7 +9,7 @@ from textual.content import Content
 from tui.engine.session import Session
 from tui.ui.rows import breaks
 from tui.ui.screens.status import StatusScreen
-from tui.ui.widgets.figures import Scene
+from tui.ui.widgets.figures import StatusFacts
 from tui.ui.widgets.line_template import FIELDS, default_template
 
 EXPLAINED: dict[str, str] = {
@@ -69,7 +69,7 @@ _OWN = (
 )
 
 
-def meter_report(scene: Scene, width: int) -> Content:
+def meter_report(scene: StatusFacts, width: int) -> Content:
     """All figures in rows of at most ``width`` cells, those of the usual line first."""
     names = [one.name for half in default_template() for chunk in half for one in chunk.figures()]
     parts: list[Content | str | tuple[str, str]] = [("What the meter says now\n", "bold $accent")]
@@ -83,7 +83,7 @@ def meter_report(scene: Scene, width: int) -> Content:
     return Content.assemble(*parts).rstrip("\n")
 
 
-def _figure(name: str, scene: Scene, width: int) -> list[tuple[str, str]]:
+def _figure(name: str, scene: StatusFacts, width: int) -> list[tuple[str, str]]:
     forms = FIELDS[name].forms(scene, "all" if name == "limits" else "")
     value = "".join(text for text, _ in forms[0]).strip() if forms else "nothing now"
     shown = value if len(value) <= width - _NAME - 2 else f"{value[: width - _NAME - 3]}…"
@@ -101,7 +101,7 @@ def _wrapped(words: str, width: int, indent: str) -> list[tuple[str, str]]:
 class MeterScreen(StatusScreen):
     """As the status screen: it scrolls, can be copied, and is looked at once a second."""
 
-    def __init__(self, session: Session, scene: Callable[[], Scene]) -> None:
+    def __init__(self, session: Session, scene: Callable[[], StatusFacts]) -> None:
         """``scene`` is what the status line shows."""
         super().__init__(session)
         self._scene = scene

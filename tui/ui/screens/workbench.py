@@ -28,8 +28,8 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Notices, Trouble
 from tui.engine.session import Session
-from tui.ui.conversation.notes import card_words
 from tui.ui.conversation.transcript import Transcript
+from tui.ui.conversation.views import card_words
 from tui.ui.editor.pane import EditorPane
 from tui.ui.keys.table import Scope, When
 from tui.ui.messages import (

@@ -20,8 +20,7 @@ from tui.ui import theme
 from tui.ui.editor.paint import Frame, Painter, Row
 from tui.ui.highlight.lines import Spans
 from tui.ui.review.document import Side
-from tui.ui.review.paint import DiffPainter, Inked, Sheet
-from tui.ui.review.paint import Painted as PaintedPair
+from tui.ui.review.paint import DiffPainter, Inked, PaintedLine, Sheet
 from tui.ui.rows import Piece, clip, make_strip, one_line, spread
 from tui.ui.sheets import sheet
 from tui.ui.theming.contrast_check import least_contrast
@@ -29,7 +28,7 @@ from tui.ui.theming.palette import Palette
 from tui.ui.theming.theme_file import Reading
 from tui.ui.theming.theme_manager import AUTO, ThemeManager
 from tui.ui.widgets.field import Field
-from tui.ui.widgets.painted import Painted
+from tui.ui.widgets.painted import PaintedWidget
 
 _CODE = (
     ("class Cache:", ""),
@@ -132,8 +131,8 @@ def _diff(palette: Palette, width: int) -> Iterator[Strip]:
     painter, sheet = DiffPainter(palette), Sheet(width, 0, 2, split=False)
     old = Inked(Side("removed", 12, _REMOVED, 0, (_DIFFERS_OLD,)), _spans(_REMOVED))
     new = Inked(Side("added", 12, _ADDED, 0, (_DIFFERS_NEW,)), _spans(_ADDED))
-    yield painter.line(PaintedPair(old, None, "", chosen=False), sheet)
-    yield painter.line(PaintedPair(None, new, "", chosen=False), sheet)
+    yield painter.line(PaintedLine(old, None, "", chosen=False), sheet)
+    yield painter.line(PaintedLine(None, new, "", chosen=False), sheet)
 
 
 def _states(palette: Palette, width: int) -> Iterator[Strip]:
@@ -149,7 +148,7 @@ def _states(palette: Palette, width: int) -> Iterator[Strip]:
     yield _row(palette, tuple(row), width)
 
 
-class Sample(Painted):
+class Sample(PaintedWidget):
     """The sample in the colours that are painted with now."""
 
     def __init__(self) -> None:
@@ -202,7 +201,7 @@ def entries(themes: ThemeManager) -> list[Entry]:
     return [Entry(AUTO, "Auto", f"{pair.dark}, {pair.light}"), *found]
 
 
-class ThemeList(Painted):
+class ThemeList(PaintedWidget):
     """The themes, one a row, each with a swatch of its own colours."""
 
     class Lit(Message):

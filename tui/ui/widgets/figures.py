@@ -198,7 +198,7 @@ _UNSAID_TIERS = frozenset({"", "auto"})
 _NAME = 24
 
 
-class Scene(NamedTuple):
+class StatusFacts(NamedTuple):
     """All that a line is made of."""
 
     status: Status
@@ -213,7 +213,7 @@ class Scene(NamedTuple):
     """A connection to the endpoint stood before."""
 
 
-def news(scene: Scene) -> Forms:
+def news(scene: StatusFacts) -> Forms:
     """That it stops, or where it was stopped."""
     status, warning = scene.status, theme.active().style("warning")
     if status.stopping:
@@ -228,7 +228,7 @@ def news(scene: Scene) -> Forms:
     ]
 
 
-def running(scene: Scene) -> Forms:
+def running(scene: StatusFacts) -> Forms:
     """The command that runs."""
     if not scene.status.running:
         return []
@@ -236,7 +236,7 @@ def running(scene: Scene) -> Forms:
     return [[(f"$ {clip(words, cells)} …", warning)] for cells in (_NAME, 10)]
 
 
-def verdict(scene: Scene) -> Forms:
+def verdict(scene: StatusFacts) -> Forms:
     """How the last tests ended; nothing while a command runs."""
     found = _VERDICTS.get(scene.status.verdict)
     if found is None or scene.status.running:
@@ -246,7 +246,7 @@ def verdict(scene: Scene) -> Forms:
     return [[(f"{sign} tests {words}", style)], [(f"{sign} {words}", style)]]
 
 
-def throttle(scene: Scene) -> Forms:
+def throttle(scene: StatusFacts) -> Forms:
     """That the model is slowed down, and to what."""
     if not scene.status.throttle:
         return []
@@ -254,29 +254,29 @@ def throttle(scene: Scene) -> Forms:
     return [[(f"throttled {words}", warning)], [(f"≤ {words}", warning)]]
 
 
-def role(scene: Scene) -> Forms:
+def role(scene: StatusFacts) -> Forms:
     """``fast`` or ``deep``."""
     name = scene.status.role
     style = theme.active().style(name, more="bold")
     return [[(f"{ROLE_GLYPHS[name]} {name}", style)], [(name, style)]]
 
 
-def model(scene: Scene) -> Forms:
+def model(scene: StatusFacts) -> Forms:
     """The model that is asked."""
     return _plain(scene.status.models.get(scene.status.role, ""))
 
 
-def effort(scene: Scene) -> Forms:
+def effort(scene: StatusFacts) -> Forms:
     """The effort that is asked for."""
     return _plain(scene.status.efforts.get(scene.status.role) or "")
 
 
-def endpoint(scene: Scene) -> Forms:
+def endpoint(scene: StatusFacts) -> Forms:
     """The endpoint's name."""
     return _plain(scene.status.endpoint)
 
 
-def served(scene: Scene) -> Forms:
+def served(scene: StatusFacts) -> Forms:
     """Who answered, once that was told: ``asked → served`` where they differ."""
     status, style = scene.status, theme.active().style
     asked = one_line(status.models.get(status.role, ""))
@@ -295,7 +295,7 @@ def served(scene: Scene) -> Forms:
     return [whole, [(f"↪ {clip(name, _NAME)}{on}", warning)], short]
 
 
-def other_model(scene: Scene) -> bool:
+def other_model(scene: StatusFacts) -> bool:
     """True if somebody else answered than was asked: a dated name of the same model is the same."""
     status = scene.status
     asked, name = status.models.get(status.role, ""), status.served_model
@@ -303,7 +303,7 @@ def other_model(scene: Scene) -> bool:
     return bool(status.served_endpoint) or not same
 
 
-def tier(scene: Scene) -> Forms:
+def tier(scene: StatusFacts) -> Forms:
     """The service tier, once that was told: ``asked → served`` where they differ."""
     status, style = scene.status, theme.active().style
     got = one_line(status.served_tier)
@@ -316,7 +316,7 @@ def tier(scene: Scene) -> Forms:
     return [whole, [(f"↪ {clip(got, 12)}", style("warning"))]]
 
 
-def other_tier(scene: Scene) -> bool:
+def other_tier(scene: StatusFacts) -> bool:
     """True if another tier was served than was asked for."""
     status = scene.status
     asked, got = status.tiers.get(status.role, "").casefold(), status.served_tier.casefold()
@@ -325,7 +325,7 @@ def other_tier(scene: Scene) -> bool:
     return got not in names_of(asked, status.same_tiers.get(status.role, ()))
 
 
-def limits(scene: Scene, option: str) -> Forms:
+def limits(scene: StatusFacts, option: str) -> Forms:
     """The limit that is felt first, if little is left, and when it is lifted; ``all``: always."""
     status, now = scene.status, scene.now
     if status.retry_s is not None:
@@ -359,7 +359,7 @@ def _limit(found: Limit, now: float) -> Forms:
     return [[(f"{words}{after}", style)], [(f"{short}{after}", style)], [(short, style)]]
 
 
-def connection(scene: Scene) -> Forms:
+def connection(scene: StatusFacts) -> Forms:
     """How it stands with the server: in words, with its round trip, or when it is tried again."""
     status, style = scene.status, theme.active().style
     if status.retry_s is not None:
@@ -384,48 +384,48 @@ def connection(scene: Scene) -> Forms:
     return [[("○ offline", style("meter-offline"))]]
 
 
-def away(scene: Scene) -> bool:
+def away(scene: StatusFacts) -> bool:
     """True while the connection does not stand."""
     status = scene.status
     return status.retry_s is not None or status.connection != "ready"
 
 
-def transport(scene: Scene) -> Forms:
+def transport(scene: StatusFacts) -> Forms:
     """What the endpoint is spoken to over."""
     http = scene.status.transport == "http"
     return _plain("HTTP" if http else "WebSocket", "warning" if http else "muted")
 
 
-def trip(scene: Scene) -> Forms:
+def trip(scene: StatusFacts) -> Forms:
     """The round trip, where it was measured."""
     trip_ms = scene.status.round_trip_ms
     return [] if trip_ms is None else _plain(f"{trip_ms:.0f} ms")
 
 
-def queue(scene: Scene) -> Forms:
+def queue(scene: StatusFacts) -> Forms:
     """How many prompts wait."""
     count = len(scene.status.queued)
     return _plain(f"{count} queued", "foreground") if count else []
 
 
-def path(scene: Scene) -> Forms:
+def path(scene: StatusFacts) -> Forms:
     """The file that is shown, as far as there is room."""
     whole = one_line(scene.status.active_path)
     cut = [clip_left(whole, cells) for cells in (60, _NAME, 12)]
     return [form for words in dict.fromkeys(cut) for form in _plain(words, "foreground")]
 
 
-def workspace(scene: Scene) -> Forms:
+def workspace(scene: StatusFacts) -> Forms:
     """The folder's name."""
     return _plain(scene.workspace, "foreground")
 
 
-def branch(scene: Scene) -> Forms:
+def branch(scene: StatusFacts) -> Forms:
     """The git branch at the start."""
     return _plain(scene.branch)
 
 
-def clock(scene: Scene) -> Forms:
+def clock(scene: StatusFacts) -> Forms:
     """Hours and minutes."""
     return _plain(scene.clock)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tui.core.meter import MeterView
 from tui.ui.rows import pictures
 from tui.ui.widgets import figures
-from tui.ui.widgets.figures import Forms, Scene
+from tui.ui.widgets.figures import Forms, StatusFacts
 
 FILL = "fill"
 MOST_CHARS = 1000
@@ -53,13 +53,13 @@ class Figure(NamedTuple):
     """Of the template, from 0."""
 
 
-class Optional(NamedTuple):
+class Bracket(NamedTuple):
     """What stands in brackets."""
 
     parts: tuple[Part, ...]
 
 
-Part = Text | Figure | Optional
+Part = Text | Figure | Bracket
 
 
 class Chunk(NamedTuple):
@@ -74,7 +74,7 @@ class Chunk(NamedTuple):
         yield from _figures(self.parts)
 
 
-class Template(NamedTuple):
+class LineTemplate(NamedTuple):
     """A line in two halves."""
 
     left: tuple[Chunk, ...] = ()
@@ -85,7 +85,7 @@ class Template(NamedTuple):
         return {one.name for chunk in (*self.left, *self.right) for one in chunk.figures()}
 
 
-class Complaint(NamedTuple):
+class TemplateProblem(NamedTuple):
     """What is wrong in a template."""
 
     line: int
@@ -94,15 +94,15 @@ class Complaint(NamedTuple):
 
 
 def parsed(
-    text: str, known: Collection[str], default: Template
-) -> tuple[Template, list[Complaint]]:
+    text: str, known: Collection[str], default: LineTemplate
+) -> tuple[LineTemplate, list[TemplateProblem]]:
     """The template of a text, and what is wrong with it.
 
     A half of which nothing is left that could be shown is as in ``default``.
     """
     if len(text) > MOST_CHARS:
         words = f"is longer than {MOST_CHARS} characters; the line is as it comes with duetto"
-        return default, [Complaint(0, words)]
+        return default, [TemplateProblem(0, words)]
     reading = _Reading(known)
     reading.take(text)
     left, right = (tuple(half) for half in reading.halves)
@@ -110,8 +110,8 @@ def parsed(
         left = left if _says(left) else default.left
         right = right if _says(right) or not reading.filled else default.right
     elif not left and not right:
-        return default, [Complaint(0, "is empty; leave it out for the line that duetto has")]
-    return Template(left, right), reading.complaints
+        return default, [TemplateProblem(0, "is empty; leave it out for the line that duetto has")]
+    return LineTemplate(left, right), reading.complaints
 
 
 def _says(chunks: Collection[Chunk]) -> bool:
@@ -123,7 +123,7 @@ class _Reading:
 
     def __init__(self, known: Collection[str]) -> None:
         self.halves: tuple[list[Chunk], list[Chunk]] = ([], [])
-        self.complaints: list[Complaint] = []
+        self.complaints: list[TemplateProblem] = []
         self.filled = False
         self._known = known
         self._line = 0
@@ -201,7 +201,7 @@ class _Reading:
                     self._complain("between [ and ] is no field: it is always shown")
                 self._open[-1].extend(parts)
             else:
-                self._open[-1].append(Optional(parts))
+                self._open[-1].append(Bracket(parts))
             if len(self._open) == 1:
                 self._end()
         else:
@@ -224,14 +224,14 @@ class _Reading:
             self._gap = 0
 
     def _complain(self, words: str) -> None:
-        self.complaints.append(Complaint(self._line, words))
+        self.complaints.append(TemplateProblem(self._line, words))
 
 
 def _figures(parts: tuple[Part, ...]) -> Iterator[Figure]:
     for part in parts:
         if isinstance(part, Figure):
             yield part
-        elif isinstance(part, Optional):
+        elif isinstance(part, Bracket):
             yield from _figures(part.parts)
 
 
@@ -249,69 +249,69 @@ EXTRA = 16
 _STANDS_OUT = 4
 
 
-class Field(NamedTuple):
+class LineField(NamedTuple):
     """One figure."""
 
     weight: int
     """The higher, the sooner it goes where there is no room; 0 is the last to go."""
-    forms: Callable[[Scene, str], Forms]
+    forms: Callable[[StatusFacts, str], Forms]
     options: tuple[str, ...] = ()
     """What can be asked for behind a colon; ``cells`` is a number."""
     follows_time: bool = False
     """It changes while nothing else does."""
-    stands_out: Callable[[Scene], bool] = lambda scene: False
+    stands_out: Callable[[StatusFacts], bool] = lambda scene: False
     """What it says now is no matter of course: it goes late."""
 
-    def weight_in(self, scene: Scene) -> int:
+    def weight_in(self, scene: StatusFacts) -> int:
         """Its weight for what it says now."""
         return _STANDS_OUT if self.stands_out(scene) else self.weight
 
 
-def _metered(forms: Callable[[MeterView], Forms]) -> Callable[[Scene, str], Forms]:
+def _metered(forms: Callable[[MeterView], Forms]) -> Callable[[StatusFacts, str], Forms]:
     return lambda scene, _: forms(scene.view)
 
 
-def _said(forms: Callable[[Scene], Forms]) -> Callable[[Scene, str], Forms]:
+def _said(forms: Callable[[StatusFacts], Forms]) -> Callable[[StatusFacts, str], Forms]:
     return lambda scene, _: forms(scene)
 
 
-FIELDS: dict[str, Field] = {
-    "news": Field(0, _said(figures.news)),
-    "rate": Field(1, _metered(figures.rate)),
-    "connection": Field(5, _said(figures.connection), stands_out=figures.away),
-    "verdict": Field(3, _said(figures.verdict)),
-    "running": Field(3, _said(figures.running)),
-    "limits": Field(4, figures.limits, ("all",), follows_time=True),
-    "tokens": Field(5, _metered(figures.tokens)),
-    "scale": Field(
+FIELDS: dict[str, LineField] = {
+    "news": LineField(0, _said(figures.news)),
+    "rate": LineField(1, _metered(figures.rate)),
+    "connection": LineField(5, _said(figures.connection), stands_out=figures.away),
+    "verdict": LineField(3, _said(figures.verdict)),
+    "running": LineField(3, _said(figures.running)),
+    "limits": LineField(4, figures.limits, ("all",), follows_time=True),
+    "tokens": LineField(5, _metered(figures.tokens)),
+    "scale": LineField(
         6, lambda scene, option: figures.scale(scene.view, option), ("words", "plain", "cells")
     ),
-    "ghost": Field(7, _metered(figures.ghost)),
-    "ttft": Field(8, _metered(figures.ttft)),
-    "throttle": Field(4, _said(figures.throttle)),
-    "served": Field(16, _said(figures.served), stands_out=figures.other_model),
-    "seconds": Field(10, _metered(figures.seconds)),
-    "reasoning": Field(11, _metered(figures.reasoning)),
-    "cost": Field(12, _metered(figures.cost)),
-    "spark": Field(13, lambda scene, option: figures.spark(scene.view, option), ("cells",)),
-    "context": Field(14, _metered(figures.context)),
-    "session_cost": Field(15, _metered(figures.session_cost)),
-    "tier": Field(17, _said(figures.tier), stands_out=figures.other_tier),
-    "role": Field(10, _said(figures.role)),
-    "model": Field(11, _said(figures.model)),
-    "effort": Field(16, _said(figures.effort)),
-    "endpoint": Field(16, _said(figures.endpoint)),
-    "transport": Field(16, _said(figures.transport)),
-    "trip": Field(16, _said(figures.trip)),
-    "queue": Field(10, _said(figures.queue)),
-    "path": Field(12, _said(figures.path)),
-    "workspace": Field(14, _said(figures.workspace)),
-    "branch": Field(14, _said(figures.branch)),
-    "clock": Field(15, _said(figures.clock), follows_time=True),
+    "ghost": LineField(7, _metered(figures.ghost)),
+    "ttft": LineField(8, _metered(figures.ttft)),
+    "throttle": LineField(4, _said(figures.throttle)),
+    "served": LineField(16, _said(figures.served), stands_out=figures.other_model),
+    "seconds": LineField(10, _metered(figures.seconds)),
+    "reasoning": LineField(11, _metered(figures.reasoning)),
+    "cost": LineField(12, _metered(figures.cost)),
+    "spark": LineField(13, lambda scene, option: figures.spark(scene.view, option), ("cells",)),
+    "context": LineField(14, _metered(figures.context)),
+    "session_cost": LineField(15, _metered(figures.session_cost)),
+    "tier": LineField(17, _said(figures.tier), stands_out=figures.other_tier),
+    "role": LineField(10, _said(figures.role)),
+    "model": LineField(11, _said(figures.model)),
+    "effort": LineField(16, _said(figures.effort)),
+    "endpoint": LineField(16, _said(figures.endpoint)),
+    "transport": LineField(16, _said(figures.transport)),
+    "trip": LineField(16, _said(figures.trip)),
+    "queue": LineField(10, _said(figures.queue)),
+    "path": LineField(12, _said(figures.path)),
+    "workspace": LineField(14, _said(figures.workspace)),
+    "branch": LineField(14, _said(figures.branch)),
+    "clock": LineField(15, _said(figures.clock), follows_time=True),
 }
 
 
-def template_of(text: str) -> tuple[Template, list[Complaint]]:
+def template_of(text: str) -> tuple[LineTemplate, list[TemplateProblem]]:
     """The template of a text, and what is wrong with it; empty: the default."""
     default = default_template()
     if not text:
@@ -321,12 +321,12 @@ def template_of(text: str) -> tuple[Template, list[Complaint]]:
 
 
 @lru_cache(maxsize=1)
-def default_template() -> Template:
+def default_template() -> LineTemplate:
     """The line as it comes with duetto."""
-    return parsed(DEFAULT, FIELDS, Template())[0]
+    return parsed(DEFAULT, FIELDS, LineTemplate())[0]
 
 
-def _wrong_options(template: Template) -> list[Complaint]:
+def _wrong_options(template: LineTemplate) -> list[TemplateProblem]:
     """What is asked of fields that they do not know: they are shown as ever."""
     found = []
     for chunk in (*template.left, *template.right):
@@ -339,5 +339,5 @@ def _wrong_options(template: Template) -> list[Complaint]:
             known += ["a number of cells"] if "cells" in options else []
             step = f"it knows {' or '.join(known)}" if known else "it knows no option"
             words = f"{{{figure.name}}} does not know {figure.option[:40]!r}; {step}"
-            found.append(Complaint(figure.line, words))
+            found.append(TemplateProblem(figure.line, words))
     return found

@@ -18,7 +18,7 @@ from tui.ui.rows import Line, Piece, make_strip
 _BLACK = Color(0, 0, 0)
 
 
-class Painted(Widget):
+class PaintedWidget(Widget):
     """Skips Textual's style cache: it has nothing to add to rows that carry their background.
 
     Textual asks every widget for all its rows whenever any widget is painted, so rows are kept
@@ -84,7 +84,7 @@ class Painted(Widget):
         return strip
 
 
-class Bar(Painted):
+class Bar(PaintedWidget):
     """Base: `pieces` says what is shown; `update_bar` repaints if that changed."""
 
     BACK = "background"
@@ -139,7 +139,7 @@ def fitting(groups: list[Group], width: int, gap: int = 3) -> list[list[Piece]]:
     return [groups[index][1] for index in sorted(kept)]
 
 
-class RowsBox(Painted):
+class RowsBox(PaintedWidget):
     """Base of the queue and of questions above the prompt."""
 
     _lines: tuple[Line, ...] = ()

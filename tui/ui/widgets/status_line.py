@@ -16,16 +16,16 @@ from rich.cells import cell_len
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.rows import Piece
-from tui.ui.widgets.figures import Form, Forms, Scene
+from tui.ui.widgets.figures import Form, Forms, StatusFacts
 from tui.ui.widgets.line_template import (
     EXTRA,
     FIELDS,
     STATES,
+    Bracket,
     Chunk,
     Figure,
-    Optional,
+    LineTemplate,
     Part,
-    Template,
     Text,
     default_template,
 )
@@ -59,7 +59,7 @@ class _Made(NamedTuple):
     """Of each form, the gap left out."""
 
 
-def laid_out(template: Template, scene: Scene, width: int) -> list[Piece]:
+def laid_out(template: LineTemplate, scene: StatusFacts, width: int) -> list[Piece]:
     """The pieces of the line, together ``width`` cells."""
     made = [*_made(template.left, scene, right=False), *_made(template.right, scene, right=True)]
     chosen = _chosen(made, width - 2 * _EDGE)
@@ -128,7 +128,7 @@ def _used(made: list[_Made], chosen: dict[int, int]) -> int:
     return used + (_BETWEEN if all(begun.values()) else 0)
 
 
-def _made(chunks: tuple[Chunk, ...], scene: Scene, *, right: bool) -> list[_Made]:
+def _made(chunks: tuple[Chunk, ...], scene: StatusFacts, *, right: bool) -> list[_Made]:
     found = []
     for chunk in chunks:
         forms = [form for form in _forms(chunk.parts, scene) if form]
@@ -140,13 +140,13 @@ def _made(chunks: tuple[Chunk, ...], scene: Scene, *, right: bool) -> list[_Made
     return found
 
 
-def _weight(figure: Figure, scene: Scene) -> int:
+def _weight(figure: Figure, scene: StatusFacts) -> int:
     if figure.kept:
         return -1
     return FIELDS[figure.name].weight_in(scene) if figure.name else _OWN_WORDS
 
 
-def _forms(parts: tuple[Part, ...], scene: Scene) -> Forms:
+def _forms(parts: tuple[Part, ...], scene: StatusFacts) -> Forms:
     """Parts side by side: all in their longest form, and so on down to the shortest."""
     if len(parts) == 1:
         return _part_forms(parts[0], scene)
@@ -161,10 +161,10 @@ def _side_by_side(each: list[Forms]) -> Forms:
     ]
 
 
-def _part_forms(part: Part, scene: Scene) -> Forms:
+def _part_forms(part: Part, scene: StatusFacts) -> Forms:
     if isinstance(part, Text):
         return [[(part.text, theme.active().style("faint"))]]
-    if isinstance(part, Optional):
+    if isinstance(part, Bracket):
         each = [_part_forms(one, scene) for one in part.parts]
         said = zip(part.parts, each, strict=True)
         return _side_by_side(each) if any(f for one, f in said if not isinstance(one, Text)) else []
@@ -194,7 +194,7 @@ class StatusLine(Bar):
         self._reached: set[str] = set()
         """Endpoints that a connection stood to: the next one is a reconnection."""
 
-    def follow(self, template: Template) -> None:
+    def follow(self, template: LineTemplate) -> None:
         """Show what this template says from now on."""
         self._template, self._timed = template, _timed(template)
         if self.is_attached:
@@ -218,13 +218,13 @@ class StatusLine(Bar):
         """What the template says, as far as there is room."""
         return laid_out(self._template, self.scene(), width)
 
-    def scene(self) -> Scene:
+    def scene(self) -> StatusFacts:
         """All that it shows a part of."""
         session = self._session
         status, now = session.status, session.now()
         if status.connection == "ready":
             self._reached.add(status.endpoint)
-        return Scene(
+        return StatusFacts(
             status,
             session.meter.view(now),
             now,
@@ -253,6 +253,6 @@ class StatusLine(Bar):
         return "clock" in self._timed or ("limits" in self._timed and limited)
 
 
-def _timed(template: Template) -> frozenset[str]:
+def _timed(template: LineTemplate) -> frozenset[str]:
     """The fields in it that change while nothing else does."""
     return frozenset(name for name in template.names() if name and FIELDS[name].follows_time)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from tui.core.turn import Block
 from tui.ui import theme
-from tui.ui.conversation.views import BlockView, Scene, duration
-from tui.ui.rows import Line, Piece, Target, clip, flat, inert, one_line, spread, wrap
+from tui.ui.conversation.views import FOLDED_ROWS, UNFOLDED_LINES, BlockView, Scene, duration
+from tui.ui.locations import find_location
+from tui.ui.rows import Line, Piece, Target, clip, cut, flat, inert, one_line, spread, wrap
 
 _FEWEST = 3
 """So many calls under each other are folded into one row."""
@@ -184,3 +185,73 @@ class ToolView(BlockView):
         if failed:
             pieces.append((" failed", palette.style("error")))
         return pieces, "error" if failed else "faint"
+
+
+class RunView(BlockView):
+    """A command, its output with places to jump to, and how it ended."""
+
+    def __init__(self, block: Block, index: int, scene: Scene, before: Block | None) -> None:
+        super().__init__(block, index, scene, before)
+        self._output: list[str] = [""]
+        self._heard = 0
+
+    def _sync(self) -> int | None:
+        if not self._changed():
+            return None
+        if new := self.block.text_since(self._heard):
+            self._heard = self.block.length
+            head, *rest = inert(new).split("\n")
+            self._output[-1] += head
+            self._output += rest
+        output = self._output[:-1] if not self._output[-1] else self._output
+        shown = output[-(FOLDED_ROWS if self.folded else UNFOLDED_LINES) :]
+        lines = [self._header()]
+        if left_out := len(output) - len(shown):
+            style = theme.active().style("muted")
+            words = f"│ ⋯ {left_out} more lines · Enter shows them"
+            lines.append(Line([(words, style)], target=Target("fold", self.index)))
+        for text in shown:
+            lines += self._output_lines(flat(text))
+        return self._put(lines)
+
+    def _header(self) -> Line:
+        palette = theme.active()
+        words, colour = {
+            "open": ("running…", "warning"),
+            "done": ("✓ ok", "success"),
+            "failed": ("✗ failed", "error"),
+        }.get(self.block.state, ("■ stopped", "warning"))
+        left: list[Piece] = [
+            ("$ ", palette.style("accent", more="bold")),
+            (one_line(self.block.title), palette.style("foreground", more="bold")),
+        ]
+        right = [(f" {words} ", palette.style(colour, more="bold"))]
+        if lasted := self._lasted():
+            right = [(f" {lasted} ", palette.style("muted")), *right]
+        return Line(spread(left, right, self.inner), target=Target("fold", self.index))
+
+    def _output_lines(self, text: str) -> list[Line]:
+        palette = theme.active()
+        style = palette.style(_output_colour(text))
+        pieces: list[Piece] = [(text, style)]
+        target = None
+        if place := find_location(text, self.scene.root):
+            target = Target("place", 0, place.path, place.line, place.col)
+            link = style + palette.style("accent", more="underline")
+            pieces = [
+                *cut(pieces, 0, place.start),
+                (text[place.start : place.end], link),
+                *cut(pieces, place.end, len(text)),
+            ]
+        bar = ("│ ", palette.style("line"))
+        rows = wrap(pieces, self.inner - 2)
+        return [Line([bar, *row], target=target) for row in rows]
+
+
+def _output_colour(text: str) -> str:
+    """A little colour for what matters in the output of tests."""
+    if text.startswith(("E  ", "FAILED", "ERROR")) or " failed" in text:
+        return "error"
+    if text.startswith("PASSED") or " passed" in text:
+        return "success"
+    return "muted"
