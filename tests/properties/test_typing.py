@@ -7,13 +7,12 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.fake_session import FakeWorkspace
+from tests.support.fake_session import FakeWorkspace, editing_of
 from tui.core.text.buffer import Position, plain_text
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle
-from tui.ui.editor.keys import CHANGES, MOVES
-from tui.ui.editor.typist import Typist
+from tui.ui.editor.editing import CHANGES, MOVES
 from tui.ui.editor.view import View
 from tui.ui.finding.replacing import replace_all
 from tui.ui.finding.search import Query
@@ -30,7 +29,7 @@ class Hand:
     def __init__(self, path: str, text: str, chance: random.Random) -> None:
         self.workspace = FakeWorkspace({path: text})
         self.view = View(self.workspace.open(path))
-        self.typist = Typist()
+        self.editing = editing_of(self.workspace)
         self.chance = chance
         self.now_s = 0.0
 
@@ -72,7 +71,7 @@ class Hand:
     def make(self, typing: Typing) -> None:
         """Make a change, if it is one."""
         if typing.replacements:
-            self.typist.make(self.workspace, self.view, typing, self.now_s)
+            self.editing.make(self.view, typing, self.now_s)
 
     def model(self, line: int) -> None:
         """Somebody else appends a line."""

@@ -10,6 +10,7 @@ from tui.core.text.buffer import Buffer, Change, Position
 from tui.engine.intents import CloseFile, Intent, OpenFile
 from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused
+from tui.ui.editor.editing import Editing
 
 Selection = tuple[Position, Position]
 
@@ -120,3 +121,10 @@ class FakeSession:
         moved |= dict.fromkeys(range(line, line + count), "landing")
         self.workspace.lines_kind[path] = moved
         return Notices(buffers={path}, hunks=True, landing=(path, line + count - 1))
+
+
+def editing_of(workspace: FakeWorkspace) -> Editing:
+    """What makes an editor's changes in this workspace."""
+    session = FakeSession({})
+    session._workspace = workspace
+    return Editing(session, lambda words, warning: None)

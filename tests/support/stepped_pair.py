@@ -158,6 +158,6 @@ async def stepped(
         app.bench.panes.show("editor")
         app.bench.editor.focus_editor()
         if wrap:
-            app.bench.editor.set_wrap(True)
+            app.bench.editor.sides.set_wrap(True)
         await pilot.pause()
         yield SteppedPair(app, pilot, session)

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from tests.support.scripted_app import exercise, running, scripted_app, settled, until
 from tests.support.scripted_session import ScriptedSession
 from tui.ui.editor.editor import Editor
-from tui.ui.files.tree import FileTree
+from tui.ui.files.file_tree import FileTree
 from tui.ui.key_order import KeyOrder, TypedKey
 from tui.ui.key_words import KeyWords
 from tui.ui.terminal.input_stream import InputStream
@@ -213,7 +213,7 @@ def _text_of(widget: Widget) -> str:
     if isinstance(widget, Input):
         return widget.value
     if isinstance(widget, FileTree):
-        return widget.words
+        return widget.list.words
     assert isinstance(widget, Editor)
     return widget.view.buffer.lines[0].removesuffix("import threading")
 

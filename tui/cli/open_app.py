@@ -242,7 +242,7 @@ def made_app(session: Session, settings: Settings, root: Path, dress: Dress) -> 
     dress.put_on(app, facts.dark)
     app.draw_on(facts)
     tell_ends(app, settings.notify, session, root)
-    app.bench.editor.set_wrap(settings.editor.wrap)
+    app.bench.editor.sides.set_wrap(settings.editor.wrap)
     use_line(app.bench, settings.meter)
     if less_motion(settings.editor.reduced_motion, os.environ):
         app.reduce_motion()

@@ -25,7 +25,7 @@ def use_line(bench: Workbench, settings: MeterSettings) -> None:
         text = settings.line
         bench.status_line.follow(template_of(text if isinstance(text, str) else "")[0])
     for side in bench.editor.sides:
-        side.editor.slow_pen.mode = settings.gutter_ghost
+        side.editor.background.ghost.mode = settings.gutter_ghost
 
 
 def line_complaints(settings: Settings, file: Path) -> list[str]:

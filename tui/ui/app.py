@@ -21,7 +21,6 @@ from tui.core.unsaved import Unsaved
 from tui.engine.intents import Interrupt, SaveFile, StopDeciding
 from tui.engine.session import Session
 from tui.ui import preload, theme
-from tui.ui.editor.canvas import EditorCanvas
 from tui.ui.key_order import TypedKey
 from tui.ui.keyed_app import KeyedApp
 from tui.ui.keymap import shown
@@ -71,7 +70,7 @@ class DuettoApp(TerminalApp, KeyedApp):
         self.themes = ThemeManager(self, theme_name)
         self.on_background = self.themes.background_is
         session.keeping.draft = lambda: self.bench.prompt_box.draft
-        self.bench.editor.editor.set_reactive(EditorCanvas.following, follow)
+        self.bench.editor.sides.follow.on = follow
         self.stamp: Stamp = no_stamp
         """For the driver: keys and frames."""
         self.copy_here: Callable[[str], bool] = lambda text: False

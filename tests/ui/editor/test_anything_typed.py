@@ -10,8 +10,8 @@ from textual import events
 
 from tests.support.editor_app import EditorApp
 from tests.support.fake_session import FakeSession
+from tui.ui.editor.editing import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 
 PIECES = (
     "word ", "x" * 50, "\t", "漢字", "e\u0301", "👩\u200d👩\u200d👧", "\x1b[0m", "\u202e", "🇩🇪",

@@ -9,7 +9,7 @@ from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.cells import copied
 from tui.ui.editor.cursor import word_after, word_before
-from tui.ui.editor.newlines import Newlines
+from tui.ui.editor.view import Newlines
 
 
 def test_what_is_copied_can_be_encoded() -> None:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.fake_session import FakeWorkspace
+from tests.support.fake_session import FakeWorkspace, editing_of
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 
 Key = Callable[[Cursor], changes.Typing]
@@ -89,13 +88,13 @@ def test_keys(text: str, key: Key, ends: list[Position], result: str) -> None:
 )
 def test_moving_only_reorders(lines: list[str], ends: list[int], steps: list[int]) -> None:
     workspace = FakeWorkspace({"a": "\n".join(lines)})
-    view, typist = View(workspace.open("a")), Typist()
+    view, editing = View(workspace.open("a")), editing_of(workspace)
     view.cursor.select((min(ends), 0), (max(ends), 1))
     before = view.cursor.selected_text
     for step in steps:
         typing = changes.move(view.cursor, step)
         if typing.replacements:
-            typist.make(workspace, view, typing, 0.0)
+            editing.make(view, typing, 0.0)
         assert sorted(view.buffer.lines) == sorted(lines)
         assert view.cursor.selected_text.rstrip("\n") == before.rstrip("\n")
     while workspace.undo("a") is not None:
@@ -109,12 +108,12 @@ class Desk:
     def __init__(self, text: str = "") -> None:
         self.workspace = FakeWorkspace({"a.py": text})
         self.view = View(self.workspace.open("a.py"))
-        self.typist = Typist()
+        self.editing = editing_of(self.workspace)
         self.now_s = 0.0
         self.view.cursor.file_end()
 
     def make(self, typing: changes.Typing) -> None:
-        self.typist.make(self.workspace, self.view, typing, self.now_s)
+        self.editing.make(self.view, typing, self.now_s)
         self.now_s += 0.1
 
     def types(self, text: str) -> None:

@@ -112,8 +112,8 @@ async def test_the_mouse_places_selects_and_scrolls() -> None:
         await d.pilot.click(d.editor, offset=(7 + 4, 1))
         assert d.cursor == (1, 4)
         await d.pilot.click(d.editor, offset=(7 + 6, 1), times=2)
-        assert d.editor.selected_text == "return"
+        assert d.editor.view.cursor.selected_text == "return"
         await d.pilot.mouse_down(d.editor, offset=(7, 0))
         await d.pilot.hover(d.editor, offset=(7 + 3, 1))
         await d.pilot.mouse_up(d.editor, offset=(7 + 3, 1))
-        assert d.editor.selected_text == "def f(a):\n   "
+        assert d.editor.view.cursor.selected_text == "def f(a):\n   "

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.support.fake_session import FakeWorkspace
 from tests.support.tables import each
 from tui.core.edits.hunk import Decision, Hunk, Stage
-from tui.ui.editor.overview import Landmarks, overview_cells
+from tui.ui.editor.hints import Hints, Spot, lay_over
+from tui.ui.editor.overview import HunkMarks, overview_cells
 from tui.ui.editor.overview import Mark as Cell
 from tui.ui.editor.paint import Row
-from tui.ui.editor.rail import Said, Spot, lay_over
 from tui.ui.editor.view import View
 
 
@@ -38,9 +38,9 @@ def test_a_hunk_is_marked_as_its_lines_are(stage: Stage, decision: Decision, kin
 
 
 def marks_of(workspace: FakeWorkspace, view: View) -> list[Cell]:
-    landmarks = Landmarks()
-    assert landmarks.look(workspace, view)
-    return landmarks.marks(view)
+    hunks = HunkMarks()
+    assert hunks.look(workspace, view)
+    return hunks.marks(view)
 
 
 def test_a_file_that_is_all_in_sight_has_no_thumb() -> None:
@@ -48,10 +48,10 @@ def test_a_file_that_is_all_in_sight_has_no_thumb() -> None:
     assert not any(thumb for thumb, _ in overview_cells(10, (0, 10, 8), []))
 
 
-GHOST = (4, ["one", "two"])
+INCOMING = (4, ["one", "two"])
 
 
-def laid(said: Said, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[Row]:
+def laid(said: Hints, cursor: Spot = None, *, height: int = 20, width: int = 60) -> list[Row]:
     rows = [Row(f"line {number}", number) for number in range(1, height + 1)]
     lay_over(rows, width, said, cursor)
     return rows
@@ -68,12 +68,12 @@ def chips(row: Row) -> str:
     st.booleans(),
 )
 def test_the_cursor_is_never_hidden(height: int, width: int, cursor: Spot, ghost: bool) -> None:
-    said = Said("hunk 1: landing at line 4", 3, 4, GHOST if ghost else None)
+    said = Hints("hunk 1: landing at line 4", 3, 4, INCOMING if ghost else None)
     if cursor[0] >= width or cursor[1] >= height:
         cursor = None
     rows = laid(said, cursor, height=height, width=width)
     assert len(rows) == height
     if cursor is not None:
         row = rows[cursor[1]]
-        assert row.kind != "ghost"
+        assert row.kind != "incoming"
         assert cursor[0] < width - len(chips(row))

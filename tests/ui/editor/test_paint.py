@@ -15,7 +15,7 @@ from tui.ui import theme
 from tui.ui.editor.cells import LONG, LineCells
 from tui.ui.editor.paint import Frame, Overlay, Painter, Row, gutter_width
 from tui.ui.editor.view import View
-from tui.ui.editor.wrapping import Layout, Slice, overlays_in, slices, spans_in
+from tui.ui.editor.wrapping import Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.highlight.lines import Spans
 
 PALETTE = theme.read_theme(theme.DEFAULT_THEME)
@@ -91,7 +91,7 @@ def test_a_window_of_a_long_line_looks_like_the_line(seed: int, share: float) ->
     painter = Painter(theme.active())
     left = int(share * LineCells(line).width)
     frame = Frame(WIDTH, left, DIGITS)
-    layout = Layout(Buffer("a", line))
+    layout = Wrapping(Buffer("a", line))
     (part,) = slices(layout, (0, 0), 1, (left, WIDTH - GUTTER))
     assert part.end - part.start < LONG // 2
     whole = Row(line, 1, spans=spans, overlays=tuple(overlays))
@@ -105,7 +105,7 @@ def test_wrapped_rows_one_after_the_other_look_like_the_line(seed: int, least: i
     pick = random.Random(seed)
     line = some_line(pick, least)
     spans, overlays = decorated(pick, line)
-    painter, layout = Painter(theme.active()), Layout(Buffer("a", line))
+    painter, layout = Painter(theme.active()), Wrapping(Buffer("a", line))
     layout.wrap(WIDTH - GUTTER)
     looks: list[tuple[str, object]] = []
     for part in slices(layout, (0, 0), 10**6, (0, WIDTH - GUTTER)):
@@ -127,6 +127,6 @@ def test_a_view_that_is_closed_leaves_no_marks() -> None:
     buffer = Buffer("a", "one\ntwo\nthree\n")
     view = View(buffer)
     view.search.limit(((0, 0), (1, 2)))
-    view.pen.put(1)
+    view.wrote(1)
     view.release()
     assert buffer._marks == []

@@ -40,7 +40,7 @@ def session_of(pane: EditorPane) -> FakeSession:
 
 
 def tabs_of(pane: EditorPane) -> str:
-    return pane.tabs.render_line(0).text
+    return pane.files.tabs.render_line(0).text
 
 
 def count_of(pane: EditorPane) -> str:
@@ -63,14 +63,14 @@ async def test_tabs_name_files_and_show_what_is_unsaved() -> None:
 async def test_next_previous_and_closing_tabs() -> None:
     async with pane("a.py", "b/main.py", "c/main.py") as (p, pilot):
         await pilot.press("ctrl+pagedown")
-        assert p.active == "a.py"
+        assert p.files.active == "a.py"
         await pilot.press("alt+comma")
-        assert p.active == "c/main.py"
+        assert p.files.active == "c/main.py"
         await pilot.press("ctrl+w")
         assert session_of(p).intents[-1] == CloseFile("c/main.py")
-        assert p.active == "b/main.py"
+        assert p.files.active == "b/main.py"
         await pilot.press("ctrl+w", "ctrl+w")
-        assert (p.active, p.editor.view) == ("", None)
+        assert (p.files.active, p.editor.view) == ("", None)
 
 
 async def test_go_to_a_line() -> None:

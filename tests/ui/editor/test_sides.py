@@ -53,7 +53,7 @@ async def test_the_key_goes_to_the_other_side_and_typing_goes_there() -> None:
         pane = await divided(app, pilot)
         await pilot.press("alt+3", "ctrl+end", "z")
         assert app.focused is pane.sides[1].editor
-        assert pane.side is pane.sides[1]
+        assert pane.sides.used is pane.sides[1]
         assert s.workspace.buffers[CACHE].lines[-1] == "z"
         await pilot.press("alt+3")
         assert app.focused is pane.sides[0].editor
@@ -68,7 +68,7 @@ async def test_scrolling_the_side_that_follows_lets_go_of_it() -> None:
         await land(s, pilot, LONG, 399)
         right = pane.sides[1].editor.view
         assert right.top < 250
-        assert not pane.following
+        assert not pane.sides.follow.on
         await pilot.press("alt+l")
         await land(s, pilot, LONG, 390)
         assert right.top > 340
@@ -81,8 +81,8 @@ async def test_one_again_is_that_of_the_user() -> None:
         pane = await divided(app, pilot)
         await pilot.press("alt+3", "alt+comma", "down", "ctrl+backslash")
         await settled(s, pilot)
-        assert not pane.split
-        assert pane.active == CACHE
+        assert not pane.sides.divided
+        assert pane.files.active == CACHE
         assert app.focused is pane.editor is pane.sides[0].editor
         assert pane.editor.view.cursor.position == (1, 0)
         assert not pane.sides[1].region
@@ -101,6 +101,6 @@ async def test_where_two_do_not_fit_the_one_of_the_user_is_seen(size: tuple[int,
         await until(pilot, lambda: (bool(left.region), bool(right.region)) == (fits, True))
         assert app.focused is right.editor
         await land(s, pilot, LONG, 200)
-        assert pane.follower is (left if fits else right)
-        shown = pane.follower.editor.view
+        assert pane.sides.leader is (left if fits else right)
+        shown = pane.sides.leader.editor.view
         assert shown.path == LONG

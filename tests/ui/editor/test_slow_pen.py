@@ -1,4 +1,4 @@
-"""The slow pen is in sight, explained, in nobody's way, and gone when it is of no use."""
+"""The ghost is in sight, explained, in nobody's way, and gone when it is of no use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from tests.support.tables import each
 from tui.core.edits.hunk import Hunk, Stage
 from tui.core.text.buffer import Mark
 from tui.engine.notices import Notices
-from tui.ui.editor.paint import SLOW_PEN, Row
-from tui.ui.editor.rail import Spot
-from tui.ui.editor.slow_pen import Seen, SlowPen
+from tui.ui.editor.hints import GhostPlace, GutterGhost, Spot
+from tui.ui.editor.paint import GUTTER_GHOST, Row
 from tui.ui.editor.view import View
 
 PATH = "a.py"
@@ -47,9 +46,9 @@ def laid(
     lines = view.buffer.lines[top : top + 20]
     rows = [Row(line, top + number + 1) for number, line in enumerate(lines)]
     rows += [Row()] * (20 - len(rows))
-    pen = SlowPen(session)
-    pen.look()
-    pen.lay_over(rows, view, width, cursor)
+    ghost = GutterGhost(session)
+    ghost.look()
+    ghost.lay_over(rows, view, width, cursor)
     return rows
 
 
@@ -61,15 +60,15 @@ def test_its_row_is_marked_and_the_mark_is_explained() -> None:
     session = session_with()
     session.now_s = 101.0  # 50 tokens: five lines
     rows = laid(session)
-    assert [y for y, row in enumerate(rows) if row.slow_pen] == [14]
-    assert said(rows) == {14: f" {SLOW_PEN} ghost: a 50 tok/s model would be here "}
+    assert [y for y, row in enumerate(rows) if row.ghost] == [14]
+    assert said(rows) == {14: f" {GUTTER_GHOST} ghost: a 50 tok/s model would be here "}
 
 
 @each("top, y, words", [(30, 0, "↑ line 15"), (0, 19, "↓ line 30")])
 def test_out_of_sight_it_is_told_where_it_is(top: int, y: int, words: str) -> None:
     session = session_with()
     session.now_s = 101.0 if y == 0 else 104.0
-    assert said(laid(session, top=top)) == {y: f" {SLOW_PEN} ghost at 50 tok/s {words} "}
+    assert said(laid(session, top=top)) == {y: f" {GUTTER_GHOST} ghost at 50 tok/s {words} "}
 
 
 @given(
@@ -85,14 +84,14 @@ def test_it_hides_neither_text_nor_cursor(
     session = session_with()
     view = View(session.workspace.open(PATH))
     rows = [Row(f"value = {number}", number + 1) for number in range(top, top + height)]
-    pen = SlowPen(session)
-    pen.seen = Seen(PATH, line, None)
+    ghost = GutterGhost(session)
+    ghost.seen = GhostPlace(PATH, line, None)
     spot = cursor if cursor[0] < width and cursor[1] < height else None
-    pen.lay_over(rows, view, width, spot)
+    ghost.lay_over(rows, view, width, spot)
     assert len(rows) == height
     for y, row in enumerate(rows):
         start = width - sum(len(text) for text, _ in row.chips)
-        if row.chips and row.slow_pen:
+        if row.chips and row.ghost:
             assert start >= 7 + len(row.text)
         if row.chips and spot is not None and spot[1] == y:
             assert spot[0] < start
@@ -110,14 +109,14 @@ async def test_it_moves_in_the_editor_while_nothing_else_does() -> None:
         def shown() -> list[str]:
             return [editor.render_line(y).text for y in range(editor.size.height)]
 
-        assert shown()[14].startswith(f"{SLOW_PEN} 15")
+        assert shown()[14].startswith(f"{GUTTER_GHOST} 15")
         assert "a 50 tok/s model would be here" in shown()[14]
         session.now_s = 101.2
-        editor._walk()
-        assert shown()[15].startswith(f"{SLOW_PEN} 16")
-        assert not shown()[14].startswith(SLOW_PEN)
+        editor.background.walk()
+        assert shown()[15].startswith(f"{GUTTER_GHOST} 16")
+        assert not shown()[14].startswith(GUTTER_GHOST)
         session.now_s = 120.0
-        editor._walk()
-        assert SLOW_PEN not in "".join(shown())
-        editor._walk()
-        assert "slow pen" not in editor._repeats
+        editor.background.walk()
+        assert GUTTER_GHOST not in "".join(shown())
+        editor.background.walk()
+        assert not editor.repeats.stop("ghost")

@@ -30,8 +30,8 @@ TWO_FILES = update("@@", "-x = 1", "+x = 2", "+y = 3", file="b.py")
 
 async def test_two_models_in_two_files_both_paint() -> None:
     async with stepped(FILES, "b.py", "a.py", size=(220, 30)) as pair:
-        await pair.pane.divide()
-        pair.pane.choose("b.py")
+        await pair.pane.sides.divide()
+        pair.pane.files.choose("b.py")
         await pair.pilot.pause()
         for side in pair.pane.sides:
             side.editor.let_go()
@@ -39,7 +39,7 @@ async def test_two_models_in_two_files_both_paint() -> None:
         pair.session.start(TWO_FILES)
         pair.session.feed(70)
         await pair.frame()
-        tabs = pair.pane.tabs.render_line(0).text
+        tabs = pair.pane.files.tabs.render_line(0).text
         assert "✎ a.py" in tabs
         assert "✎ b.py" in tabs
         shown = {side.path: side.editor for side in pair.pane.sides}
@@ -51,5 +51,5 @@ async def test_two_models_in_two_files_both_paint() -> None:
         while pair.session.streams:
             pair.session.feed(5)
             await pair.frame()
-        assert "✎" not in pair.pane.tabs.render_line(0).text
+        assert "✎" not in pair.pane.files.tabs.render_line(0).text
         assert pair.session.workspace.buffers["b.py"].text() == "x = 2\ny = 3\n"

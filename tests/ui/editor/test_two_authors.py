@@ -21,10 +21,9 @@ from tests.support.scripted_app import scripted_app
 from tui.core.edits.sections import painter
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.app import DuettoApp
+from tui.ui.editor.editing import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.keys import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.pane import EditorPane
-from tui.ui.finding.find_bar import FindBar
 
 SIZES = [(100, 30), (120, 36), (60, 16), (80, 24), (200, 50), (44, 13)]
 LOOKS = (*MOVES, *SCROLLS)
@@ -137,7 +136,7 @@ class Pair:
             check(editor)
 
     def decide(self) -> None:
-        session, path = self.session, self.pane.active
+        session, path = self.session, self.pane.files.active
         workspace, decision = session.workspace, self.pick.randrange(3)
         if decision == 2:
             session.take_back()
@@ -198,12 +197,12 @@ class Pair:
         self.frame()
 
     async def sides(self) -> None:
-        if not self.pane.split:
-            await self.pane.divide()
+        if not self.pane.sides.divided:
+            await self.pane.sides.divide()
         elif self.pick.random() < 0.3:
-            self.pane.join()
+            self.pane.sides.join()
         else:
-            self.pane.enter(self.pick.choice(self.pane.sides))
+            self.pane.sides.enter(self.pick.choice([*self.pane.sides]))
 
     async def find(self, *, typing: bool) -> None:
         bar = self.pane.find_bar
@@ -212,9 +211,9 @@ class Pair:
             bar.query_one("#find-needle", Input).value = self.pick.choice(["call", "w", ")"])
         elif typing and self.pick.random() < 0.7:
             text = self.pick.choice(["call", "zed", ""])
-            bar.post_message(FindBar.ReplaceWanted(text, everything=self.pick.random() < 0.5))
+            bar.on_replace(text, self.pick.random() < 0.5)
         else:
-            self.pane.close_open()
+            self.pane.find.close()
 
     def end(self) -> None:
         """The models get ready."""

@@ -77,7 +77,7 @@ async def test_a_cursor_at_the_very_start_stays_with_its_text(gone_to: bool) -> 
     async with stepped({"a.py": TEXT}, "a.py") as pair:
         if gone_to:
             await pair.go(0, 0)
-        pair.editor.following = False
+        pair.pane.sides.follow.on = False
         await pair.start(patch_of(LINES, [Edit(0, 0, ("top 1", "top 2"))], 2, "a.py"))
         before = pair.sight()
         await pair.crawl(3)
@@ -184,7 +184,7 @@ async def test_what_is_typed_into_a_file_that_is_being_made_stays() -> None:
     patch = "\n".join(["*** Begin Patch", "*** Add File: new.py", *lines, "*** End Patch", ""])
     async with stepped({"a.py": TEXT}, "a.py") as pair:
         await pair.start(patch, "+made 9\n")
-        assert pair.pane.active == "new.py"
+        assert pair.pane.files.active == "new.py"
         await pair.go(4, len("made 4"))
         await pair.press(*" mine", "enter", *"more")
         before = pair.sight()

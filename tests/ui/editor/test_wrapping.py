@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.cells import LineCells
-from tui.ui.editor.wrapping import Layout, Place
+from tui.ui.editor.wrapping import Place, Wrapping
 
 FAMILY = "👩\u200d👩\u200d👧"
 TEXT = st.text(
@@ -16,13 +16,13 @@ TEXT = st.text(
 )
 
 
-def layout_of(text: str, room: int | None) -> Layout:
-    layout = Layout(Buffer("a", text))
+def layout_of(text: str, room: int | None) -> Wrapping:
+    layout = Wrapping(Buffer("a", text))
     layout.wrap(room)
     return layout
 
 
-def places(layout: Layout) -> list[Place]:
+def places(layout: Wrapping) -> list[Place]:
     """All rows of a buffer, one by one."""
     found, short = [(0, 0)], 0
     while not short:

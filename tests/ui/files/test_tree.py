@@ -14,7 +14,7 @@ from tests.support.scripted_session import FILES, ScriptedSession
 from tui.core.folder_entry import summed
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
-from tui.ui.files.tree import FileTree
+from tui.ui.files.file_tree import FileTree
 
 WIDE, ROOMY, NARROW = (170, 40), (120, 36), (80, 24)
 
@@ -29,7 +29,7 @@ class Seat:
 
     @property
     def tree(self) -> FileTree:
-        found = self.app.bench.editor.file_tree
+        found = self.app.bench.editor.dock.tree
         assert found is not None
         return found
 
@@ -47,7 +47,7 @@ class Seat:
 
     @property
     def lit(self) -> str:
-        return self.tree.chosen.path if self.tree.chosen is not None else ""
+        return self.tree.list.chosen.path if self.tree.list.chosen is not None else ""
 
     def line(self, y: int) -> str:
         return self.tree.render_line(y).text[:-1].rstrip()
@@ -119,7 +119,7 @@ async def test_it_lies_over_an_editor_that_has_no_room_beside_it(
         await s.open("README.md")
         await s.press("f4")
         pane = s.app.bench.editor
-        assert pane.tree_over is over
+        assert pane.dock.is_over is over
         left = s.tree.region.x if over else s.tree.region.right
         assert pane.editor.region.x == left
         assert s.tree.region.bottom == pane.editor.region.bottom
@@ -188,4 +188,4 @@ async def test_a_change_on_the_disk_leaves_the_found_file_lit() -> None:
         assert " ".join(s.rows).count("a_test.py") == 1
         assert s.lit == lit
         await s.press("enter")
-        assert s.app.bench.editor.active == lit
+        assert s.app.bench.editor.files.active == lit

@@ -34,7 +34,7 @@ FILES["far.py"] = "value = 1\n" * FAR + "needle\n"
 def text_of(p: EditorPane) -> str:
     session = p.session
     assert isinstance(session, FakeSession)
-    return session.workspace.buffers[p.active].text()
+    return session.workspace.buffers[p.files.active].text()
 
 
 def label_of(p: EditorPane) -> str:
@@ -77,7 +77,7 @@ async def test_replace_one_by_one_and_all() -> None:
         assert text_of(p) == LINES.replace("two", "2", 1)
         await pilot.press("ctrl+z")
         assert text_of(p) == LINES
-        assert p.close_open()
+        assert p.find.close()
 
 
 async def test_in_the_selection() -> None:
@@ -89,7 +89,7 @@ async def test_in_the_selection() -> None:
         assert text_of(p) == "one two\n2 2fold\n\nthree two\n"
         await pilot.press("alt+i")
         assert (label_of(p), count_of(p)) == ("Find", "2 of 2")
-        p.close_open()
+        p.find.close()
         await pilot.press("ctrl+f", "alt+i")
         assert (label_of(p), count_of(p)) == ("Find", "select some lines first")
 
@@ -114,7 +114,7 @@ async def test_all_are_replaced_while_a_model_writes() -> None:
     async with pane("big.py") as (p, pilot):
         await pilot.press("ctrl+r", *"value")
         assert p.editor.view is not None
-        p._replace_all(p.editor.view, "v")
+        p.find._replace_all(p.editor.view, "v")
         assert count_of(p) == "replacing…"
         p.sync(session_of(p).land("big.py", 5, "value = 2\n"))
         await until(pilot, "20001 replaced in 20001 lines · Ctrl+Z takes it back", p)

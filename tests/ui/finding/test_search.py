@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.fake_session import FakeWorkspace
+from tests.support.fake_session import FakeWorkspace, editing_of
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer, Position
-from tui.ui.editor.typist import Typist
 from tui.ui.editor.view import View
 from tui.ui.finding.replacing import AllReplaced, Marked, replace_all, replace_one
 from tui.ui.finding.search import MOST_IN_LINE, Match, Query, Search
@@ -142,7 +141,7 @@ def replaced(
     view.search.limit(within)
     done = planned(view, by)
     if done.matches:
-        Typist().make(workspace, view, done.typing, 0.0)
+        editing_of(workspace).make(view, done.typing, 0.0)
         result = view.buffer.text()
         workspace.undo("a")
         assert view.buffer.text() == text
@@ -221,7 +220,7 @@ def test_many_lines_are_few_edits_and_marked_ones_stay_alone(
     assert len(done.typing.replacements) <= 2 * len(marked) + len(without) + 1
     alone = {edit.start[0] for edit in done.typing.replacements if edit.start[0] == edit.end[0]}
     assert marked - without <= alone
-    Typist().make(workspace, view, done.typing, 0.0)
+    editing_of(workspace).make(view, done.typing, 0.0)
     assert view.buffer.lines == [line.replace("x", "yy") for line in lines]
     workspace.undo("a")
     assert view.buffer.lines == lines

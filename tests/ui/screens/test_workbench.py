@@ -250,7 +250,7 @@ def shown(app: DuettoApp) -> tuple[str, int]:
     """The file in the editor and its cursor's line, which is in the view."""
     editor = app.bench.editor.editor
     view = editor.view
-    assert view.path == app.bench.editor.active
+    assert view.path == app.bench.editor.files.active
     line, _ = view.cursor.position
     assert view.top <= line < view.top + editor.size.height
     return view.path, line

@@ -15,7 +15,7 @@ from unicodedata import category
 
 from tui.core.text.buffer import Buffer, Position
 from tui.ui.editor.cells import line_cells
-from tui.ui.editor.wrapping import Layout
+from tui.ui.editor.wrapping import Wrapping
 
 _WORD = re.compile(r"\w+")
 _SIGNS = re.compile(r"[^\w\s]+")
@@ -105,10 +105,10 @@ def _extends(character: str) -> bool:
 class Cursor:
     """Where the user is in a buffer, and what is selected."""
 
-    def __init__(self, buffer: Buffer, layout: Layout | None = None) -> None:
-        """Start at the first character. ``layout`` says what a row is, for moves up and down."""
+    def __init__(self, buffer: Buffer, wrapping: Wrapping | None = None) -> None:
+        """Start at the first character. ``wrapping`` says what a row is, for moves up and down."""
         self.buffer = buffer
-        self.layout = Layout(buffer) if layout is None else layout
+        self.wrapping = Wrapping(buffer) if wrapping is None else wrapping
         self._head = buffer.mark(0, 0)
         self._anchor = buffer.mark(0, 0)
         self._goal: int | None = None
@@ -191,13 +191,13 @@ class Cursor:
 
     def lines(self, count: int, *, select: bool = False) -> None:
         """``count`` rows down (up if negative), in the same cell where there is one."""
-        layout, here = self.layout, self.position
-        goal = layout.cell(here) if self._goal is None else self._goal
-        place, short = layout.step(layout.row(here), count)
+        wrapping, here = self.wrapping, self.position
+        goal = wrapping.cell(here) if self._goal is None else self._goal
+        place, short = wrapping.step(wrapping.row(here), count)
         if short:
             self.place(self.buffer.end if count > 0 else (0, 0), select=select)
             return
-        self.place(layout.position(place, goal), select=select)
+        self.place(wrapping.position(place, goal), select=select)
         self._goal = goal
 
     def word_left(self, *, select: bool = False) -> None:
@@ -210,7 +210,7 @@ class Cursor:
 
     def line_start(self, *, select: bool = False) -> None:
         """To the row's start; there, or in a row that is a line: see `line_margin`."""
-        row = self.layout.row(self.position)
+        row = self.wrapping.row(self.position)
         if row[1] and row != self.position:
             self.place(row, select=select)
         else:
@@ -226,7 +226,7 @@ class Cursor:
         """To the last character of the row; there, or in a line's last row: behind it."""
         line, col = self.position
         text = self.buffer.lines[line]
-        end = self.layout.end(self.layout.row((line, col)))
+        end = self.wrapping.end(self.wrapping.row((line, col)))
         if end < len(text) and (last := line_cells(text).before(end)) > col:
             self.place((line, last), select=select)
         else:

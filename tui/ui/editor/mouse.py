@@ -83,6 +83,11 @@ class Drag:
             self._held = 0
         self.outside, self.aside = outside, aside
 
+    @property
+    def is_beyond(self) -> bool:
+        """The mouse is outside of the text."""
+        return bool(self.outside or self.aside)
+
     def scroll(self) -> tuple[int, int]:
         """Rows and cells to scroll by now: the further out and the longer held, the more."""
         self._held += 1

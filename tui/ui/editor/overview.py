@@ -22,7 +22,7 @@ from tui.core.edits.places import nearest
 from tui.core.edits.telling.progress import fate_words, stage_words
 from tui.core.edits.workspace import Workspace
 from tui.ui import theme
-from tui.ui.editor.rail import Said
+from tui.ui.editor.hints import Hints
 from tui.ui.editor.view import View
 
 _RANK = (
@@ -167,7 +167,7 @@ _GRAIN = 1000
 _TORN = "changed on disk too: saving asks"
 
 
-class Landmarks:
+class HunkMarks:
     """The hunks of one file, looked through when it is shown anew."""
 
     def __init__(self) -> None:
@@ -183,7 +183,7 @@ class Landmarks:
         self.late = False
         """Of very many hunks the last ones came after they were looked through."""
 
-    def said(self, workspace: Workspace, view: View, height: int) -> Said:
+    def hints(self, workspace: Workspace, view: View, height: int) -> Hints:
         """What is said over the text, now that this is in sight."""
         self.look(workspace, view)
         shown = view.shown(height)
@@ -192,7 +192,7 @@ class Landmarks:
         words, fate = stage_words(workspace, path), fate_words(workspace, path)
         if path in workspace.conflicts:
             fate = _TORN
-        return Said(words, above, below, workspace.ghost(path), fate)
+        return Hints(words, above, below, workspace.ghost(path), fate)
 
     def look(self, workspace: Workspace, view: View) -> bool:
         """Look through the hunks; of very many at a part in each frame; True: it is done."""

@@ -30,13 +30,13 @@ BARS = {
     "partial": "╏",
     "conflict": "!",
     "candidate": "┆",
-    "ghost": "┊",
+    "incoming": "┊",
 }
 """What the gutter shows beside a line."""
 
-_PEN = "▍"
+_WRITING = "▍"
 """Where the model is writing."""
-SLOW_PEN = "▹"
+GUTTER_GHOST = "▹"
 """Where a model at 50 tokens/s would be writing."""
 _MORE_LEFT, _MORE_RIGHT = "‹", "›"
 _CONTINUED = "↳"
@@ -56,9 +56,9 @@ class Row(NamedTuple):
     text: str = ""
     """The line, or the part of it that this row is about."""
     number: int | None = None
-    """The line's number on the screen, from 1; None below the end and in a ghost."""
+    """The line's number on the screen, from 1; None below the end and for incoming lines."""
     kind: str = ""
-    """The line's decoration (`Workspace.decorations`), ``ghost``, or empty."""
+    """The line's decoration (`Workspace.decorations`), ``incoming``, or empty."""
     spans: Spans = ()
     current: bool = False
     """The cursor's line, to be lifted a little."""
@@ -66,7 +66,7 @@ class Row(NamedTuple):
     """``match``, ``match-now``, ``bracket``, ``selection``, ``cursor``, ``cursor-away``; the later
     ones win."""
     newline_selected: bool = False
-    pen: bool = False
+    writing: bool = False
     """The model writes at the end of this line."""
     cell: int = 0
     """The cell of the text area in which ``text`` begins, before scrolling sideways."""
@@ -79,7 +79,7 @@ class Row(NamedTuple):
     ending: str = ""
     """The line's ending as a picture, if it is not like the others in the file."""
     chips: tuple[Chip, ...] = ()
-    slow_pen: bool = False
+    ghost: bool = False
     """A model at 50 tokens/s would be writing in this line."""
 
 
@@ -127,7 +127,7 @@ class Painter:
 
     def _segments(self, row: Row, frame: Frame) -> list[Segment]:
         room = max(frame.width - gutter_width(frame.digits), 0)
-        if row.number is None and row.kind != "ghost":
+        if row.number is None and row.kind != "incoming":
             return [Segment(" " * frame.width, self.palette.style("", "background"))]
         cells = part_cells(row.text, row.phase % TAB_SIZE)
         back = self._back(row)
@@ -148,7 +148,7 @@ class Painter:
         return segments
 
     def _back(self, row: Row) -> str:
-        if row.kind == "ghost":
+        if row.kind == "incoming":
             return "panel"
         if row.kind:
             return f"hunk-{row.kind}-line"
@@ -158,12 +158,12 @@ class Painter:
         style, back = self.palette.style, self._back(row)
         number = "" if row.number is None else _CONTINUED if row.continued else str(row.number)
         colour = "muted" if row.current else "faint"
-        bar_colour = "hunk-landing" if row.kind == "ghost" else f"hunk-{row.kind}"
+        bar_colour = "hunk-landing" if row.kind == "incoming" else f"hunk-{row.kind}"
         bar = style(bar_colour if row.kind else "faint", back)
         margin = _MORE_LEFT if frame.left and cells.width else " "
-        if row.slow_pen:
+        if row.ghost:
             colour = "meter-ghost"
-        before = SLOW_PEN if row.slow_pen else " "
+        before = GUTTER_GHOST if row.ghost else " "
         return [
             Segment(f"{before}{number:>{frame.digits}} ", style(colour, back)),
             Segment(BARS.get(row.kind, " "), bar),
@@ -240,7 +240,7 @@ class Painter:
 
     def _plain(self, row: Row, token: object) -> Style:
         palette = self.palette
-        if row.kind == "ghost":
+        if row.kind == "incoming":
             return palette.style("muted", more="italic")
         if row.kind == "struck":
             return palette.style("muted", more="strike")
@@ -263,7 +263,7 @@ class Painter:
         return style
 
     def _tail(self, row: Row, cells: LineCells, left: int, room: int) -> Iterator[Segment]:
-        """What follows the text: the cursor behind it, the pen, the selected line end."""
+        """What follows the text: the cursor behind it, the write cursor, the selected line end."""
         back = self._back(row)
         plain = self.palette.style("", back)
         if cells.width < left or not row.last:
@@ -277,8 +277,8 @@ class Painter:
         elif row.newline_selected and room:
             yield Segment(" ", self._token_style(row, None, "selection"))
             room -= 1
-        if row.pen and room:
-            yield Segment(_PEN, self.palette.style("hunk-landing", back, "bold"))
+        if row.writing and room:
+            yield Segment(_WRITING, self.palette.style("hunk-landing", back, "bold"))
             room -= 1
         if row.ending and room > len(row.ending):
             yield Segment(row.ending, self.palette.style("faint", back))

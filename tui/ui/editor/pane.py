@@ -1,38 +1,85 @@
-"""The right half of the workbench: the editor's actions, the file finder, the outline."""
+"""The right half of the workbench: tabs, editors, find bar, file tree, and the keys for them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
 
 from tui.core.edits.telling.progress import landing_number
 from tui.engine.intents import OpenFile, SaveFile
 from tui.engine.notices import Notices
 from tui.ui.editor import changes
+from tui.ui.editor.editor import Editor
+from tui.ui.editor.open_files import OpenFiles
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.sides import Side, Sides
 from tui.ui.editor.tabs import Tabs
-from tui.ui.files.pane import EditorTree
-from tui.ui.finding.finding import EditorFinding
+from tui.ui.files.tree_dock import TreeDock
+from tui.ui.finding.find import Find
+from tui.ui.finding.find_bar import FindBar
 from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
 
 if TYPE_CHECKING:
+    from tui.ui.files.file_tree import FileTree
     from tui.ui.files.finder import FileFinder, Wish
     from tui.ui.finding.outline import Symbol
 
 
-class EditorPane(EditorFinding, EditorTree):
-    """Tabs, editors, file tree, find bar."""
+class EditorPane(Vertical):
+    """Routes keys and messages to those who do the work."""
 
     BINDINGS = bindings("editor")
-    _finder: FileFinder | None = None
-    """The list of files that is open over the screen."""
+
+    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self.sides = Sides(session, self)
+        self.files = OpenFiles(session, self.sides, self)
+        self.dock = TreeDock(session, self.sides, self)
+        self.find_bar = FindBar(id="find-bar")
+        self.find = Find(session, self.sides, self.find_bar)
+        self.sides.on_settled = self._settled
+        self.files.on_shown = self.find.follow
+        self.files.on_note = self.find.on_note = self.note
+        self._finder: FileFinder | None = None
+        """The list of files that is open over the screen."""
+
+    def compose(self) -> ComposeResult:
+        """All parts; which are seen is a matter of classes."""
+        yield self.files.tabs
+        with Horizontal(id="editor-row"):
+            yield self.sides[0]
+            yield self.files.notice
+        yield self.find_bar
+
+    def on_mount(self) -> None:
+        """Show what is open already; new colours are taken up at once."""
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._recolour())
+        self.files.sync_tabs()
 
     def sync(self, notices: Notices) -> None:
         """Paint what changed; called once a frame."""
-        super().sync(notices)
+        self.files.sync(notices)
+        for side in self.sides:
+            side.editor.repaint()
+        self.note()
+        self.dock.sync(notices)
         if notices.listing and self._finder is not None:
             self._finder.look_again()
+
+    @property
+    def editor(self) -> Editor:
+        """The editor that keys and commands are for."""
+        return self.sides.used.editor
+
+    def note(self) -> None:
+        """Show where the cursors are, and how often is there what is looked for."""
+        self.files.note()
+        self.find.note()
 
     def focus_editor(self) -> None:
         """Put the cursor into the text, at once: the next key is meant for it."""
@@ -46,16 +93,31 @@ class EditorPane(EditorFinding, EditorTree):
             self.screen.set_focus(self.editor)
         return shown
 
+    def _settled(self) -> None:
+        """Sides came or went, or the user is in another one."""
+        self.files.sync_tabs()
+        self.find.follow()
+        self.note()
+        self.dock.place()
+
+    def _recolour(self) -> None:
+        self.files.tabs.refresh()
+        for side in self.sides:
+            for part in (side.title, side.editor, side.overview):
+                part.refresh()
+        if self.dock.tree is not None:
+            self.dock.tree.refresh()
+
     # -- actions of the keymap's scope "editor" -------------------------------------------
 
     def action_save(self) -> None:
         """Write the file."""
-        if self.active:
-            self.editor.typist.groups.close()
-            if number := landing_number(self.session.workspace, self.active):
+        if active := self.files.active:
+            self.editor.editing.end_step()
+            if number := landing_number(self.session.workspace, active):
                 said = f"Saved without hunk {number}, which is still landing."
                 self.app.notify(said, markup=False)
-            self.session.submit(SaveFile(self.active))
+            self.session.submit(SaveFile(active))
 
     def action_undo(self) -> None:
         """Take the user's own last edit back."""
@@ -88,8 +150,21 @@ class EditorPane(EditorFinding, EditorTree):
 
     def action_bracket(self) -> None:
         """Go to the partner of the bracket at the cursor, or of the next one in its line."""
-        if (editor := self.editor).view is not None and not editor.jump_to_partner():
+        view = self.editor.view
+        if view is not None and not self.editor.background.jump(view):
             self.app.notify("There is no bracket with a partner here.", markup=False)
+
+    def action_find(self) -> None:
+        """Find in this file: what is selected, else what was looked for last."""
+        self.find.open("find")
+
+    def action_replace(self) -> None:
+        """Find and replace in this file, or in the selected lines."""
+        self.find.open("replace")
+
+    def action_goto_line(self) -> None:
+        """Ask for a line."""
+        self.find.ask_line()
 
     def action_outline(self) -> None:
         """Go to a symbol of this file; the editor shows each one that is moved to."""
@@ -98,29 +173,26 @@ class EditorPane(EditorFinding, EditorTree):
         editor = self.editor
         if (view := editor.view) is None:
             return
-        cursor, place = view.cursor, view.place
-        back = cursor.anchor, cursor.position
-
-        followed = editor.following, editor.resumes
+        cursor, place, follow = view.cursor, view.place, self.sides.follow
+        back, followed = (cursor.anchor, cursor.position), (follow.on, follow.resumes)
         editor.let_go()  # else the landing edit would bring another file behind the list
 
         def chosen(symbol: Symbol | None) -> None:
             if symbol is not None:
                 if view is not self.editor.view:
-                    self.choose(view.path)
+                    self.files.choose(view.path)
                 self.editor.go((symbol.line, symbol.col))
             elif view is editor.view:
                 view.scroll_to(place[0], editor.size.height)
                 cursor.select(*back)
                 editor.moved()
-            if symbol is None:
-                editor.following, editor.resumes = followed
+            if symbol is None and editor.leads:
+                follow.on, follow.resumes = followed
             self.note()
 
         def look(symbol: Symbol) -> None:
             if view is not editor.view:
                 return
-            editor.let_go()
             height = editor.size.height
             if symbol.line not in view.shown(height // 2):  # the list lies over the lower half
                 view.scroll_to(symbol.line - height // 4, height)
@@ -132,53 +204,110 @@ class EditorPane(EditorFinding, EditorTree):
         """Open a file by a few letters."""
         from tui.ui.files.finder import FileFinder
 
-        recent = [path for path in self.session.status.open_paths if path != self.active]
+        active = self.files.active
+        recent = [path for path in self.session.status.open_paths if path != active]
         self.session.folders.look()
-        finder = FileFinder(self.session.listing, recent)
-        self._finder = finder
-        self.app.push_screen(finder, self._open_wish)
+        self._finder = FileFinder(self.session.listing, recent)
+        self.app.push_screen(self._finder, self._open_wish)
+
+    def _open_wish(self, wish: Wish | None) -> None:
+        """The file finder was left."""
+        self._finder = None
+        if wish is not None:
+            self.files.leave(wish.path)
+            self.session.submit(OpenFile(wish.path, wish.line, wish.col))
+            self.files.show(wish.path, None if wish.line is None else (wish.line, wish.col))
+            self.files.sync_tabs()
+            self.post_message(EditorWanted())
 
     def action_close_tab(self) -> None:
         """Close this file's tab."""
-        if self.active:
-            self.close_file(self.active)
+        if active := self.files.active:
+            self.files.close(active)
 
     def action_step_tab(self, step: int) -> None:
         """Go to a neighbouring tab."""
-        paths = self.session.status.open_paths
-        if paths:
-            at = paths.index(self.active) if self.active in paths else 0
-            self.choose(paths[(at + step) % len(paths)])
+        self.files.step(step)
 
     def action_wrap(self) -> None:
         """Wrap long lines, or don't; for this session."""
         wrap = not self.editor.wrap
-        self.set_wrap(wrap)
+        self.sides.set_wrap(wrap)
         said = "Long lines wrap." if wrap else "Long lines go on to the right."
         self.app.notify(said, timeout=2, markup=False)
         self.note()
 
     def action_follow(self) -> None:
         """Follow the landing edit (again), or let go of it."""
-        editor = self.follower.editor
-        editor.following, editor.resumes = not editor.following, False
-        line = None if editor.view is None else editor.view.pen.line
-        if editor.following and line is not None:
+        editor, follow = self.sides.leader.editor, self.sides.follow
+        follow.on, follow.resumes = not follow.on, False
+        line = None if editor.view is None else editor.view.written_line
+        if follow.on and line is not None:
             editor.follow_to(line)
             editor.repaint()
         self.note()
+
+    # -- messages of the parts ------------------------------------------------------------
+
+    @on(Editor.Moved)
+    def _moved(self, event: Editor.Moved) -> None:
+        event.stop()
+        self.note()
+
+    @on(Editor.Edited)
+    def _edited(self, event: Editor.Edited) -> None:
+        event.stop()
+        self.files.edited()
+
+    @on(Tabs.Chosen)
+    def _tab_chosen(self, event: Tabs.Chosen) -> None:
+        event.stop()
+        self.files.choose(event.path)
+
+    @on(Tabs.Closed)
+    def _tab_closed(self, event: Tabs.Closed) -> None:
+        event.stop()
+        self.files.close(event.path)
 
     @on(Tabs.FollowWanted)
     def _follow_wanted(self, event: Tabs.FollowWanted) -> None:
         event.stop()
         self.action_follow()
 
-    def _open_wish(self, wish: Wish | None) -> None:
-        """The file finder was left."""
-        self._finder = None
-        if wish is not None:
-            self.leave(wish.path)
-            self.session.submit(OpenFile(wish.path, wish.line, wish.col))
-            self.show(wish.path, None if wish.line is None else (wish.line, wish.col))
-            self._sync_tabs()
-            self.post_message(EditorWanted())
+    @on(Side.Dragged)
+    def _side_dragged(self, event: Side.Dragged) -> None:
+        event.stop()
+        self.sides.drag(event.x)
+
+    async def on_file_tree_opened(self, event: FileTree.Opened) -> None:
+        """A file was chosen: show it, and go there."""
+        event.stop()
+        if event.aside:
+            await self.sides.divide()
+            if (other := self.sides.other) is not None:
+                self.sides.enter(other)
+        if self.dock.cramped:
+            self.dock.close()
+        self.files.choose(event.path)
+        self.post_message(EditorWanted())
+
+    def on_file_tree_left(self, event: FileTree.Left) -> None:
+        """Back to the editor."""
+        event.stop()
+        if self.dock.is_over:
+            self.dock.close()
+        self.post_message(EditorWanted())
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The user is where the focus is."""
+        for side in self.sides:
+            if side.editor is event.widget:
+                self.sides.enter(side)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two sides if they fit; the tree beside them, or over them."""
+        before = self.sides.beside
+        self.sides.fit()
+        if self.sides.beside != before:
+            self._settled()
+        self.dock.place()

@@ -6,188 +6,315 @@ and a scroll position of its own. Where two do not fit, the one that the user is
 
 from __future__ import annotations
 
-from textual import events
-from textual.containers import Vertical
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
-from tui.ui.editor.editor import Editor
-from tui.ui.editor.overview import Overview
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.core.text.buffer import Buffer
+from tui.ui import theme
+from tui.ui.editor.editor import Editor, Follow
+from tui.ui.editor.overview import Mark, Overview
 from tui.ui.editor.session import EditorSession
-from tui.ui.editor.side import Side
+from tui.ui.editor.tabs import FOLLOWS, UNSAVED
+from tui.ui.editor.view import View
+from tui.ui.rows import clip_left, one_line
+from tui.ui.widgets.painted import PaintedWidget
 
 FEWEST_COLUMNS = 45
 """A side that is narrower than this is not shown beside another one."""
 
 
-class EditorSides(Vertical):
-    """The sides; `EditorFiles` adds the open files, tabs and all."""
+class Heading(NamedTuple):
+    """What stands over one of two editors."""
 
-    def __init__(self, session: EditorSession, *, id: str | None = None) -> None:
+    path: str = ""
+    place: str = ""
+    dirty: bool = False
+    used: bool = False
+    """The user is in this one."""
+    follows: bool = False
+    """The landing edit is followed here."""
+
+
+class SideTitle(PaintedWidget):
+    """The row over one of two editors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heading = Heading()
+
+    def show(self, heading: Heading) -> None:
+        """Show another file's name, or the same in another state."""
+        if heading != self._heading:
+            self._heading = heading
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Name left, the cursor's place right."""
+        said, width = self._heading, self.size.width
+        style = theme.active().style
+        place = f" {said.place} " if said.place and width >= 30 else ""
+        marks = f"{FOLLOWS} " * said.follows + f"{UNSAVED} " * said.dirty
+        room = max(width - 2 - cell_len(place) - cell_len(marks), 1)
+        name = clip_left(one_line(said.path), room)
+        text = style("foreground", "panel", "bold") if said.used else style("muted", "panel")
+        segments = [
+            Segment("▎" if said.used else " ", style("accent", "panel")),
+            Segment(f"{name} ", text),
+            Segment(f"{FOLLOWS} " * said.follows, style("hunk-landing", "panel")),
+            Segment(f"{UNSAVED} " * said.dirty, style("warning", "panel")),
+        ]
+        used = sum(cell_len(segment.text) for segment in segments)
+        segments.append(Segment(" " * max(width - used - cell_len(place), 0), text))
+        segments.append(Segment(place, style("faint", "panel")))
+        return Strip(segments).crop(0, width)
+
+
+class Side(Horizontal):
+    """An editor, its overview, and a view for each file that it has shown."""
+
+    class Dragged(Message):
+        """The line left of this side was dragged."""
+
+        def __init__(self, x: int) -> None:
+            """``x`` is the column of the screen where the line shall be."""
+            super().__init__()
+            self.x = x
+
+    def __init__(self, session: EditorSession, follow: Follow, *, id: str, editor_id: str) -> None:
         super().__init__(id=id)
-        self.session = session
-        self.sides = [Side(session, id="side-1", editor_id="editor-text")]
-        """The left one, and once there were two the right one."""
-        self.split = False
+        self.title = SideTitle()
+        self.editor = Editor(session, follow, id=editor_id)
+        self.overview = Overview()
+        self.path = ""
+        """The file that is shown; empty: none."""
+        self._views: dict[str, View] = {}
+        self._held = False
+
+    def compose(self) -> ComposeResult:
+        """The title is seen where there are two sides."""
+        yield self.title
+        yield self.editor
+        yield self.overview
+
+    def has(self, path: str) -> bool:
+        """True if this side has a view of the file."""
+        return path in self._views
+
+    def view_of(self, buffer: Buffer, near: Side | None = None) -> View:
+        """The view of a buffer; the first one has its colours of the other side, if it can."""
+        view = self._views.get(buffer.path)
+        if view is None or view.buffer is not buffer:
+            if view is not None:
+                view.release()
+            other = near._views.get(buffer.path) if near is not None else None
+            shared = other.colours if other is not None and other.buffer is buffer else None
+            view = self._views[buffer.path] = View(buffer, shared)
+            if other is not None and shared is not None:
+                view.cursor.place(other.cursor.position)
+                view.scroll_to(other.top, self.editor.size.height)
+        return view
+
+    def keep(self, paths: Collection[str]) -> None:
+        """Only these files are open any more."""
+        for path in [path for path in self._views if path not in paths]:
+            self._views.pop(path).release()
+
+    def swap(self, other: Side) -> None:
+        """Take the other side's file and views, and give it those of this one."""
+        self._views, other._views = other._views, self._views
+        self.path, other.path = other.path, self.path
+
+    @property
+    def shown(self) -> View | None:
+        """The view of the file that is to be shown."""
+        return self._views.get(self.path)
+
+    def note(self) -> None:
+        """Show where the view is in the file."""
+        view, height = self.editor.view, self.editor.size.height
+        if view is None:
+            self.overview.show(0, 1, 1, ())
+        else:
+            hunks, line = self.editor.background.hunks, self.editor.background.ghost.line(view)
+            marks = hunks.marks(view)
+            if line is not None:
+                marks.append(Mark(line, line + 1, "slow"))
+            lines = len(view.shown(height)) if view.wrapped else height
+            self.overview.show(view.top, lines, view.buffer.line_count, marks, late=hunks.late)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the line between the two sides: it is this one's left border."""
+        if event.button == 1 and event.screen_x < self.content_region.x:
+            event.stop()
+            self._held = True
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the line along."""
+        if self._held:
+            event.stop()
+            self.post_message(self.Dragged(event.screen_x))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go of it."""
+        if self._held:
+            event.stop()
+            self._held = False
+            self.release_mouse()
+
+    @on(Overview.Chosen)
+    def _line_chosen(self, event: Overview.Chosen) -> None:
+        event.stop()
+        self.editor.scroll_to_line(event.line)
+
+
+class Sides:
+    """The sides of a pane, which one the user is in, and where the landing edit is followed."""
+
+    def __init__(self, session: EditorSession, pane: Widget) -> None:
+        self.divided = False
         """There are two."""
-        self.sides[0].add_class("-used", update=False)
+        self.follow = Follow()
+        self.on_settled: Callable[[], None] = lambda: None
+        """Called when sides came, went, or the user is in another one."""
+        self._session = session
+        self._pane = pane
+        self._sides = [Side(session, self.follow, id="side-1", editor_id="editor-text")]
+        """The left one, and once there were two the right one."""
+        self._sides[0].add_class("-used", update=False)
         self._used = 0
         """The side that the user is in, or was in last."""
 
+    def __iter__(self) -> Iterator[Side]:
+        """The left one, and once there were two the right one."""
+        return iter(self._sides)
+
+    def __len__(self) -> int:
+        return len(self._sides)
+
+    def __getitem__(self, index: int) -> Side:
+        return self._sides[index]
+
     @property
-    def side(self) -> Side:
+    def used(self) -> Side:
         """The side that the user is in, or was in last."""
-        if self.split:
-            focused = self.screen.focused
-            for side in self.sides:
+        if self.divided:
+            focused = self._pane.screen.focused
+            for side in self._sides:
                 if side.editor is focused:
                     return side
-        return self.sides[self._used]
+        return self._sides[self._used]
 
     @property
     def other(self) -> Side | None:
         """The other side; None if there is only one."""
-        if not self.split:
+        if not self.divided:
             return None
-        return self.sides[1] if self.side is self.sides[0] else self.sides[0]
+        return self._sides[1] if self.used is self._sides[0] else self._sides[0]
 
     @property
     def beside(self) -> bool:
         """Two are seen."""
-        return self.split and not self.has_class("-one")
+        return self.divided and not self._pane.has_class("-one")
 
     @property
-    def editor(self) -> Editor:
-        """The editor that keys and commands are for."""
-        return self.side.editor
-
-    @property
-    def overview(self) -> Overview:
-        """The strip beside `editor`."""
-        return self.side.overview
-
-    @property
-    def active(self) -> str:
-        """The path that `editor` shows; empty: none."""
-        return self.side.path
-
-    @property
-    def follower(self) -> Side:
+    def leader(self) -> Side:
         """Where the landing edit is followed: the side that the user is not in, if it is seen."""
         other = self.other
-        return other if other is not None and self.beside else self.side
-
-    @property
-    def following(self) -> bool:
-        """The landing edit is followed."""
-        return self.follower.editor.following
+        return other if other is not None and self.beside else self.used
 
     async def divide(self) -> None:
         """Two sides, showing the same file; the user stays where they are."""
-        if self.split:
+        if self.divided:
             return
-        if len(self.sides) == 1:
-            self.sides.append(Side(self.session, id="side-2", editor_id="editor-text-2"))
-            self.sides[1].editor.wrap = self.sides[0].editor.wrap
-            self.sides[1].editor.slow_pen.mode = self.sides[0].editor.slow_pen.mode
-            await self.query_one("#editor-row").mount(self.sides[1], after=self.sides[0])
-            left, right = (side.editor for side in self.sides)
-            left.twins, right.twins = (right,), (left,)
-            right.following = False  # unless the pane follows: `_settle_follow`
-        self.split = True
-        self.add_class("-split")
+        if len(self._sides) == 1:
+            right = Side(self._session, self.follow, id="side-2", editor_id="editor-text-2")
+            first, second = self._sides[0].editor, right.editor
+            second.wrap = first.wrap
+            second.background.ghost.mode = first.background.ghost.mode
+            second.leads = False  # unless it turns out to: `_settle`
+            first.background.twins, second.background.twins = (second,), (first,)
+            self._sides.append(right)
+            await self._pane.query_one("#editor-row").mount(right, after=self._sides[0])
+        self.divided = True
+        self._pane.add_class("-split")
         self.fit()
-        first, second = self.sides
-        second.path, second.editor.wrap = first.path, first.editor.wrap
-        if first.editor.view is not None:
-            second.view_of(first.editor.view.buffer, first)
-        second.editor.show(second.shown)
-        self.settled()
-
-    def set_wrap(self, wrap: bool) -> None:
-        """Wrap long lines on both sides, or on none."""
-        for side in self.sides:
-            side.editor.set_wrap(wrap)
+        left, right = self._sides
+        right.path, right.editor.wrap = left.path, left.editor.wrap
+        if left.editor.view is not None:
+            right.view_of(left.editor.view.buffer, left)
+        right.editor.show(right.shown)
+        self.on_settled()
 
     def join(self) -> None:
         """One side: that of the user."""
-        if not self.split:
+        if not self.divided:
             return
-        first, second = self.sides
-        focused = second.editor.has_focus
-        if self.side is second:
-            first.swap(second)
-            first.editor.show(first.shown)
-        self._used, self.split = 0, False
-        second.editor.show(None)
-        second.keep(())
-        second.path = ""
-        self.remove_class("-split", "-one")
-        first.styles.width = second.styles.width = "1fr"
-        self._mark()
-        self._settle_follow()
+        left, right = self._sides
+        focused = right.editor.has_focus
+        if self.used is right:
+            left.swap(right)
+            left.editor.show(left.shown)
+        self._used, self.divided = 0, False
+        right.editor.show(None)
+        right.keep(())
+        right.path = ""
+        self._pane.remove_class("-split", "-one")
+        left.styles.width = right.styles.width = "1fr"
+        self._settle()
         if focused:
-            self.screen.set_focus(first.editor)
-        self.settled()
+            self._pane.screen.set_focus(left.editor)
+        self.on_settled()
 
     def enter(self, side: Side) -> None:
         """The user goes to this side; the focus, if it is in the other one, goes along.
 
         Whoever goes where the model writes has let go of it: what they left stays as it was.
         """
-        if self.beside and side.editor.following and self.session.status.busy:
+        if self.beside and side.editor.following and self._session.status.busy:
             side.editor.let_go()
-        at, focused = self.sides.index(side), self.screen.focused
-        before, self._used = self._used, at
-        self._mark()
-        if any(one.editor is focused for one in self.sides if one is not side):
-            self.screen.set_focus(side.editor)
-        if at != before:
-            self._settle_follow()
+        before, self._used = self._used, self._sides.index(side)
+        focused = self._pane.screen.focused
+        self._settle()
+        if any(one.editor is focused for one in self._sides if one is not side):
+            self._pane.screen.set_focus(side.editor)
+            self._settle()
+        if self._used != before:
             side.editor.report()
-            self.settled()
+            self.on_settled()
 
-    def settled(self) -> None:
-        """Sides came, went, or the user is in another one."""
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The user is where the focus is."""
-        for side in self.sides:
-            if side.editor is event.widget:
-                self.enter(side)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Two, if they fit."""
-        before = self.beside
-        self.fit()
-        if self.beside != before:
-            self.settled()
+    def set_wrap(self, wrap: bool) -> None:
+        """Wrap long lines on both sides, or on none."""
+        for side in self._sides:
+            side.editor.set_wrap(wrap)
 
     def fit(self) -> None:
         """Two sides, if the pane is wide enough for them."""
-        narrow = self.split and 0 < self.size.width < 2 * FEWEST_COLUMNS
-        self.set_class(narrow, "-one")
-        self._mark()
-        self._settle_follow()
+        width = self._pane.size.width
+        self._pane.set_class(self.divided and 0 < width < 2 * FEWEST_COLUMNS, "-one")
+        self._settle()
 
-    def on_side_dragged(self, event: Side.Dragged) -> None:
-        """The user moves the line between the two sides; each keeps a third of the least width."""
-        event.stop()
-        left, right = self.sides
+    def drag(self, x: int) -> None:
+        """Put the line between the sides at a column of the screen; each keeps some cells."""
+        left, right = self._sides
         total = right.region.right - left.region.x
         least = FEWEST_COLUMNS // 3
-        first = max(min(event.x - left.region.x, total - least), least)
+        first = max(min(x - left.region.x, total - least), least)
         left.styles.width, right.styles.width = f"{first}fr", f"{total - first}fr"
 
-    def _mark(self) -> None:
-        """Say which side the user is in."""
-        for number, side in enumerate(self.sides):
+    def _settle(self) -> None:
+        """Which side the user is in, and which one follows the landing edit."""
+        leader = self.leader
+        for number, side in enumerate(self._sides):
             side.set_class(number == self._used, "-used")
             side.editor.aside = number != self._used
-
-    def _settle_follow(self) -> None:
-        """Follow mode is a thing of the pane: the side that follows now has it."""
-        following = any(side.editor.following for side in self.sides)
-        resumes = any(side.editor.resumes for side in self.sides)
-        for side in self.sides:
-            follows = side is self.follower
-            side.editor.following = following and follows
-            side.editor.resumes = resumes and follows
+            side.editor.leads = side is leader

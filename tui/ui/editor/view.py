@@ -1,4 +1,4 @@
-"""What the user sees of one buffer: cursor, scroll position, colours, matches.
+"""What the user sees of one buffer: cursor, scroll position, rows with all that lies over them.
 
 The top line is a mark, so an edit above the view moves the view along and nothing jumps. A
 view knows no Textual; the editor asks it for its `Row`s and paints those that changed.
@@ -6,24 +6,27 @@ view knows no Textual; the editor asks it for its `Row`s and paints those that c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer, LineChange, Mark, Position
 from tui.ui.editor.brackets import Brackets
 from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation
 from tui.ui.editor.cursor import Cursor
-from tui.ui.editor.newlines import Newlines
-from tui.ui.editor.paint import Frame, Row, gutter_width
-from tui.ui.editor.pen import Pen
-from tui.ui.editor.rail import NOTHING, Said, lay_over
-from tui.ui.editor.sight import Decorations, rows_in_sight
-from tui.ui.editor.wrapping import Layout, Place
+from tui.ui.editor.paint import Frame, Overlay, Row, gutter_width
+from tui.ui.editor.wrapping import Place, Slice, Wrapping, overlays_in, slices, spans_in
 from tui.ui.finding.search import Search
 
 if TYPE_CHECKING:
     from tui.ui.highlight.colours import BufferColours
 
+Decorations = Callable[[str, int, int], dict[int, str]]
+"""Path, first line, line behind the last: what marks which lines."""
+COLOUR_BUDGET_S = 0.005
+"""Time for colours before a repaint; the rest follows when idle."""
+BRACKET_BUDGET_S = 0.001
+"""Time for the partner of a bracket before a repaint."""
 _MARGIN = 2
 """Lines kept between the cursor and the edge of the view."""
 _SIDE_MARGIN = 6
@@ -38,16 +41,16 @@ class View:
         from tui.ui.highlight.colours import BufferColours  # Pygments: not before the first paint
 
         self.buffer = buffer
-        self.layout = Layout(buffer)
-        self.cursor = Cursor(buffer, self.layout)
+        self.wrapping = Wrapping(buffer)
+        self.cursor = Cursor(buffer, self.wrapping)
         self.colours: BufferColours = BufferColours(buffer) if colours is None else colours
         self.search = Search(buffer)
         self.brackets = Brackets(buffer, lambda line: self.colours.spans(line))
         self.indent = indentation(buffer)
         self.left = 0
         """First cell of the text that is shown."""
-        self.pen = Pen(buffer)
-        """Where the model wrote last."""
+        self._written: Mark | None = None
+        """Where the model wrote last; edits above take it along."""
         self._top = buffer.mark(0, 0, right=buffer.end != (0, 0))
         self._newlines = Newlines(buffer)
         self._width = 80
@@ -65,7 +68,7 @@ class View:
     @property
     def place(self) -> Place:
         """The first row that is shown."""
-        return self.layout.row(self.buffer.clamp(self._top.position))
+        return self.wrapping.row(self.buffer.clamp(self._top.position))
 
     @property
     def digits(self) -> int:
@@ -82,23 +85,35 @@ class View:
         """The file's line endings: ``LF``, ``CRLF`` or ``mixed``."""
         return self._newlines.word
 
+    @property
+    def written_line(self) -> int | None:
+        """The line in which the model wrote last, 0-based; None: it wrote nowhere yet."""
+        mark = self._written
+        return None if mark is None else min(mark.line, self.buffer.line_count - 1)
+
+    def wrote(self, line: int) -> None:
+        """The model wrote in this line."""
+        if self._written is None:
+            self._written = self.buffer.mark(line, right=True)
+        self._written.line, self._written.col = line, 0
+
     def release(self) -> None:
         """The view is closed."""
         self.cursor.release()
-        self.pen.release()
         self.search.limit(None)
-        self.buffer.release(self._top)
+        marks = (self._top, self._written)
+        self.buffer.release(*(mark for mark in marks if mark is not None))
 
     def fit(self, width: int, *, wrap: bool) -> None:
         """The view has ``width`` cells, gutter included; to be said before each use of it."""
         self._width = width
-        self.layout.wrap(self.room if wrap else None)
+        self.wrapping.wrap(self.room if wrap else None)
         if wrap:
             self.left = 0
 
     def shown(self, height: int) -> range:
         """The lines that are in sight, at least a part of them."""
-        last, _ = self.layout.step(self.place, max(height - 1, 0))
+        last, _ = self.wrapping.step(self.place, max(height - 1, 0))
         return range(self.top, last[0] + 1)
 
     def scroll_to(self, top: int, height: int) -> None:
@@ -107,11 +122,11 @@ class View:
 
     def scroll_rows(self, count: int, height: int) -> None:
         """Show what is ``count`` rows further down."""
-        self._put(self.layout.step(self.place, count)[0], height)
+        self._put(self.wrapping.step(self.place, count)[0], height)
 
     def center(self, position: Position, height: int) -> None:
         """Show a position in the middle."""
-        self._put(self.layout.step(self.layout.row(position), -(height // 2))[0], height)
+        self._put(self.wrapping.step(self.wrapping.row(position), -(height // 2))[0], height)
 
     def reveal(self, line: int, height: int, *, ahead: bool = False) -> None:
         """Scroll as little as possible so that a line's end is shown with some rows around it.
@@ -120,12 +135,12 @@ class View:
         """
         line = min(max(line, 0), self.buffer.line_count - 1)
         end = (line, len(self.buffer.lines[line]))
-        self._reveal(self.layout.row(end), height, ahead=ahead)
+        self._reveal(self.wrapping.row(end), height, ahead=ahead)
 
     def reveal_cursor(self, width: int, height: int) -> None:
         """Bring the cursor into the view."""
         self._width = width
-        self._reveal(self.layout.row(self.cursor.position), height)
+        self._reveal(self.wrapping.row(self.cursor.position), height)
         if self.wrapped:
             return
         room = self.room
@@ -149,16 +164,16 @@ class View:
 
     def position_at(self, x: int, y: int) -> Position:
         """The position under a cell of the view; outside of the text the nearest one."""
-        place, short = self.layout.step(self.place, y)
+        place, short = self.wrapping.step(self.place, y)
         if short:
             return self.buffer.end if short > 0 else (0, 0)
-        return self.layout.position(place, max(x - gutter_width(self.digits) + self.left, 0))
+        return self.wrapping.position(place, max(x - gutter_width(self.digits) + self.left, 0))
 
     def cursor_spot(self, height: int) -> tuple[int, int] | None:
         """The cell of the view in which the cursor is; None: it is out of sight."""
         position = self.cursor.position
-        y = self.layout.distance(self.place, self.layout.row(position), height)
-        x = self.layout.cell(position) - self.left
+        y = self.wrapping.distance(self.place, self.wrapping.row(position), height)
+        x = self.wrapping.cell(position) - self.left
         return None if y is None or not 0 <= x < self.room else (x + gutter_width(self.digits), y)
 
     def frame(self, width: int) -> Frame:
@@ -170,14 +185,10 @@ class View:
         height: int,
         focused: bool,
         decorations: Decorations,
-        said: Said = NOTHING,
     ) -> list[Row]:
         """The rows on the screen, top to bottom."""
         rows = rows_in_sight(self, height, focused, decorations)
-        rows += [Row()] * (height - len(rows))
-        if said != NOTHING:
-            lay_over(rows, self._width, said, self.cursor_spot(height))
-        return rows
+        return rows + [Row()] * (height - len(rows))
 
     def ending(self, line: int) -> str:
         """The line's ending as a picture, if it is not like the others in the file."""
@@ -186,29 +197,98 @@ class View:
     @property
     def wrapped(self) -> bool:
         """Lines go on in the next row."""
-        return self.layout.room is not None
+        return self.wrapping.room is not None
 
     def _reveal(self, place: Place, height: int, *, ahead: bool = False) -> None:
         margin = min(_MARGIN, max((height - 1) // 2, 0))
         top = self.place
-        down = self.layout.distance(top, place, height)
+        down = self.wrapping.distance(top, place, height)
         if place < top or (down is not None and down < margin):
             lines = height // 3 if ahead else margin
         elif down is None or down > height - 1 - margin:
             lines = height * 3 // 5 if ahead else height - 1 - margin
         else:
             return
-        self._put(self.layout.step(place, -lines)[0], height)
+        self._put(self.wrapping.step(place, -lines)[0], height)
 
     def _put(self, place: Place, height: int) -> None:
         """Make this the first row, as far as the file is that long."""
         rows = max(height - _MARGIN, 1)
         if place[0] + rows >= self.buffer.line_count:
-            end = self.layout.row(self.buffer.end)
-            place = min(place, self.layout.step(end, 1 - rows)[0])
+            end = self.wrapping.row(self.buffer.end)
+            place = min(place, self.wrapping.step(end, 1 - rows)[0])
         self._top.line, self._top.col = place
         # At the very top of an empty file nothing can jump: let text appear below.
         self._top.right = self.buffer.end != (0, 0)
+
+
+class Sight(NamedTuple):
+    """What all rows of one picture have to know of the user."""
+
+    position: Position
+    selection: tuple[Position, Position] | None
+    focused: bool
+    wrapped: bool
+    first: int
+    """First line that the cursor or the selection is in."""
+    last: int
+
+
+def rows_in_sight(view: View, height: int, focused: bool, decorations: Decorations) -> list[Row]:
+    """The rows of the text on the screen, top to bottom; fewer than ``height`` below the end."""
+    parts = slices(view.wrapping, view.place, max(height, 1), (view.left, view.room))
+    first, last = parts[0].line, parts[-1].line + 1
+    view.colours.advance(last, COLOUR_BUDGET_S, first)
+    kinds = decorations(view.path, first, last)
+    position, selection = view.cursor.position, view.cursor.selection
+    view.brackets.look(position if focused and selection is None else None)
+    view.brackets.advance(BRACKET_BUDGET_S)
+    ends = selection or (position, position)
+    sight = Sight(position, selection, focused, view.wrapped, ends[0][0], ends[1][0])
+    return [_row(view, sight, part, kinds.get(part.line, "")) for part in parts]
+
+
+def _row(view: View, sight: Sight, part: Slice, kind: str) -> Row:
+    """Everything that a row's strip depends on."""
+    line = part.line
+    text = view.buffer.lines[line]
+    touched = sight.first <= line <= sight.last
+    here = touched and line == sight.position[0] and part.has(sight.position[1])
+    matches = view.search.on_line(line, part.start, part.end + 1) + view.brackets.on_line(line)
+    overlays: tuple[Overlay, ...] = ()
+    if touched or matches:
+        overlays = tuple(overlays_in(_overlays(sight, part, matches, len(text)), part))
+    alone = sight.selection is None and touched and sight.focused
+    return Row(
+        text if part.start == 0 and part.end == len(text) else text[part.start : part.end],
+        line + 1,
+        kind,
+        spans_in(view.colours.spans(line), part, len(text)),
+        alone and (here or not sight.wrapped),
+        overlays,
+        touched and part.last and sight.selection is not None and line < sight.last,
+        kind == "landing" and line == view.written_line and part.last,
+        part.cell,
+        part.phase,
+        sight.wrapped and part.start > 0,
+        part.last,
+        view.ending(line) if part.last else "",
+    )
+
+
+def _overlays(sight: Sight, part: Slice, matches: list[Overlay], length: int) -> list[Overlay]:
+    """What lies over a line, counted from the line's start; later ones are seen."""
+    line, selection = part.line, sight.selection
+    overlays = [match for match in matches if match[2] == "match"]
+    if selection and sight.first <= line <= sight.last:
+        start = selection[0][1] if selection[0][0] == line else 0
+        end = selection[1][1] if selection[1][0] == line else length
+        overlays.append((start, end, "selection"))
+    overlays += [match for match in matches if match[2] != "match"]
+    cursor_line, col = sight.position
+    if line == cursor_line and part.has(col) and (sight.focused or not selection):
+        overlays.append((col, col + 1, "cursor" if sight.focused else "cursor-away"))
+    return overlays
 
 
 def _reach(buffer: Buffer, shown: range, wanted: int) -> int:
@@ -222,3 +302,69 @@ def _reach(buffer: Buffer, shown: range, wanted: int) -> int:
             beyond = cells.column(wanted) < cells.length
             most = max(most, wanted if beyond else cells.width)
     return most + 1
+
+
+LF, CRLF, MIXED = "LF", "CRLF", "mixed"
+
+_PICTURES = {"\n": "␊", "\r\n": "␍␊"}
+_IS_CRLF = bytes(int(length == 2) for length in range(256))
+
+
+class Newlines:
+    """Kept up with the buffer by what changed: a line costs the same in every file."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+        self._revision = buffer.revision
+        self._crlf = _flags(buffer.endings)
+        """A byte a line: 1 if it ends in CRLF."""
+        self._many = self._crlf.count(1)
+
+    @property
+    def word(self) -> str:
+        """``LF``, ``CRLF`` or ``mixed``."""
+        self._catch_up()
+        if not self._many:
+            return LF
+        return CRLF if self._many == len(self._crlf) - 1 else MIXED
+
+    def picture(self, line: int) -> str:
+        """The line's ending as something to look at, if it is not the one that most have."""
+        self._catch_up()
+        ended = len(self._crlf) - 1
+        if not self._many or self._many == ended:
+            return ""
+        ending = self._buffer.endings[line]
+        usual = "\r\n" if self._many * 2 > ended else "\n"
+        return _PICTURES.get(ending, "") if ending != usual else ""
+
+    def _catch_up(self) -> None:
+        buffer = self._buffer
+        if buffer.revision == self._revision:
+            return
+        changes = buffer.changes_since(self._revision)
+        self._revision = buffer.revision
+        if changes is None:
+            self._crlf = _flags(buffer.endings)
+        else:
+            # A change within one line changes no ending.
+            changes = [change for change in changes if (change.n_old, change.n_new) != (1, 1)]
+            if not changes:
+                return
+            self._take(changes)
+        self._many = self._crlf.count(1)
+
+    def _take(self, changes: list[LineChange]) -> None:
+        """Look again at the lines between the first and the last one that came or went."""
+        crlf, endings = self._crlf, self._buffer.endings
+        first = min(change.row for change in changes)
+        count = below = len(crlf)
+        for row, n_old, n_new in changes:
+            below = min(below, count - row - n_old)
+            count += n_new - n_old
+        below = min(below, len(crlf) - first, len(endings) - first)
+        crlf[first : len(crlf) - below] = _flags(endings[first : len(endings) - below])
+
+
+def _flags(endings: Iterable[str]) -> bytearray:
+    return bytearray(map(len, endings)).translate(_IS_CRLF)

@@ -46,7 +46,7 @@ class Block(NamedTuple):
         return max(bisect_right(self.starts, col - self.first) - 1, 0)
 
 
-class Layout:
+class Wrapping:
     """The rows of one buffer's lines in one width."""
 
     def __init__(self, buffer: Buffer) -> None:
@@ -281,40 +281,40 @@ class Slice(NamedTuple):
         return self.start <= col and (col < self.end or self.last)
 
 
-def measure_on(layout: Layout, shown: range, budget_s: float) -> bool:
+def measure_on(wrapping: Wrapping, shown: range, budget_s: float) -> bool:
     """Measure very long lines in sight, for when the user goes to their end; True: there is more.
 
     Rows of wrapped lines are counted from their block, they need no measure.
     """
-    if layout.room is not None:
+    if wrapping.room is not None:
         return False
-    for line in layout.buffer.lines[shown.start : shown.stop]:
+    for line in wrapping.buffer.lines[shown.start : shown.stop]:
         if len(line) > LONG and long_cells(line).idle(budget_s):
             return True
     return False
 
 
-def slices(layout: Layout, place: Place, count: int, window: tuple[int, int]) -> list[Slice]:
+def slices(wrapping: Wrapping, place: Place, count: int, window: tuple[int, int]) -> list[Slice]:
     """What ``count`` rows from ``place`` on show; fewer below the end.
 
     ``window`` is the first cell of the text that is shown, and how many there are.
     """
-    lines = layout.buffer.lines
-    if layout.room is not None:
-        return [_wrapped(layout, row, end) for row, end in layout.below(place, count)]
+    lines = wrapping.buffer.lines
+    if wrapping.room is not None:
+        return [_wrapped(wrapping, row, end) for row, end in wrapping.below(place, count)]
     return [
         Slice(line, 0, len(text), 0, 0, True) if len(text) <= LONG else _window(line, text, window)
         for line, text in enumerate(lines[place[0] : place[0] + count], place[0])
     ]
 
 
-def _wrapped(layout: Layout, place: Place, end: int) -> Slice:
+def _wrapped(wrapping: Wrapping, place: Place, end: int) -> Slice:
     line, col = place
-    text = layout.buffer.lines[line]
+    text = wrapping.buffer.lines[line]
     phase = 0
     if col and text.find("\t", col, end) >= 0:
-        phase = layout.cells(place)[1] % TAB_SIZE
-    return Slice(line, col, end, layout.indent(place), phase, end >= len(text))
+        phase = wrapping.cells(place)[1] % TAB_SIZE
+    return Slice(line, col, end, wrapping.indent(place), phase, end >= len(text))
 
 
 def _window(line: int, text: str, window: tuple[int, int]) -> Slice:

@@ -8,7 +8,7 @@ its words, in their folders.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -278,3 +278,78 @@ def _match(name: str, parts: Sequence[str]) -> tuple[int, int]:
         if at >= 0:
             return (at, at + len(part))
     return (0, 0)
+
+
+class TreeList:
+    """The rows as they are shown, filtered or not: which one is lit, which is the first."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.words = ""
+        """What the rows are filtered by; empty: not at all."""
+        self.found: list[TreeRow] = []
+        """What the filter left."""
+        self.height = 1
+        """How many rows can be shown."""
+        self.at = self.top = 0
+        """The lit row, and the first one that is shown."""
+
+    @property
+    def rows(self) -> list[TreeRow]:
+        """The rows, filtered or not."""
+        return self.found if self.words else self.tree.rows
+
+    @property
+    def chosen(self) -> TreeRow | None:
+        """The lit row."""
+        return self.rows[self.at] if self.at < len(self.rows) else None
+
+    @property
+    def page(self) -> int:
+        """Rows of a page."""
+        return max(self.height - 1, 1)
+
+    def row_at(self, y: int) -> int | None:
+        """The index of the row at a line of the widget, whose first line is a header."""
+        at = self.top + y - 1
+        return at if y and at < len(self.rows) else None
+
+    def go(self, at: int) -> None:
+        """Light another row, and show it."""
+        self.at = max(min(at, len(self.rows) - 1), 0)
+        self.top = max(min(self.top, self.at), self.at - self.height + 1)
+        self.top = max(min(self.top, len(self.rows) - self.height), 0)
+
+    def scroll(self, lines: int) -> bool:
+        """Show others, the lit one as it is; False if there are none."""
+        before = self.top
+        self.top = max(min(self.top + lines, len(self.rows) - self.height), 0)
+        return self.top != before
+
+    def keeping(self, change: Callable[[], None]) -> None:
+        """Change the tree; the lit file stays lit, and where it is."""
+        row = None if self.words else self.chosen
+        change()
+        if row is not None:
+            rows = self.tree.rows
+            moved = self.at >= len(rows) or rows[self.at].path != row.path
+            self._go_along(self.tree.index(row.path) if moved else self.at)
+
+    def refind(self, found: list[TreeRow]) -> None:
+        """The filter leaves others now; the lit file stays lit, and where it is."""
+        row, self.found = self.chosen, found
+        known = (at for at, now in enumerate(found) if row is not None and now.path == row.path)
+        self._go_along(next(known, None))
+
+    def is_thumb(self, y: int) -> bool:
+        """True where the scroll bar's thumb is."""
+        shown, total = self.height, len(self.rows)
+        if total <= shown or y == 0:
+            return False
+        first = self.top * shown // total
+        return first <= y - 1 <= max((self.top + shown) * shown // total - 1, first)
+
+    def _go_along(self, at: int | None) -> None:
+        """The lit row is in another place now; None: it is gone."""
+        self.top = max(self.top + (0 if at is None else at - self.at), 0)
+        self.go(self.at if at is None else at)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 from textual import events, on
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui.ui.finding.search import Query
@@ -30,41 +30,18 @@ _SIGNS = {"case": "Aa", "word": "|ab|", "regex": ".*"}
 class FindBar(Vertical):
     """What is looked for and how often it is there; below it what replaces it."""
 
-    class Sought(Message):
-        """Something else is to be looked for."""
-
-        def __init__(self, query: Query) -> None:
-            super().__init__()
-            self.query = query
-
-    class Stepped(Message):
-        """To the next match, or to the one before."""
-
-        def __init__(self, *, backwards: bool) -> None:
-            super().__init__()
-            self.backwards = backwards
-
-    class ScopeWanted(Message):
-        """Look in the selection only, or everywhere again."""
-
-    class ReplaceWanted(Message):
-        """Replace the match that is shown, or all of them."""
-
-        def __init__(self, text: str, *, everything: bool) -> None:
-            super().__init__()
-            self.text = text
-            self.everything = everything
-
-    class LineChosen(Message):
-        """Go to this line and column (0-based)."""
-
-        def __init__(self, line: int, col: int) -> None:
-            super().__init__()
-            self.line = line
-            self.col = col
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.on_sought: Callable[[], None] = lambda: None
+        """Called when something else is to be looked for (`query`)."""
+        self.on_stepped: Callable[[bool], None] = lambda backwards: None
+        """Called to go to the next match, or to the one before."""
+        self.on_scope: Callable[[], None] = lambda: None
+        """Called to look in the selection only, or everywhere again."""
+        self.on_replace: Callable[[str, bool], None] = lambda text, everything: None
+        """Called to replace the match that is shown, or all of them."""
+        self.on_line: Callable[[int, int], None] = lambda line, col: None
+        """Called to go to a line and column (0-based)."""
         self.mode: Mode = "find"
         self.switches: set[str] = set()
         """Of ``case``, ``word`` and ``regex`` those that are on."""
@@ -96,6 +73,12 @@ class FindBar(Vertical):
     def is_open(self) -> bool:
         """True while the bar is shown."""
         return self.has_class("-open")
+
+    @property
+    def has_user(self) -> bool:
+        """The user is in it."""
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors
 
     @property
     def query_wanted(self) -> Query:
@@ -172,13 +155,13 @@ class FindBar(Vertical):
         elif below and key == "enter":
             self._replace(everything=False)
         elif key in ("enter", "down", "shift+enter", "up"):
-            self.post_message(self.Stepped(backwards=key in ("shift+enter", "up")))
+            self.on_stepped(key in ("shift+enter", "up"))
         elif key in _SWITCHES:
             self.switches ^= {_SWITCHES[key]}
             self.name_switches()
             self._seek()
         elif key == "alt+i":
-            self.post_message(self.ScopeWanted())
+            self.on_scope()
         else:
             return False
         return True
@@ -197,21 +180,21 @@ class FindBar(Vertical):
         elif event.input is self._replacement:
             self._replace(everything=False)
         else:
-            self.post_message(self.Stepped(backwards=False))
+            self.on_stepped(False)
 
     def _seek(self) -> None:
         if self.is_open and self.mode != "line":
-            self.post_message(self.Sought(self.query_wanted))
+            self.on_sought()
 
     def _replace(self, *, everything: bool) -> None:
-        self.post_message(self.ReplaceWanted(self._replacement.value, everything=everything))
+        self.on_replace(self._replacement.value, everything)
 
     def _choose_line(self) -> None:
         place = parse_jump(self._input.value, self._line)
         if place is None:
             self.count("a number, please", nothing=True)
         else:
-            self.post_message(self.LineChosen(*place))
+            self.on_line(*place)
 
 
 def parse_place(text: str) -> tuple[int, int] | None:

@@ -30,7 +30,7 @@ def scopes_of(screen: Screen[Any]) -> tuple[Scope, ...]:
         chosen = screen.transcript.selected_hunk() is not None
         return ("review", "conversation", "global") if chosen else ("conversation", "global")
     if screen.in_editor(focused):
-        in_tree = focused is screen.editor.file_tree
+        in_tree = focused is screen.editor.dock.tree
         return ("files", "editor", "global") if in_tree else ("editor", "global")
     return ("queue" if screen.prompt_box.in_queue else "prompt", "global")
 
@@ -64,9 +64,9 @@ async def _in_its_place(bench: Workbench, key: Key) -> None:
         bench.enter_editor()
         await bench.editor.run_action(key.action)
     elif key.scope == "files":
-        if bench.focused is not bench.editor.file_tree:
+        if bench.focused is not bench.editor.dock.tree:
             await bench.action_tree()
-        if (tree := bench.editor.file_tree) is not None:
+        if (tree := bench.editor.dock.tree) is not None:
             await tree.run_action(key.action)
     elif key.scope == "queue":
         if bench.prompt_box.focus_queue() and (queue := bench.focused) is not None:

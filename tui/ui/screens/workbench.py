@@ -120,7 +120,7 @@ class Workbench(WorkbenchCommands):
             self.update_keys()
         if notices.hunks:
             self._after_review()
-        if notices.landing is not None and self.editor.following:
+        if notices.landing is not None and self.editor.sides.follow.on:
             self.panes.landed()
         if notices.goto is not None and self.focused is not self.transcript:
             self.panes.show("editor")
@@ -161,8 +161,8 @@ class Workbench(WorkbenchCommands):
             self.panes.show("editor")
         elif event.widget is self.transcript:
             self.panes.choose("conversation")
-        if event.widget is not self.editor.file_tree and self.editor.tree_over:
-            self.editor.close_tree()
+        if event.widget is not self.editor.dock.tree and self.editor.dock.is_over:
+            self.editor.dock.close()
         self.update_keys()
 
     def update_keys(self) -> None:
@@ -189,7 +189,7 @@ class Workbench(WorkbenchCommands):
             hunk = self.transcript.selected_hunk()
             scopes[:0] = ["conversation"] if hunk is None else ["review", "conversation"]
         elif self.in_editor(focused):
-            scopes.insert(0, "files" if focused is self.editor.file_tree else "editor")
+            scopes.insert(0, "files" if focused is self.editor.dock.tree else "editor")
             states.discard("under")
         elif self.prompt_box.in_queue:
             scopes.insert(0, "queue")
@@ -257,7 +257,7 @@ class Workbench(WorkbenchCommands):
         elif hunk.start is not None:
             first = hunk.start.line
             lines = first, max(first, hunk.end.line - 1 if hunk.end is not None else first)
-        self.editor.look(hunk.path, lines)
+        self.editor.files.look(hunk.path, lines)
 
     def _hunk(self, hunk_id: int) -> Hunk | None:
         roster = self.session.workspace.roster

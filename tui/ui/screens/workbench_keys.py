@@ -83,7 +83,7 @@ class WorkbenchKeys(WorkbenchPanes):
     def _ways_out(self) -> tuple[Callable[[], bool], ...]:
         """What Esc closes when nothing streams, one at a time."""
         editor, box = self.editor, self.prompt_box
-        closing = (box.refuse, box.leave_edit, editor.leave_tree, editor.close_open)
+        closing = (box.refuse, box.leave_edit, editor.dock.leave, editor.find.close)
         first = (box.close_offers, self.transcript.close_search)
         return *first, *closing, self.leave_guide
 

@@ -68,10 +68,10 @@ class WorkbenchPanes(EditorKeys):
 
     async def action_split(self) -> None:
         """Two editors side by side, or one again."""
-        if self.editor.split:
-            self.editor.join()
+        if self.editor.sides.divided:
+            self.editor.sides.join()
         else:
-            await self.editor.divide()
+            await self.editor.sides.divide()
             self.panes.choose("editor")
             if self.size.width < 2 * FEWEST_COLUMNS:  # else nothing would seem to have happened
                 self.notify(
@@ -79,23 +79,23 @@ class WorkbenchPanes(EditorKeys):
                     " Alt+3 goes to the other one.",
                     markup=False,
                 )
-        self.panes.divide(self.editor.split)
+        self.panes.divide(self.editor.sides.divided)
         self.update_keys()
 
     async def action_other_side(self) -> None:
         """The other one of two editors; where there is one only, a second one first."""
-        if not self.editor.split:
+        if not self.editor.sides.divided:
             await self.action_split()
         self.panes.choose("editor")
-        if (other := self.editor.other) is not None:
-            self.editor.enter(other)
+        if (other := self.editor.sides.other) is not None:
+            self.editor.sides.enter(other)
             self.editor.focus_editor()
         self.update_keys()
 
     async def action_tree(self) -> None:
         """The file tree: show it and go there; from within it put it away."""
         self.panes.choose("editor")
-        await self.editor.toggle_tree()
+        await self.editor.dock.toggle()
         self.update_keys()
 
     def action_search(self) -> None:

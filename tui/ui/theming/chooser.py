@@ -120,7 +120,7 @@ def _code(palette: Palette, width: int) -> Iterator[Strip]:
                 spans=_spans(line),
                 overlays=chosen,
                 current=index == _SELECTED,
-                pen=kind == "landing",
+                writing=kind == "landing",
             ),
             frame,
         )

@@ -5,18 +5,18 @@ What is in sight is found at once; the rest of a long file in slices, so that no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from textual import on
-
 from tui.core.text.buffer import Position
+from tui.ui.editor.cells import copied
 from tui.ui.editor.editor import Editor
-from tui.ui.editor.files import EditorFiles
+from tui.ui.editor.session import EditorSession
+from tui.ui.editor.sides import Sides
 from tui.ui.editor.view import View
-from tui.ui.finding.find_bar import FindBar
+from tui.ui.finding.find_bar import FindBar, Mode
 from tui.ui.finding.search import Query, Search
 
 if TYPE_CHECKING:
@@ -28,122 +28,119 @@ _PAUSE_S, _SHORT_PAUSE_S = 0.02, 0.005
 _AGAIN = "Ctrl+Z takes it back"
 
 
-class EditorFinding(EditorFiles):
-    """The find bar's work; `EditorPane` adds the other actions."""
+class Find:
+    """Does what the find bar asks for, in the editor that the user is in."""
 
-    _searched: View | None = None
-    """The view in which is looked; its matches are shown."""
-    _asked_at = 0
-    """What the cursor's moves were when a match was asked for."""
-    _counted: tuple[object, ...] = ()
-    """What the bar says now."""
-    _done: tuple[object, ...] = ()
-    """After this search and at this revision the bar says how much was replaced."""
+    def __init__(self, session: EditorSession, sides: Sides, bar: FindBar) -> None:
+        self.on_note: Callable[[], None] = lambda: None
+        """Called when what is said of the cursors may be other than before."""
+        self._session = session
+        self._sides = sides
+        self._bar = bar
+        bar.on_sought, bar.on_scope = self._look, self._change_scope
+        bar.on_stepped, bar.on_replace, bar.on_line = self._step, self._replace, self._go_to_line
+        self._searched: View | None = None
+        """The view in which is looked; its matches are shown."""
+        self._asked_at = 0
+        """What the cursor's moves were when a match was asked for."""
+        self._counted: tuple[object, ...] = ()
+        """What the bar says now."""
+        self._done: tuple[object, ...] = ()
+        """After this search and at this revision the bar says how much was replaced."""
 
-    def close_open(self) -> bool:
-        """Close the find bar; False if nothing was open."""
-        if not self.find_bar.close():
+    @property
+    def _editor(self) -> Editor:
+        return self._sides.used.editor
+
+    def open(self, mode: Mode) -> None:
+        """Look for what is selected, else for what was looked for last; or in selected lines."""
+        editor = self._editor
+        if (view := editor.view) is None:
+            return
+        selection = view.cursor.selection
+        several = selection is not None and selection[0][0] != selection[1][0]
+        if not self._bar.is_open or several:
+            self._limit(view, selection if several else None)
+        self._bar.open(mode, "" if several else copied(view.cursor.selected_text))
+
+    def ask_line(self) -> None:
+        """Ask for a line to go to."""
+        if (view := self._editor.view) is not None:
+            self._forget()
+            self._bar.open("line", line=view.cursor.position[0])
+            self._bar.count(f"of {view.buffer.line_count}")
+
+    def close(self) -> bool:
+        """Close the find bar; False if it was not open."""
+        if not self._bar.close():
             return False
         self._forget()
-        self.screen.set_focus(self.editor)
-        self.editor.repaint()
-        self.note()
+        editor = self._editor
+        editor.screen.set_focus(editor)
+        editor.repaint()
+        self.on_note()
         return True
 
-    def shown(self) -> None:
+    def follow(self) -> None:
         """Another file or side: look for the same in it; a user who is there is left there."""
-        super().shown()
-        if self.find_bar.is_open:
-            self._look(go=self.find_bar.has_focus_within)
+        if self._bar.is_open:
+            self._look(go=self._bar.has_user)
 
     def note(self) -> None:
-        """Where the cursor is, and how often is there what is looked for."""
-        super().note()
+        """Show how often is there what is looked for."""
         view = self._searched
-        if view is not None and self.find_bar.is_open:
+        if view is not None and self._bar.is_open:
             self._tell(view)
             if view.search.pending:
-                self._search_later()
+                editor = self._editor
+                editor.repeats.every("search", _PAUSE_S, partial(self._search_on, editor))
 
-    def action_find(self) -> None:
-        """Find in this file: what is selected, else what was looked for last."""
-        self._open("find")
+    # -- what the bar asks for
 
-    def action_replace(self) -> None:
-        """Find and replace in this file, or in the selected lines."""
-        self._open("replace")
-
-    def action_goto_line(self) -> None:
-        """Ask for a line."""
-        if (view := self.editor.view) is not None:
-            self._forget()
-            self.find_bar.open("line", line=view.cursor.position[0])
-            self.find_bar.count(f"of {view.buffer.line_count}")
-
-    @on(FindBar.Sought)
-    def _sought(self, event: FindBar.Sought) -> None:
-        event.stop()
-        self._look()
-
-    @on(FindBar.Stepped)
-    def _stepped(self, event: FindBar.Stepped) -> None:
-        event.stop()
-        if (view := self.editor.view) is not None:
+    def _step(self, backwards: bool) -> None:
+        """To the next match, or to the one before."""
+        if (view := self._editor.view) is not None:
             ends = view.cursor.selection or (view.cursor.position, view.cursor.position)
-            self._go(view, ends[0] if event.backwards else ends[1], backwards=event.backwards)
+            self._go(view, ends[0] if backwards else ends[1], backwards=backwards)
 
-    @on(FindBar.ScopeWanted)
-    def _scope_wanted(self, event: FindBar.ScopeWanted) -> None:
-        event.stop()
-        if (view := self.editor.view) is None:
+    def _change_scope(self) -> None:
+        """Look in the selection only, or everywhere again."""
+        if (view := self._editor.view) is None:
             return
         if view.search.within is not None:
             self._limit(view, None)
         elif (selection := _selected(view)) is None:
-            self.find_bar.count("select some lines first", nothing=True)
+            self._bar.count("select some lines first", nothing=True)
             return
         else:
             self._limit(view, selection)
         self._look()
 
-    @on(FindBar.ReplaceWanted)
-    def _replace_wanted(self, event: FindBar.ReplaceWanted) -> None:
-        event.stop()
-        if (view := self.editor.view) is None:
+    def _replace(self, text: str, everything: bool) -> None:
+        """Replace the match that is shown, or all of them."""
+        if (view := self._editor.view) is None:
             return
-        if refusal := self.session.workspace.read_only(view.path):
-            self.find_bar.count(refusal, nothing=True)
+        if refusal := self._session.workspace.read_only(view.path):
+            self._bar.count(refusal, nothing=True)
             return
         try:
-            if event.everything:
-                self._replace_all(view, event.text)
+            if everything:
+                self._replace_all(view, text)
             else:
-                self._replace_one(view, event.text)
+                self._replace_one(view, text)
         except ValueError as error:
-            self.find_bar.count(str(error), nothing=True)
+            self._bar.count(str(error), nothing=True)
 
-    @on(FindBar.LineChosen)
-    def _line_wanted(self, event: FindBar.LineChosen) -> None:
-        event.stop()
-        self.editor.let_go()
-        self.editor.go((event.line, event.col))
-        self.close_open()
+    def _go_to_line(self, line: int, col: int) -> None:
+        self._editor.go((line, col))
+        self.close()
 
-    def _open(self, mode: str) -> None:
-        view = self.editor.view
-        if view is None:
-            return
-        selection = view.cursor.selection
-        several = selection is not None and selection[0][0] != selection[1][0]
-        text = "" if several else self.editor.selected_text
-        if not self.find_bar.is_open or several:
-            self._limit(view, selection if several else None)
-        self.find_bar.open("replace" if mode == "replace" else "find", text)
+    # -- how it is done
 
     def _limit(self, view: View, within: tuple[Position, Position] | None) -> None:
         """Look in this range only; None: everywhere."""
         view.search.limit(within)
-        self.find_bar.scope("" if within is None else "in selection")
+        self._bar.scope("" if within is None else "in selection")
 
     def _forget(self) -> None:
         """Nothing is looked for any more."""
@@ -154,17 +151,17 @@ class EditorFinding(EditorFiles):
 
     def _look(self, *, go: bool = True) -> None:
         """Find what is typed, and go to it from the start of what was found before."""
-        view = self.editor.view
+        view = self._editor.view
         if view is None:
             return
         if view is not self._searched and self._searched is not None:
             self._forget()
         self._searched = view
-        view.search.look_for(self.find_bar.query_wanted)
+        view.search.look_for(self._bar.query_wanted)
         if not go:
             view.search.advance(_SLICE_S)
-            self.editor.repaint()
-            self.note()
+            self._editor.repaint()
+            self.on_note()
             return
         within, selection = view.search.within, view.cursor.selection
         start = selection[0] if selection else view.cursor.position
@@ -173,27 +170,21 @@ class EditorFinding(EditorFiles):
     def _go(self, view: View, position: Position, *, backwards: bool = False) -> None:
         """To the next match from a position on, or to the one before it."""
         if view.search.go(position, backwards=backwards) is not None:
-            self._select(self.editor, view.search)
+            self._select(self._editor, view.search)
         self._asked_at = view.cursor.moves
-        self.editor.repaint()
-        self.note()
+        self._editor.repaint()
+        self.on_note()
 
     def _select(self, editor: Editor, search: Search) -> None:
         """Go to the match that was found."""
         if search.now is not None:
             line, start, end = search.now
-            editor.let_go()
             editor.go((line, start), select_to=(line, end))
-
-    def _search_later(self) -> None:
-        """Look through the rest of the file when idle."""
-        editor = self.editor
-        editor.every("search", _PAUSE_S, partial(self._search_on, editor))
 
     def _search_on(self, editor: Editor) -> None:
         view = editor.view
         if view is None or not view.search.pending:
-            editor.stop("search")
+            editor.repeats.stop("search")
             editor.repaint()  # earlier ones did not wait for what a slow pattern finds
             return
         if editor.has_focus or view.cursor.moves != self._asked_at:
@@ -212,7 +203,7 @@ class EditorFinding(EditorFiles):
         if told == self._counted:
             return
         self._counted = told
-        bar = self.find_bar
+        bar = self._bar
         if not search.query.needle:
             bar.count("")
         elif search.error:
@@ -223,7 +214,7 @@ class EditorFinding(EditorFiles):
             bar.count("not found", nothing=True)
         else:
             # Counting those above costs the file's length: who types is spared it.
-            index = search.index if bar.has_focus_within else None
+            index = search.index if bar.has_user else None
             bar.count(
                 f"{search.count} found" if index is None else f"{index + 1} of {search.count}"
             )
@@ -236,7 +227,7 @@ class EditorFinding(EditorFiles):
         typing = replace_one(search, view.buffer, text)
         if typing is not None:
             empty = typing.replacements[0].start == typing.replacements[0].end
-            self.editor.change(typing)
+            self._editor.change(typing)
             if view.buffer.revision == before:
                 return
             if empty:  # else an empty match would be found at the same place for ever
@@ -252,24 +243,24 @@ class EditorFinding(EditorFiles):
         """
         from tui.ui.finding.replacing import replace_all
 
-        editor, search = self.editor, view.search
-        editor.stop("replace")  # an earlier wish
+        editor, search = self._editor, view.search
+        editor.repeats.stop("replace")  # an earlier wish
         plan = replace_all(search, view.buffer, text, self._marked_lines(view).__contains__)
         until = perf_counter() + _SLICE_S
         for done in plan:
             if done is not None:
                 self._replaced(editor, view, done)
             elif not at_once and perf_counter() >= until:
-                self.find_bar.count("replacing…")
+                self._bar.count("replacing…")
                 step = partial(self._replace_on, editor, view, _Plan(search, text, plan))
-                editor.every("replace", _SHORT_PAUSE_S, step)
+                editor.repeats.every("replace", _SHORT_PAUSE_S, step)
                 return
 
     def _marked_lines(self, view: View) -> set[int]:
         """Lines beside which a hunk, a cursor or the top of a view has a mark."""
-        kinds = self.session.workspace.decorations(view.path, 0, view.buffer.line_count)
+        kinds = self._session.workspace.decorations(view.path, 0, view.buffer.line_count)
         lines = {line + step for line in kinds for step in (-1, 0, 1)}
-        for side in self.sides:
+        for side in self._sides:
             if (shown := side.editor.view) is not None and shown.buffer is view.buffer:
                 lines |= {shown.top, shown.cursor.position[0], shown.cursor.anchor[0]}
         return lines
@@ -281,19 +272,19 @@ class EditorFinding(EditorFiles):
             while view is editor.view and plan.pattern is view.search.pattern:
                 if plan.revision != view.buffer.revision:
                     # Somebody writes into this file: what is planned at once is true.
-                    editor.stop("replace")
+                    editor.repeats.stop("replace")
                     self._replace_all(view, plan.text, at_once=True)
                     return
                 done = next(plan.steps)
                 if done is not None:
-                    editor.stop("replace")
+                    editor.repeats.stop("replace")
                     self._replaced(editor, view, done)
                     return
                 if perf_counter() >= until:
                     return
         except ValueError as error:
-            self.find_bar.count(str(error), nothing=True)
-        editor.stop("replace")
+            self._bar.count(str(error), nothing=True)
+        editor.repeats.stop("replace")
 
     def _replaced(self, editor: Editor, view: View, done: AllReplaced) -> None:
         """Make the planned change and say how much it is."""
@@ -305,11 +296,11 @@ class EditorFinding(EditorFiles):
         editor.change(done.typing)
         if buffer.revision == before:
             return
-        self.note()
+        self.on_note()
         places = f"{done.lines} line{'' if done.lines == 1 else 's'}"
         self._done = (view.search.query, view.search.within, buffer.revision)
         self._counted = ()
-        self.find_bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
+        self._bar.count(f"{done.matches} replaced in {places} · {_AGAIN}")
 
 
 class _Plan:

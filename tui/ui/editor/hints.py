@@ -1,8 +1,8 @@
-"""The slow pen: where a model at 50 tokens/s would be writing now, in the same edit.
+"""What is said over the rows of the text: hunks out of sight, incoming lines, the slow ghost.
 
-A small mark in the gutter with a few words beside it, so that the gap is seen where it happens.
-It lies over the rows as the rail's chips do: nothing is laid out anew, no text and no cursor is
-hidden. One look costs the same however much was written.
+Chips at the right end of a row, the strip of lines that have no place yet, and the ghost: where a
+model at 50 tokens/s would be writing now, a small mark in the gutter with a few words beside it.
+They lie over the text, so that nothing is laid out anew and nothing moves; never over the cursor.
 """
 
 from __future__ import annotations
@@ -13,12 +13,95 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 
 from tui.ui.editor.cells import TAB_SIZE, part_cells
-from tui.ui.editor.overview import Mark
-from tui.ui.editor.paint import SLOW_PEN, Chip, Row, gutter_width
-from tui.ui.editor.rail import Spot
+from tui.ui.editor.paint import GUTTER_GHOST, Chip, Row, gutter_width
 from tui.ui.editor.session import EditorSession
 from tui.ui.editor.view import View
-from tui.ui.rows import clip_left, one_line
+from tui.ui.rows import clip, clip_left, one_line
+
+INCOMING_ROWS = 4
+"""Rows of the strip of incoming lines, its heading included."""
+_LEAST_ROWS = 2 * INCOMING_ROWS
+Incoming = tuple[int, list[str]] | None
+"""The line under which incoming lines are shown, and these lines."""
+
+
+class Hints(NamedTuple):
+    """What is to be said of a file's hunks."""
+
+    words: str = ""
+    """What the landing one does; empty: none lands here."""
+    above: int = 0
+    """Hunks that wait or come in above what is in sight."""
+    below: int = 0
+    incoming: Incoming = None
+    fate: str = ""
+    """What is to become of the whole file: it is to be deleted, or goes elsewhere."""
+
+
+NOTHING = Hints()
+
+
+Spot = tuple[int, int] | None
+"""Cell and row of the cursor; None: it is out of sight."""
+
+
+def lay_over(rows: list[Row], width: int, hints: Hints, cursor: Spot) -> None:
+    """Put the strip and the chips over rows that are as wide as ``width``."""
+    if hints == NOTHING:
+        return
+    incoming = hints.incoming if len(rows) > _LEAST_ROWS else None
+    if incoming is not None:
+        here = -1 if cursor is None else cursor[1]
+        _lay_incoming(rows, _incoming_rows(incoming, hints.words), incoming[0], here)
+    up: Chip = (f" {_counted('↑', hints.above)} ", "hunk-pending")
+    down: Chip = (f" {_counted('↓', hints.below)} ", "hunk-pending")
+    below = [down] if hints.below else []
+    words = hints.fate or (hints.words if incoming is None else "")
+    if words:
+        used = sum(cell_len(text) for text, _ in below)
+        room = width - gutter_width(3) - used - 3
+        colour = "hunk-struck" if hints.fate else "hunk-landing"
+        below = [(f" {clip(one_line(words), max(room, 8))} ", colour), *below]
+    if hints.above:
+        _lay_chips(rows, (up,), (0, 1), width, cursor)
+    if below:
+        last = len(rows) - 1
+        _lay_chips(rows, tuple(below), (last, last - 1), width, cursor)
+
+
+def _counted(arrow: str, count: int) -> str:
+    return f"{arrow} {count} hunk{'' if count == 1 else 's'}"
+
+
+def _lay_chips(
+    rows: list[Row], chips: tuple[Chip, ...], ys: tuple[int, int], width: int, cursor: Spot
+) -> None:
+    """At the right end of the first of these rows where they do not hide the cursor."""
+    start = width - sum(cell_len(text) for text, _ in chips)
+    if start < gutter_width(3) or len(rows) < 2:
+        return
+    y = ys[0] if cursor is None or cursor[1] != ys[0] or cursor[0] < start - 1 else ys[1]
+    rows[y] = rows[y]._replace(chips=chips)
+
+
+def _lay_incoming(rows: list[Row], incoming: list[Row], line: int, cursor: int) -> None:
+    """Under the line where they may belong; at the end, or at the top, if that is not in sight."""
+    count, height = len(incoming), len(rows)
+    under = [y + 1 for y, row in enumerate(rows) if row.number == line + 1][-1:]
+    places = [y for y in (*under, height - count, 0) if y + count <= height]
+    free = (y for y in places if not y <= cursor < y + count)
+    y = next(free, places[0])
+    rows[y : y + count] = incoming
+
+
+def _incoming_rows(incoming: tuple[int, list[str]], words: str) -> list[Row]:
+    """Lines on their way to a place that is not known yet."""
+    lines = incoming[1]
+    count = f"{len(lines)} line{'' if len(lines) == 1 else 's'} incoming, looking for the place"
+    head = f"{words} · +{len(lines)}" if words else count
+    tail = lines[-(INCOMING_ROWS - 1) :]
+    return [Row(text, kind="incoming") for text in (head, *tail)]
+
 
 Mode = Literal["linger", "turn", "off"]
 """``linger``: after the turn it walks on until it has written all, or all is decided."""
@@ -32,8 +115,8 @@ _SOON_S, _GRAIN_S = 10, 5
 """Seconds to go that are counted down one by one; steps in which more of them are."""
 
 
-class Seen(NamedTuple):
-    """What is shown of it."""
+class GhostPlace(NamedTuple):
+    """What is shown of the ghost."""
 
     path: str
     line: int | None
@@ -42,14 +125,14 @@ class Seen(NamedTuple):
     """Whole seconds until it has written the rest; None: the model is still writing itself."""
 
 
-class SlowPen:
-    """Of one editor."""
+class GutterGhost:
+    """Where a model at 50 tokens/s would be writing, as one editor shows it."""
 
     def __init__(self, session: EditorSession) -> None:
         self.mode: Mode = "linger"
         self.calm = False
         """Nothing moves by itself: it goes when the turn ends."""
-        self.seen: Seen | None = None
+        self.seen: GhostPlace | None = None
         """As it was looked at last; None: it is in no file."""
         self._session = session
 
@@ -70,15 +153,13 @@ class SlowPen:
             place = session.meter.ghost_place(session.now())
             if place is not None:
                 left_s = None if session.status.busy else _rounded(place.left_s)
-                self.seen = Seen(place.path, place.line, left_s)
+                self.seen = GhostPlace(place.path, place.line, left_s)
         return self.seen != before
 
-    def marks(self, view: View) -> list[Mark]:
-        """Its cell of the overview."""
+    def line(self, view: View) -> int | None:
+        """The line of this view that it is in, for the overview."""
         seen = self.seen
-        if seen is None or seen.line is None or not self._shows(seen, view):
-            return []
-        return [Mark(seen.line, seen.line + 1, "slow")]
+        return seen.line if seen is not None and self._shows(seen, view) else None
 
     def lay_over(self, rows: list[Row], view: View, width: int, cursor: Spot) -> None:
         """Mark its row, and say in words what the mark is, or where it is out of sight."""
@@ -96,9 +177,9 @@ class SlowPen:
         if self._session.status.busy or seen.path == view.path:
             _add_chip(rows, len(rows) - 1, words, width, cursor)
 
-    def _shows(self, seen: Seen, view: View) -> bool:
+    def _shows(self, seen: GhostPlace, view: View) -> bool:
         """It is in this file, and not in the line in which the model itself writes."""
-        level = seen.left_s is None and seen.line == view.pen.line
+        level = seen.left_s is None and seen.line == view.written_line
         return seen.path == view.path and not level
 
 
@@ -155,9 +236,9 @@ def _end(row: Row, view: View) -> int:
 
 def _marked(row: Row, left_s: int | None, width: int, taken: int) -> Row:
     """The row with the mark, and with words behind what takes its cells up to ``taken``."""
-    row = row._replace(slow_pen=True)
+    row = row._replace(ghost=True)
     for words in () if row.chips else _here(left_s):
-        chip = f" {SLOW_PEN} {words} "
+        chip = f" {GUTTER_GHOST} {words} "
         if taken + _LEAST_GAP + cell_len(chip) <= width:
             return row._replace(chips=((chip, _COLOUR),))
     return row
@@ -171,7 +252,7 @@ def _add_chip(rows: list[Row], y: int, words: tuple[str, ...], width: int, curso
         taken = max(taken, cursor[0] + _LEAST_GAP)
     start = width - sum(cell_len(text) for text, _ in there)
     for one in words:
-        chip: Chip = (f" {SLOW_PEN} {one} ", _COLOUR)
+        chip: Chip = (f" {GUTTER_GHOST} {one} ", _COLOUR)
         if taken <= start - cell_len(chip[0]):
             rows[y] = rows[y]._replace(chips=(chip, *there))
             return
