@@ -21,11 +21,10 @@ from textual.pilot import Pilot
 from tests import cast
 from tests.support.sources import ROOT
 from tui.cli.composition import Composition
+from tui.cli.models import Workplace, resolve
 from tui.cli.open_app import options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.core.edits.hunk import Stage
 from tui.engine.intents import Accept, Interrupt, Prompt, Verify
 from tui.engine.session import Session

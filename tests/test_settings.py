@@ -7,7 +7,6 @@ from tests.support.tables import case
 from tui import settings
 from tui.errors import SettingsError
 from tui.settings import (
-    LIMIT_BYTES,
     PROJECT_FILE,
     Paths,
     Settings,
@@ -17,6 +16,7 @@ from tui.settings import (
     unused_in_project,
     with_project,
 )
+from tui.toml_tables import LIMIT_BYTES
 
 FULL = """\
 schema = 1

@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from tests.support.tables import case
-from tui.toml_lines import line_of, syntax_trouble
+from tui.toml_tables import line_of, syntax_trouble
 
 TEXT = """\
 schema = 1

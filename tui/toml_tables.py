@@ -12,8 +12,53 @@ from typing import Any, TypeVar
 import msgspec
 import msgspec.inspect
 
-from tui import toml_lines
-from tui.errors import SettingsError
+from tui.core.wire.address import Address, checked
+from tui.errors import EndpointError, SettingsError
+
+_HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
+_NAME = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+_KEY = re.compile(rf"^\s*(?P<name>{_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
+_PART = re.compile(_NAME)
+_LONG_NUMBER = re.compile(r"[\d_]{4300}")
+"""Python reads none that is longer, for the time that it takes."""
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _PART.findall(dotted))
+
+
+def line_of(text: str, key: Sequence[str]) -> int:
+    """The 1-based line on which ``key`` (a path of names) is set, or its nearest table's.
+
+    Multi-line strings that look like keys may mislead it; it is for messages only.
+    """
+    wanted, table = tuple(key), tuple[str, ...]()
+    best_line, best_length = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            here = table = _parts(header["name"])
+        elif assignment := _KEY.match(line):
+            here = table + _parts(assignment["name"])
+        else:
+            continue
+        if here[: len(wanted)] == wanted:
+            return number
+        if len(here) > best_length and wanted[: len(here)] == here:
+            best_line, best_length = number, len(here)
+    return best_line
+
+
+def syntax_trouble(text: str, error: ValueError) -> tuple[int, str]:
+    """The 1-based line of a syntax error, and what is wrong without the place."""
+    if not isinstance(error, tomllib.TOMLDecodeError):
+        found = _LONG_NUMBER.search(text)
+        return text.count("\n", 0, found.start() if found else 0) + 1, "a number is too long"
+    message = str(error)
+    if found := re.search(r"\s*\(at line (\d+), column (\d+)\)$", message):
+        return int(found[1]), f"{message[: found.start()]} (column {found[2]})"
+    what = re.sub(r"\s*\(at end of document\)$", "", message)
+    return max(1, len(text.splitlines())), f"{what} at the end of the file"
+
 
 LIMIT_BYTES = 1 << 20
 """Of a file."""
@@ -63,16 +108,16 @@ def parsed(text: str, origin: str, schema: int) -> dict[str, Any]:
     try:
         data = tomllib.loads(text)
     except ValueError as error:
-        line, what = toml_lines.syntax_trouble(text, error)
+        line, what = syntax_trouble(text, error)
         raise SettingsError(f"{origin} line {line}: not valid TOML: {what}") from error
     except RecursionError:
         raise SettingsError(f"{origin}: not valid TOML: nested too deeply") from None
     said = data.get("schema", schema)
     if isinstance(said, int) and said < 1:
-        line = toml_lines.line_of(text, ("schema",))
+        line = line_of(text, ("schema",))
         raise SettingsError(f"{origin} line {line}: there is no schema {said}; write {schema}")
     if isinstance(said, int) and said > schema:
-        line = toml_lines.line_of(text, ("schema",))
+        line = line_of(text, ("schema",))
         raise SettingsError(
             f"{origin} line {line}: schema {said} is newer than this duetto, which reads"
             f" schema {schema}; upgrade duetto"
@@ -122,10 +167,10 @@ def _explained(
     path = _key_path(data, kind, at["path"] if at else "$")
     if unknown := _UNKNOWN.search(what):
         key = (*path, unknown["field"])
-        line = toml_lines.line_of(text, key)
+        line = line_of(text, key)
         advice = elsewhere.get(key[-1]) or nearest(key[-1], _known_keys(kind, path))
         return f"line {line}: unknown key {'.'.join(key)!r}{advice or '; remove it'}"
-    line = toml_lines.line_of(text, path)
+    line = line_of(text, path)
     if missing := _MISSING.search(what):
         place = f"[{'.'.join(path)}]" if path else "the file"
         return f"line {line}: {place} lacks {missing['field']!r}; add it"
@@ -216,3 +261,51 @@ def _choices(kind: type, path: Sequence[str]) -> str:
         elif isinstance(one, msgspec.inspect.BoolType) and len(types) > 1:
             values += ["true", "false"]
     return "; one of " + ", ".join(values) if values else ""
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+_OWN_HEADERS = frozenset({"host", "connection", "upgrade", "content-length", "transfer-encoding"})
+
+
+def no_header(name: str) -> str:
+    """Why this cannot be the name of a header that a user sets; empty if it can."""
+    if not _HEADER_NAME.fullmatch(name):
+        return 'is not the name of a header; write one like "api-key" or "Authorization"'
+    if name.lower() in _OWN_HEADERS or name.lower().startswith("sec-websocket-"):
+        return "is a header that the connection itself sets; remove it"
+    return ""
+
+
+def no_header_value(value: str) -> str:
+    """Why this cannot be a header's value; empty if it can. The value is not in the text."""
+    if value.isascii() and (value.isprintable() or not value):
+        return ""
+    return "holds a line break or a character that cannot be sent in a header"
+
+
+def no_address(url: str) -> str:
+    """Why this cannot be an endpoint's url; empty if it can."""
+    try:
+        checked(Address(url))
+    except EndpointError as error:
+        return f"is wrong: {error}"
+    return ""
+
+
+NO_VARIABLE = (
+    "is not the name of an environment variable; set such a variable to the key, and give its"
+    " name, never the key itself"
+)
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+_KEY_LIKE = re.compile(r"(?:sk|pk|rk|gsk|csk|xai|hf|ghp|nvapi|tgp|fw|r8)_|(?=.*\d)(?=.*[a-z]).{20}")
+
+
+def is_variable(name: str) -> bool:
+    """Whether this can be a variable's name, and does not look like a key put in its place."""
+    return bool(_VARIABLE.fullmatch(name)) and not _KEY_LIKE.match(name)

@@ -15,9 +15,8 @@ from tests.support.endpoint_servers_anthropic import Anthropic
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.seat import Seat
 from tui.cli.composition import Composition
+from tui.cli.models import Workplace, resolve, withheld
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace, withheld
 from tui.engine import intents
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, parse

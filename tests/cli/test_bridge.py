@@ -14,8 +14,7 @@ from tui.bridge.endpoints.base import Target
 from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.team.exposition import exposition
 from tui.bridge.team.metrics import Metrics
-from tui.cli.bridge import bridge_command
-from tui.cli.bridge_tokens import token_group
+from tui.cli.bridge import bridge_command, token_group
 
 AGES: list[float | None] = []
 """What the last servers were told of the age of connections."""

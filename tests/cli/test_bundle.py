@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tui.cli.bundle import homeless
-from tui.cli.bundle_config import GONE, cleaned
+from tui.cli.bundle import GONE, cleaned, homeless
 from tui.cli.doctor import doctor_command
 from tui.cli.main import run
 from tui.core.wire.masking import Mask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.cli.complaints import trouble_with
+from tui.cli.open_app import trouble_with
 
 
 def test_nothing_wrong_nothing_said() -> None:

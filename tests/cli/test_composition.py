@@ -6,12 +6,10 @@ import threading
 import time
 from pathlib import Path
 
-from tui.cli.composition import Composition
-from tui.cli.consents import Consents
+from tui.cli.composition import Composition, Consents
+from tui.cli.models import Workplace, resolve
 from tui.cli.network import Network, bridge_arguments
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions

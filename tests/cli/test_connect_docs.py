@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.support.sources import ROOT
 from tests.support.tables import case
 from tui.bridge.providers import facts
+from tui.cli.models import resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
 from tui.settings import Paths, parse
 
 TEXT = (ROOT / "docs" / "connect.md").read_text(encoding="utf-8")

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from tui.cli import stored_keys
-from tui.cli.doctor_providers import key_findings, outdated_findings, provider_findings
-from tui.cli.finding import Finding
+from tui.cli import endpoints
+from tui.cli.doctor_checks import Finding
+from tui.cli.doctor_endpoints import key_findings, outdated_findings, provider_findings
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.core.wire.endpoint_facts import Capabilities
 from tui.effects.known_endpoints import KnownEndpoints
 from tui.settings import Paths, Settings, parse
@@ -140,7 +139,7 @@ async def test_a_small_num_ctx_comes_with_what_to_do(
 def test_keys_are_named_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
     monkeypatch.setenv("GROQ_API_KEY", KEY)
-    stored_keys.remember(paths.state_dir, "anthropic")
+    endpoints.remember(paths.state_dir, "anthropic")
     (finding,) = key_findings(Settings(), paths)
     assert "GROQ_API_KEY" in finding.text
     assert "in the keyring: anthropic" in finding.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tui.cli.doctor_terminal import background, signs
+from tui.cli.doctor_checks import background, signs
 from tui.ui.terminal.facts import TerminalFacts, find
 
 

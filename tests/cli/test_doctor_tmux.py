@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.doctor_tmux import findings
+from tui.cli.doctor_checks import tmux_findings
 
 GOOD = {
     "escape-time": "10",
@@ -28,7 +28,7 @@ INSIDE = {"TMUX": "/tmp/tmux-0/default,1,0"}
     ],
 )
 def test_what_holds_duetto_up_is_told(changed: dict[str, str], told: str) -> None:
-    (finding,) = findings(INSIDE, lambda name: (GOOD | changed)[name])
+    (finding,) = tmux_findings(INSIDE, lambda name: (GOOD | changed)[name])
     assert finding.state == ("note" if told else "ok")
     assert told in finding.advice
     assert finding.text.isprintable()
@@ -38,7 +38,7 @@ def test_a_tmux_that_does_not_answer_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert list(findings(INSIDE)) == []
+    assert list(tmux_findings(INSIDE)) == []
 
 
 def test_tmux_is_asked_by_its_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -46,6 +46,6 @@ def test_tmux_is_asked_by_its_command(monkeypatch: pytest.MonkeyPatch, tmp_path:
     program.write_text('#!/bin/sh\n[ "$3" = escape-time ] && echo 500 || echo on\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    (finding,) = findings(INSIDE)
+    (finding,) = tmux_findings(INSIDE)
     assert finding.text == "escape-time 500 ms, extended-keys on, set-clipboard on"
     assert finding.state == "note"

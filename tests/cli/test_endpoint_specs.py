@@ -9,12 +9,10 @@ import pytest
 
 from tests.support.tables import case
 from tui.bridge.endpoints.base import ModelFacts, Target, options_over
-from tui.cli.dialled import ResolvedEndpoint
-from tui.cli.endpoint_specs import Sources, endpoint_specs
+from tui.cli.endpoints import ResolvedEndpoint, Sources, endpoint_specs
+from tui.cli.models import ResolvedModels, Workplace, resolve, withheld
 from tui.cli.network import key_variables, specifications
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import ResolvedModels, resolve
-from tui.cli.workplace import Workplace, withheld
 from tui.core.wire.address import Address
 from tui.errors import DuettoError, SettingsError, UsageError
 from tui.settings import Paths, parse

@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tui.cli.exec import Turn
-from tui.cli.exec_report import JsonReport
+from tui.cli.exec import JsonReport, Turn
 from tui.core.privacy import LINK_OUTSIDE
 from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.session import SessionOptions

@@ -18,11 +18,9 @@ from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
 from tui.cli.composition import Composition
-from tui.cli.exec import Turn
-from tui.cli.exec_report import JsonReport, WireNews
+from tui.cli.exec import JsonReport, Turn, WireNews
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.engine import recovery
 from tui.engine.session import Session, SessionOptions
 from tui.settings import Paths, Settings, Transport

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.cli.finding import Finding
+from tui.cli.doctor_checks import Finding
 
 TOO_LONG = Finding(
     "tmux", "note", "extended-keys off, set-clipboard external", "set -s " + "x " * 40

@@ -11,10 +11,9 @@ import pytest
 
 from tui.cli import first_run
 from tui.cli.first_run import FirstRun, remember
-from tui.cli.guided import Guided, guided, rehearsed
 from tui.cli.open_app import FIRST_RUN, is_first
 from tui.cli.options import ModelFlags
-from tui.cli.practice import offered_prompts
+from tui.cli.practice import Guided, guided, offered_prompts, rehearsed
 from tui.engine.session import SessionOptions
 from tui.settings import Paths
 from tui.ui.app import DuettoApp

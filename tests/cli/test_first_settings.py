@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.bridge.providers.listing import name_of
-from tui.cli.first_settings import text_of, write
+from tui.cli.first_run import text_of, write
 from tui.settings import load, parse
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fakes import World
-from tui.cli.format_command import find
+from tui.cli.workspace_commands import find_format
 from tui.core.edits.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing
@@ -35,16 +35,16 @@ def test_the_users_own_command_comes_first(tmp_path: Path) -> None:
     (tmp_path / ".duetto").mkdir()
     (tmp_path / ".duetto/config.toml").write_text('[format]\ncommand = ["black"]\n')
     settings = parse('[format]\ncommand = "ruff format"\ndeadline_s = 9', "FILE")
-    command = find(tmp_path, settings)
+    command = find_format(tmp_path, settings)
     assert command is not None
     assert (command.argv, command.needs_consent, command.deadline_s) == ("ruff format", False, 9)
 
 
 def test_the_workspaces_command_is_asked_for(tmp_path: Path) -> None:
-    assert find(tmp_path, Settings()) is None
+    assert find_format(tmp_path, Settings()) is None
     (tmp_path / ".duetto").mkdir()
     (tmp_path / ".duetto/config.toml").write_text('[format]\ncommand = ["black", "-q"]\n')
-    command = find(tmp_path, Settings())
+    command = find_format(tmp_path, Settings())
     assert command is not None
     assert (command.argv, command.source) == (("black", "-q"), ".duetto/config.toml")
     assert command.needs_consent
@@ -54,7 +54,7 @@ def test_a_broken_workspace_file_is_said(tmp_path: Path) -> None:
     (tmp_path / ".duetto").mkdir()
     (tmp_path / ".duetto/config.toml").write_text("[format\n")
     with pytest.raises(SettingsError, match="line 1"):
-        find(tmp_path, Settings())
+        find_format(tmp_path, Settings())
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import found_here
-from tui.cli.found_here import Place
+from tui.cli import first_run
+from tui.cli.first_run import Place
 from tui.settings import Paths
 from tui.ui.first_run.port import Found, Listed, Source
 
@@ -57,7 +57,7 @@ async def serving(said: bytes | None) -> AsyncIterator[Server]:
 @pytest.fixture(autouse=True)
 def _nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """What really runs on this machine is none of the tests' business."""
-    monkeypatch.setattr(found_here, "SERVERS", ())
+    monkeypatch.setattr(first_run, "SERVERS", ())
 
 
 def place(tmp_path: Path, port: int = 0, **environment: str) -> Place:
@@ -77,7 +77,7 @@ def place(tmp_path: Path, port: int = 0, **environment: str) -> Place:
 
 async def looked(where: Place) -> tuple[tuple[Source, ...], Mapping[str, Found]]:
     told: dict[str, Found] = {}
-    sources = await found_here.look(where, lambda one: told.__setitem__(one.name, one))
+    sources = await first_run.look(where, lambda one: told.__setitem__(one.name, one))
     return sources, told
 
 
@@ -122,7 +122,7 @@ async def test_whoever_else_listens_there_is_said_and_not_offered(
 async def test_one_who_hangs_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(found_here, "LIST_S", 0.2)
+    monkeypatch.setattr(first_run, "LIST_S", 0.2)
     async with serving(None) as server, asyncio.timeout(10):
         sources, told = await looked(place(tmp_path, server.port))
     assert sources == ()
@@ -136,7 +136,7 @@ async def test_one_who_wants_a_key_is_offered_with_it(tmp_path: Path) -> None:
         assert "MINE_KEY" in sources[0].asks
         assert KEY not in str(sources)
         server.said = http(LIST)
-        listed = await found_here.models_of(sources[0], place(tmp_path, server.port, MINE_KEY=KEY))
+        listed = await first_run.models_of(sources[0], place(tmp_path, server.port, MINE_KEY=KEY))
         assert listed.models == ("qwen3:8b", "qwen3:32b")
         assert KEY.encode() in server.heard[-1]
 
@@ -144,7 +144,7 @@ async def test_one_who_wants_a_key_is_offered_with_it(tmp_path: Path) -> None:
 async def test_a_key_that_is_refused_is_said_by_its_name(tmp_path: Path) -> None:
     async with serving(http(b"{}", "401 No")) as server:
         where = place(tmp_path, server.port, MINE_KEY=KEY)
-        listed = await found_here.models_of(Source("mine", "Mine", ""), where)
+        listed = await first_run.models_of(Source("mine", "Mine", ""), where)
     assert listed.models == ()
     assert "refused the key: check MINE_KEY" in listed.wrong
     assert KEY not in listed.wrong
@@ -163,7 +163,7 @@ async def test_nothing_at_all_is_no_error(tmp_path: Path) -> None:
 
 
 async def test_somebody_nobody_knows_is_an_answer_too(tmp_path: Path) -> None:
-    listed = await found_here.models_of(Source("gone", "Gone", ""), place(tmp_path))
+    listed = await first_run.models_of(Source("gone", "Gone", ""), place(tmp_path))
     assert listed == Listed((), "There is no provider 'gone' any more.")
 
 
@@ -173,7 +173,7 @@ async def test_what_breaks_while_one_looks_leaves_the_rest(
     def broken(port: int) -> bool:
         raise RuntimeError(f"a bug at {port}")
 
-    monkeypatch.setattr(found_here, "_listens", broken)
+    monkeypatch.setattr(first_run, "_listens", broken)
     sources, told = await looked(place(tmp_path, 1, GROQ_API_KEY=KEY))
     assert [source.name for source in sources] == ["groq"]
     assert told["Groq"].state == "found"

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 from keyring.backend import KeyringBackend
 
-from tui.cli import stored_keys
+from tui.cli import endpoints
 from tui.cli.keys import keys_command
+from tui.cli.models import resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
 from tui.errors import EndpointError, UsageError
 from tui.settings import Paths, parse
 
@@ -75,7 +75,7 @@ def test_a_key_is_stored_listed_by_name_and_deleted(ring: Memory, paths: Paths) 
     assert all(KEY not in file.read_text() for file in paths.state_dir.rglob("*") if file.is_file())
     assert run("delete", "groq") == (0, "the key of groq is gone\n")
     assert ring.entries == {}
-    assert stored_keys.names(paths.state_dir) == []
+    assert endpoints.names(paths.state_dir) == []
     assert run("delete", "groq")[0] == 1
 
 

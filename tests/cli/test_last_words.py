@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.last_words import LastWords
+from tui.cli.open_app import LastWords
 from tui.core.unsaved import Unsaved, UnsavedFile
 from tui.effects.rescue import RescueFolders
 

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tui.cli.models import Workplace, resolve
 from tui.cli.open_app import git_branch, options_for
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure, offered_prompts
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.settings import Paths, Settings
 
 

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from tests.support.tables import case
-from tui.cli.dialled import ResolvedEndpoint
+from tui.cli.endpoints import ResolvedEndpoint
+from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import ModelFlags, is_linear, model_options, settings_for
-from tui.cli.resolution import ResolvedModels, resolve
 from tui.errors import UsageError
 from tui.settings import Paths, parse
 

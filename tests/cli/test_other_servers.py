@@ -13,9 +13,8 @@ import pytest
 from tests.support.other_servers import running
 from tests.support.seat import Seat
 from tui.cli.composition import Composition
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.engine import intents
 from tui.engine.session import SessionOptions
 from tui.settings import Paths, Settings

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.own_keys import own_key_findings, use_keys
+from tui.cli.appearance import use_keys
+from tui.cli.doctor_checks import own_key_findings
 from tui.settings import load
 from tui.ui import keymap
 

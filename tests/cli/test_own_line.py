@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.own_line import line_complaints, own_line_findings
+from tui.cli.appearance import line_complaints
+from tui.cli.doctor_checks import own_line_findings
 from tui.errors import SettingsError
 from tui.settings import load, load_project
 

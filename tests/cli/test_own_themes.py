@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import case
-from tui.cli.own_themes import Dress, dressed, own_theme_findings
-from tui.setting_tables import ProjectEditorSettings
-from tui.settings import EditorSettings, Paths, ProjectSettings, parse
+from tui.cli.appearance import Dress, dressed
+from tui.cli.doctor_checks import own_theme_findings
+from tui.settings import EditorSettings, Paths, ProjectEditorSettings, ProjectSettings, parse
 from tui.ui import theme
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tui.cli.composition import Pricing
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.cli.pricing import Pricing
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.core.wire.events import Usage
 from tui.settings import Paths, parse
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import case
-from tui.cli.verify_command import found_in
+from tui.cli.workspace_commands import found_in
 from tui.core.programs import safe_path
 from tui.effects.git import Git
 from tui.effects.listing import Listing

@@ -16,12 +16,11 @@ from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.seat import Seat
 from tests.support.server_words import error, spoken, turn
 from tui.cli.composition import Composition
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
 from tui.cli.practice import ensure
 from tui.cli.replay import replay_command
-from tui.cli.replay_stage import Stage
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
+from tui.cli.replay_session import Stage
 from tui.core.turn import BlockKind
 from tui.core.wire.recording import read
 from tui.effects import recorder as recorder_module

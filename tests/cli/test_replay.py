@@ -35,8 +35,7 @@ from tests.support.tables import case
 from tests.support.terminal import Terminal
 from tests.support.turns import CACHE, PATCH
 from tui.cli.replay import replay_command
-from tui.cli.replay_director import ENDED, STRANGER
-from tui.cli.replay_stage import Stage
+from tui.cli.replay_session import ENDED, STRANGER, Stage
 from tui.core.file_block import file_block
 from tui.core.history import user_item
 from tui.core.turn import BlockKind

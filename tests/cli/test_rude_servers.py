@@ -41,9 +41,8 @@ from tests.support.server_words import (
 )
 from tests.support.turns import CACHE, PATCH
 from tui.cli.composition import Composition
+from tui.cli.models import Workplace, resolve
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace
 from tui.core.edits.hunk import Stage
 from tui.engine import intents, recovery
 from tui.engine.session import SessionOptions

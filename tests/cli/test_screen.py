@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tui.cli.screen import require_screen
+from tui.cli.open_app import require_screen
 from tui.errors import UsageError
 
 

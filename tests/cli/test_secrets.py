@@ -14,13 +14,11 @@ import pytest
 from tests.support.commands import DUETTO, Duetto, clean_environment
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import called, error, function_call, spoken, turn
-from tui.cli.composition import Composition
-from tui.cli.consents import Consents
-from tui.cli.endpoint_specs import REHEARSAL
+from tui.cli.composition import Composition, Consents
+from tui.cli.endpoints import REHEARSAL
+from tui.cli.models import Workplace, resolve, withheld
 from tui.cli.network import Network
 from tui.cli.options import ModelFlags
-from tui.cli.resolution import resolve
-from tui.cli.workplace import Workplace, withheld
 from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import format_command
-from tui.cli.verify_command import find, has_tests
+from tui.cli import workspace_commands
+from tui.cli.workspace_commands import find_verify, has_tests
 from tui.errors import SettingsError
-from tui.setting_tables import FormatSettings, VerifySettings
-from tui.settings import Settings, parse
+from tui.settings import FormatSettings, Settings, VerifySettings, parse
 
 
 def test_the_users_own_command_comes_first(tmp_path: Path) -> None:
     settings = parse('[verify]\ncommand = "make test"\ndeadline_s = 9', "FILE")
     (tmp_path / "test_a.py").touch()
-    command = find(tmp_path, settings)
+    command = find_verify(tmp_path, settings)
     assert command is not None
     assert (command.argv, command.needs_consent, command.deadline_s) == ("make test", False, 9)
 
@@ -22,7 +21,7 @@ def test_the_users_own_command_comes_first(tmp_path: Path) -> None:
 def test_the_workspaces_command_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / ".duetto").mkdir()
     (tmp_path / ".duetto/config.toml").write_text('[verify]\ncommand = ["tox", "-q"]\n')
-    command = find(tmp_path, Settings())
+    command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.argv == ("tox", "-q")
     assert command.needs_consent
@@ -33,14 +32,14 @@ def test_a_broken_workspace_file_is_said(tmp_path: Path) -> None:
     (tmp_path / ".duetto").mkdir()
     (tmp_path / ".duetto/config.toml").write_text("[verify\n")
     with pytest.raises(SettingsError, match="line 1"):
-        find(tmp_path, Settings())
+        find_verify(tmp_path, Settings())
 
 
 def test_pytest_is_found_where_tests_are(tmp_path: Path) -> None:
     (tmp_path / "pkg").mkdir()
-    assert find(tmp_path, Settings()) is None
+    assert find_verify(tmp_path, Settings()) is None
     (tmp_path / "pkg/test_cache.py").touch()
-    command = find(tmp_path, Settings())
+    command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.argv == (sys.executable, "-m", "pytest", "-q")
 
@@ -51,11 +50,11 @@ def test_the_workspaces_environment_is_taken_if_it_has_pytest(tmp_path: Path, fo
     python = tmp_path / folder / "bin/python"
     python.parent.mkdir(parents=True)
     python.touch()
-    bare = find(tmp_path, Settings())
+    bare = find_verify(tmp_path, Settings())
     assert bare is not None
     assert bare.argv[0] == sys.executable
     (tmp_path / folder / "lib/python3.11/site-packages/pytest").mkdir(parents=True)
-    command = find(tmp_path, Settings())
+    command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.argv[0] == str(python)
     assert command.source == f"pytest of {folder}"
@@ -86,11 +85,11 @@ def test_an_interpreter_that_came_with_the_repository_is_asked_for(tmp_path: Pat
     python.write_text("#!/bin/sh\n")
     (tmp_path / ".venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    own = find(tmp_path, Settings())
+    own = find_verify(tmp_path, Settings())
     assert own is not None
     assert not own.needs_consent
     subprocess.run(["git", "add", "-f", ".venv"], cwd=tmp_path, check=True)
-    theirs = find(tmp_path, Settings())
+    theirs = find_verify(tmp_path, Settings())
     assert theirs is not None
     assert theirs.argv == own.argv
     assert theirs.needs_consent
@@ -153,7 +152,7 @@ def test_an_interpreter_that_was_not_made_here_is_asked_for(
             )
         case "a repository in it":
             git(root / ".venv", "init")
-    command = find(root, Settings())
+    command = find_verify(root, Settings())
     assert command is not None
     assert command.argv[0] == str(root / ".venv/bin/python")
     assert command.needs_consent is asked
@@ -165,13 +164,13 @@ def test_a_program_of_the_workspace_is_asked_for_in_the_users_own_command(
 ) -> None:
     environment(tmp_path)
     settings = Settings(verify=VerifySettings(command=argv), format=FormatSettings(command=argv))
-    for look in (find, format_command.find):
+    for look in (find_verify, workspace_commands.find_format):
         command = look(tmp_path, settings)
         assert command is not None
         assert command.needs_consent
         assert command.source == "it runs .venv/bin/python"
     git(tmp_path, "init")
-    for look in (find, format_command.find):
+    for look in (find_verify, workspace_commands.find_format):
         command = look(tmp_path, settings)
         assert command is not None
         assert not command.needs_consent
@@ -186,6 +185,6 @@ def test_where_git_does_not_answer_the_interpreter_is_asked_for(
     (tmp_path / "venv/bin").mkdir(parents=True)
     (tmp_path / "venv/bin/python").touch()
     (tmp_path / "venv/lib/python3.11/site-packages/pytest").mkdir(parents=True)
-    command = find(tmp_path, Settings())
+    command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.needs_consent

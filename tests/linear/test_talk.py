@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.linear_stage import LinearStage
 from tests.support.tables import case
-from tui.cli.terminal_choices import ring_ends
+from tui.cli.open_app import ring_ends
 from tui.core.edits.hunk import Stage
 from tui.core.turn import Block, BlockKind
 from tui.core.wire.rate_limits import Limit
@@ -24,7 +24,7 @@ from tui.engine.notices import Ask, Trouble
 from tui.engine.slash import Command
 from tui.linear.commands import LINEAR
 from tui.linear.conductor import BELL
-from tui.setting_tables import NotifySettings
+from tui.settings import NotifySettings
 
 
 @pytest.fixture

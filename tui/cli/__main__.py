@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-from tui.cli import interrupts, line_mode
+from tui.cli import process
 
 
 def main() -> None:
     """Run the command line."""
-    interrupts.end_at_once()
-    if line_mode.is_wanted(sys.argv[1:], os.environ):
-        line_mode.begin()
+    process.end_at_once()
+    if process.is_wanted(sys.argv[1:], os.environ):
+        process.begin()
     from tui.cli.main import main as run
 
     run()

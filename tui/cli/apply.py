@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,8 +14,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from tui.cli.streams import text_of
-from tui.cli.unfinished_writes import journal_of, recover, unfinished_sentences
+from tui.cli.process import text_of
 from tui.core.edits.hunk import PLACED, Hunk, Kind
 from tui.core.edits.patches.landing import Landing
 from tui.core.edits.places import nearest
@@ -23,10 +23,48 @@ from tui.core.file_read import FileRead
 from tui.core.inert_text import inert
 from tui.effects.files import Files
 from tui.effects.listing import Listing
+from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine.saving import bring
-from tui.engine.unfinished import Way
+from tui.engine.unfinished import Way, look, sentence, settle
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
-from tui.setting_tables import PatchFormat
+from tui.settings import PatchFormat, Paths
+
+
+def journal_of(files: Files) -> WriteAheadLog:
+    """The journal of a workspace, in the state folder; nothing is made yet."""
+    return WriteAheadLog(Paths.find().state_dir, files.root)
+
+
+def unfinished_sentences(files: Files, journal: WriteAheadLog) -> list[str]:
+    """What an earlier duetto did not write to the end in this workspace; empty: nothing."""
+    command = f"duetto apply --root {shlex.quote(files.root)} --recover"
+    return [
+        f"{sentence(findings)}; {command} finish writes the rest, {command} undo takes it back"
+        for _, findings in look(files, journal, journal.unfinished())
+    ]
+
+
+def recover(files: Files, journal: WriteAheadLog, way: Way) -> tuple[list[str], dict[str, str]]:
+    """Settle all of it in one way; what was done, and path -> why something was not.
+
+    A file that somebody changed since is left as it is: of three versions a person chooses.
+    """
+    done: list[str] = []
+    refusals: dict[str, str] = {}
+    unfinished = journal.unfinished()
+    found = (each for one in unfinished for each in look(files, journal, [one]))
+    for one, findings in found:  # one after the other: what is done for one may be another's
+        ways: dict[str, Way] = {
+            each.step.path: way
+            for each in findings
+            if way == "keep" or each.state in ("new", "old")
+        }
+        others = [each.step.path for each in findings if each.step.path not in ways]
+        refusals |= dict.fromkeys(others, "somebody changed it since: duetto shows all versions")
+        refusals |= settle(files, journal, (one, findings), ways)
+        done += [path for path in ways if path not in refusals]
+    return done, refusals
+
 
 CALL_ID = "apply"
 _SIGNS = {Kind.ADD: "new", Kind.DELETE: "deleted", Kind.MOVE: "moved"}
@@ -178,8 +216,8 @@ def _applied(files: Files, patch: str, flags: ApplyFlags) -> Outcome:
 
     # looking puts right what was half written, which a check does not
     unfinished = [] if flags.check else unfinished_sentences(files, journal_of(files))
-    for sentence in unfinished:
-        click.echo(f"duetto: {inert(sentence)}", err=True)
+    for words in unfinished:
+        click.echo(f"duetto: {inert(words)}", err=True)
     workspace = Workspace(read, files.root, files.named_root)
     workspace.ledger.names = files.listing
     landing = Landing(workspace, turn=1, call_id=CALL_ID, channel="custom", fmt=flags.format)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,15 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tui
-from tui.cli import logfile, verify_command
-from tui.cli.consents import Consents
+from tui.cli import logfile, workspace_commands
+from tui.cli.models import SURE_CHARS, Workplace, secrets_of, withheld
 from tui.cli.network import Network
-from tui.cli.prompting import Prompting
-from tui.cli.workplace import SURE_CHARS, Workplace, secrets_of, withheld
+from tui.core.edited import Edited
 from tui.core.file_read import FileRead
 from tui.core.folder_entry import GitState
-from tui.core.price import Quote
+from tui.core.price import Price, Quote
 from tui.core.programs import safe_path
+from tui.core.prompt_past import PastPrompt
+from tui.core.tiers import SameTiers
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
 from tui.effects.files import Files
@@ -33,14 +36,179 @@ from tui.engine.notices import Trouble
 from tui.engine.open_files import AGENTS_FILE
 from tui.engine.ports import Ports, VerifyCommand
 from tui.engine.session import Session, SessionOptions
-from tui.errors import FileRefused, UsageError
+from tui.errors import FileRefused, SettingsError, UsageError
+from tui.settings import Paths
 
 if TYPE_CHECKING:
-    from tui.cli.pricing import Pricing
     from tui.effects.clipboard import ClipboardTool
     from tui.effects.git import Git
+    from tui.effects.prices import Prices
+    from tui.effects.prompt_history import PromptHistory
     from tui.effects.recorder import Tracer
+    from tui.effects.text_editor import TextEditor
     from tui.effects.watcher import Watcher
+    from tui.ui.prompt.box import PromptBox
+
+
+class Consents:
+    """Commands of workspaces' own files that the user allowed for good, in the state folder.
+
+    A line each, which is only ever added: two instances do not lose each other's answers.
+    """
+
+    def __init__(self, paths: Paths, root: str) -> None:
+        self._paths = paths
+        self._file = paths.state_dir / "consents.jsonl"
+        self._root = root
+
+    def known(self) -> set[str]:
+        """The commands allowed in this workspace."""
+        try:
+            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return set()
+        return {command for root, command in map(_consent, lines) if root == self._root}
+
+    def remember(self, command: str) -> None:
+        """Allow a command in this workspace from now on; what cannot be written is asked again."""
+        line = f"\n{json.dumps([self._root, command])}\n"
+        try:
+            self._paths.make_state_dir()
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(line)
+        except (OSError, SettingsError):
+            return
+
+
+def _consent(line: str) -> tuple[str, str]:
+    """Workspace and command of a line; a broken one allows nothing."""
+    try:
+        root, command = json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return "", ""
+    return str(root), str(command)
+
+
+class Prompting:
+    """History and editor of one workspace; neither is loaded before it is asked for."""
+
+    def __init__(self, workplace: Workplace, environment: Mapping[str, str]) -> None:
+        """``environment`` is that of other programs, where no key is."""
+        self._workplace = workplace
+        self._environment = environment
+
+    def serve(self, box: PromptBox) -> None:
+        """Be what the prompt asks."""
+        chosen = self._workplace.settings.prompt
+        if chosen.history:
+            box.prompt.past.kept = self
+        if chosen.vi:
+            box.prompt.use_vi()
+        box.outside = self
+
+    def load(self) -> list[PastPrompt]:
+        """What was asked in earlier runs."""
+        return self._history.load()
+
+    def keep(self, text: str) -> None:
+        """What was asked now."""
+        self._history.keep(text)
+
+    def refusal(self) -> str:
+        """Why no editor can be opened."""
+        return self._editor.refusal()
+
+    async def edit(self, text: str) -> Edited:
+        """Have the draft edited."""
+        return await self._editor.edit(text)
+
+    def written(self) -> str | None:
+        """What the editor has saved by now."""
+        return self._editor.written() if "_editor" in self.__dict__ else None
+
+    async def leave(self) -> str:
+        """End the editor, too; where what is in it can be found, in a sentence."""
+        return await self._editor.leave() if "_editor" in self.__dict__ else ""
+
+    def left_over(self) -> Trouble | None:
+        """What is said at the start of texts that did not come back from an editor."""
+        if not any(self._workplace.paths.state_dir.glob("editing-*")):
+            return None
+        from tui.effects.text_editor import left_behind
+
+        folders = left_behind(self._workplace.paths.state_dir)
+        if not folders:
+            return None
+        what = "duetto was ended while your editor had a prompt"
+        why = "What it had is in " + ", ".join(map(str, folders))
+        step = "take what you need of it, and remove the folder"
+        return Trouble(what, why, step, severity="warning", noted=True)
+
+    def close(self) -> None:
+        """Have written what is to be kept."""
+        if "_history" in self.__dict__:
+            self._history.close()
+
+    @functools.cached_property
+    def _history(self) -> PromptHistory:
+        from tui.effects.prompt_history import PromptHistory
+
+        workplace = self._workplace
+        return PromptHistory(workplace.paths.state_dir, os.path.realpath(workplace.root))
+
+    @functools.cached_property
+    def _editor(self) -> TextEditor:
+        from tui.effects.text_editor import TextEditor
+
+        workplace = self._workplace
+        chosen = workplace.settings.prompt.editor
+        return TextEditor(workplace.paths.state_dir, self._environment, chosen)
+
+
+class Pricing:
+    """What a response cost; looked up when the first one has ended."""
+
+    def __init__(self, workplace: Workplace) -> None:
+        self._workplace = workplace
+        self._prices: Prices | None = None
+
+    async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        """See `engine.ports.Ports.quote`."""
+        if self._prices is None:
+            from tui.effects.prices import Prices
+
+            lists, same_tiers = self._lists()
+            self._prices = Prices(lists, self._own(), same_tiers)
+        return await self._prices.quote(endpoint, models, usage, tier)
+
+    def _lists(self) -> tuple[dict[str, str], dict[str, SameTiers]]:
+        """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
+        from tui.bridge.providers import facts
+
+        models = self._workplace.models
+        specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
+        known = facts.readable(self._workplace.paths.providers_dir)
+        lists: dict[str, str] = {}
+        same_tiers: dict[str, SameTiers] = {}
+        for name, spec in specs.items():
+            # not by the provider's name alone: its table may lead to another server
+            provider = facts.of_url(known, spec.url)
+            if provider is not None and provider.prices:
+                lists[name] = provider.prices
+                same_tiers[name] = provider.same_tiers
+        return lists, same_tiers
+
+    def _own(self) -> dict[tuple[str, str], Price]:
+        """The prices of ``[models.X] price``."""
+        settings, roles = self._workplace.settings.models, self._workplace.models.roles
+        own: dict[tuple[str, str], Price] = {}
+        for role, model in (("fast", settings.fast), ("deep", settings.deep)):
+            spec = roles.get("fast" if role == "fast" else "deep")
+            if model is None or model.price is None or spec is None or spec.model != model.name:
+                continue
+            said = model.price
+            own[spec.endpoint, spec.model] = Price(said.input, said.output, said.cached_input)
+        return own
 
 
 class Composition:
@@ -172,24 +340,26 @@ class Composition:
 
     async def _verify_command(self) -> VerifyCommand | None:
         workplace = self._workplace
-        return await asyncio.to_thread(verify_command.find, workplace.root, workplace.settings)
+        return await asyncio.to_thread(
+            workspace_commands.find_verify, workplace.root, workplace.settings
+        )
 
     async def _format_command(self) -> VerifyCommand | None:
-        from tui.cli import format_command
+        from tui.cli import workspace_commands
 
         workplace = self._workplace
-        return await asyncio.to_thread(format_command.find, workplace.root, workplace.settings)
+        return await asyncio.to_thread(
+            workspace_commands.find_format, workplace.root, workplace.settings
+        )
 
     async def _quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
-        from tui.cli.pricing import Pricing
-
         if self._pricing is None:
             self._pricing = Pricing(self._workplace)
         return await self._pricing.quote(endpoint, models, usage, tier)
 
     def unfinished(self) -> list[str]:
         """What an earlier duetto did not write to the end here, a sentence each."""
-        from tui.cli.unfinished_writes import unfinished_sentences
+        from tui.cli.apply import unfinished_sentences
 
         return unfinished_sentences(self._files, self._journal)
 

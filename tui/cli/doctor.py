@@ -17,16 +17,17 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import doctor_terminal, doctor_tmux, verify_command
-from tui.cli.doctor_network import endpoint_findings, surroundings
-from tui.cli.doctor_providers import key_findings, outdated_findings, provider_findings
-from tui.cli.finding import Finding
+from tui.cli import doctor_checks, workspace_commands
+from tui.cli.doctor_checks import Finding, own_key_findings, own_line_findings, own_theme_findings
+from tui.cli.doctor_endpoints import (
+    endpoint_findings,
+    key_findings,
+    outdated_findings,
+    provider_findings,
+    surroundings,
+)
+from tui.cli.models import ResolvedModels, Workplace, resolve
 from tui.cli.options import ModelFlags, model_options, settings_for
-from tui.cli.own_keys import own_key_findings
-from tui.cli.own_line import own_line_findings
-from tui.cli.own_themes import own_theme_findings
-from tui.cli.resolution import ResolvedModels, resolve
-from tui.cli.workplace import Workplace
 from tui.engine.verification import command_line
 from tui.errors import (
     EXIT_FAILED,
@@ -109,7 +110,7 @@ def examine(flags: ModelFlags, paths: Paths, *, probe: bool = False) -> Iterator
     """All checks in order; the endpoints, which take time, come last."""
     yield _program()
     yield from _terminal(flags, paths)
-    yield from doctor_tmux.findings(os.environ)
+    yield from doctor_checks.tmux_findings(os.environ)
     yield from _folders(paths)
     settings, finding = _configuration(flags, paths)
     yield finding
@@ -147,7 +148,7 @@ def _terminal(flags: ModelFlags, paths: Paths) -> Iterator[Finding]:
         settings = settings_for(flags, paths)
     except SettingsError:
         settings = Settings()
-    yield from doctor_terminal.findings(os.environ, settings.screen, settings.notify)
+    yield from doctor_checks.terminal_findings(os.environ, settings.screen, settings.notify)
 
 
 def _folders(paths: Paths) -> Iterator[Finding]:
@@ -188,7 +189,7 @@ def _unused(config: Path) -> Iterator[Finding]:
 def _workspace(folder: Path, settings: Settings) -> Iterator[Finding]:
     try:
         load_project(folder)
-        command = verify_command.find(folder, settings)
+        command = workspace_commands.find_verify(folder, settings)
     except SettingsError as error:
         yield Finding("workspace", "fix", str(error))
         return

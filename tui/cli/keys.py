@@ -10,11 +10,12 @@ import sys
 
 import click
 
-from tui.cli import stored_keys
+from tui.cli import endpoints
 from tui.cli.options import ModelFlags, settings_for
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_OK, UsageError
-from tui.settings import Paths, is_variable
+from tui.settings import Paths
+from tui.toml_tables import is_variable
 
 LONGEST = 8192
 
@@ -40,7 +41,7 @@ def set_command(name: str) -> int:
     from tui.bridge.keys import store
 
     store(name, key)
-    stored_keys.remember(paths.state_dir, name)
+    endpoints.remember(paths.state_dir, name)
     click.echo(f"the key of {inert(name)} is in the system's keyring")
     return EXIT_OK
 
@@ -48,7 +49,7 @@ def set_command(name: str) -> int:
 @keys_command.command("list")
 def list_command() -> int:
     """Name those whose keys were stored; no key is shown."""
-    names = stored_keys.names(Paths.find().state_dir)
+    names = endpoints.names(Paths.find().state_dir)
     for name in names:
         click.echo(inert(name))
     if not names:
@@ -64,7 +65,7 @@ def delete_command(name: str) -> int:
 
     paths = Paths.find()
     there = remove(name)
-    stored_keys.forget(paths.state_dir, name)
+    endpoints.forget(paths.state_dir, name)
     shown = inert(name)
     click.echo(f"the key of {shown} is gone" if there else f"there was no key of {shown}")
     return EXIT_OK if there else EXIT_FAILED

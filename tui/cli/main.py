@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 import tui
-from tui.cli import interrupts, line_mode, logfile, streams
+from tui.cli import logfile, process
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, DuettoError, UsageError
 from tui.settings import Paths
@@ -72,7 +72,7 @@ class CommandGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name not in _LINEAR:
-            line_mode.turn_on()
+            process.turn_on()
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
@@ -137,13 +137,13 @@ def duetto() -> None:
 def main() -> None:
     """Run the command line and end the process with a stable exit code."""
     gc.set_threshold(*_COLLECT_AFTER)
-    streams.prepare()
+    process.prepare()
     try:
-        interrupts.raise_again()
+        process.raise_again()
         code = run(sys.argv[1:])
-        interrupts.end_at_once()  # all is kept and closed
+        process.end_at_once()  # all is kept and closed
     except KeyboardInterrupt:
-        interrupts.end_at_once()
+        process.end_at_once()
         code = EXIT_INTERRUPTED
     sys.exit(code)
 
@@ -167,7 +167,7 @@ def run(args: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # whoever read our output has gone
-        streams.abandon()
+        process.abandon()
         return EXIT_FAILED
     except Exception as error:
         return _broken(error, log_file)
@@ -176,8 +176,8 @@ def run(args: Sequence[str]) -> int:
 
 def _broken(error: Exception, log_file: Path | None) -> int:
     """The last handler: a full disk behind stdout, or a bug."""
-    if isinstance(error, OSError) and (why := streams.why_unwritten(error)):
-        streams.abandon()
+    if isinstance(error, OSError) and (why := process.why_unwritten(error)):
+        process.abandon()
         say(why)
         return EXIT_FAILED
     log.exception("internal error")

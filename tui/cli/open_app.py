@@ -11,15 +11,17 @@ import dataclasses
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 import click
 
-from tui.cli.complaints import complaints_at_start, trouble_with
-from tui.cli.last_words import LastWords
+from tui.cli.appearance import Dress, dressed, use_keys, use_line
+from tui.cli.models import ResolvedModels, resolve
 from tui.cli.options import (
     ModelFlags,
     is_linear,
@@ -29,23 +31,207 @@ from tui.cli.options import (
     settings_for,
     trace_option,
 )
-from tui.cli.own_keys import use_keys
-from tui.cli.own_line import use_line
-from tui.cli.own_themes import Dress, dressed
-from tui.cli.resolution import ResolvedModels, resolve
-from tui.cli.screen import require_screen
 from tui.cli.target import Target, target_of
-from tui.cli.terminal_choices import facts_for, tell_ends
-from tui.errors import EXIT_FAILED, EXIT_OK
+from tui.core.inert_text import inert
+from tui.core.unsaved import Unsaved
+from tui.effects.rescue import RescueFolders
+from tui.errors import EXIT_FAILED, EXIT_OK, FileRefused, UsageError
 from tui.settings import Paths, Settings, load_project, with_project
+from tui.ui.terminal.facts import TerminalFacts, Wishes, find
 
 if TYPE_CHECKING:
+    from tui.cli.appearance import Dress
     from tui.cli.composition import Composition
-    from tui.cli.workplace import Workplace
+    from tui.cli.models import Workplace
+    from tui.engine.notices import Status, Trouble
     from tui.engine.session import Session, SessionOptions
+    from tui.linear.conductor import Conductor
+    from tui.settings import NotifySettings, ScreenSettings, Settings
     from tui.ui.app import DuettoApp
+    from tui.ui.terminal.terminal_app import TerminalApp
+
+
+_ERRORS_ELSEWHERE = "duetto draws on stderr too: do not redirect it; the log has what went wrong"
+
+
+def require_screen(
+    stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
+) -> None:
+    """Raise UsageError unless all three streams are a terminal that can show something.
+
+    A small one will do: there the app says how small it is, and starts when it is enlarged.
+    """
+    stdin, stdout, stderr = stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr
+    if not (stdin.isatty() and stdout.isatty()):
+        raise UsageError(
+            'this needs a terminal; without one use: duetto --linear, or duetto exec "PROMPT"'
+        )
+    if not stderr.isatty():
+        print(f"duetto: {_ERRORS_ELSEWHERE}", file=stdout)  # the error itself goes to the file
+        raise UsageError(_ERRORS_ELSEWHERE)
+    term = os.environ.get("TERM", "")
+    if term in ("dumb", "unknown") or (not term and os.name == "posix"):
+        named = f"TERM={term}" if term else "TERM is not set"
+        raise UsageError(
+            f"this terminal ({named}) cannot show a full screen; use: duetto --linear, or set TERM"
+        )
+
 
 log = logging.getLogger("tui.cli")
+
+_BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a screen raises that is half gone: what ends the app must not end its keeping, too."""
+
+
+class LastWords:
+    """Keeps once, says once."""
+
+    def __init__(self, unsaved: Callable[[], Unsaved], folders: RescueFolders) -> None:
+        """``unsaved`` tells what would be lost; it is asked at the end."""
+        self._unsaved = unsaved
+        self._folders = folders
+        self._outlet = sys.stderr
+        """As it was before the screen: while that is lent something else stands in its place."""
+        self._kept = False
+        self._words = ""
+
+    def keep(self) -> None:
+        """Write what would be lost to the state folder, or remove what is saved by now.
+
+        The second call does nothing. It never raises: it stands between a signal and the end.
+        """
+        if self._kept:
+            return
+        self._kept = True
+        try:
+            unsaved = self._unsaved()
+        except _BROKEN:
+            log.exception("what would be lost is not known")
+            self._words = "what was typed last may be lost; /rescue brings back what was kept"
+            return
+        try:
+            folder, failed = self._folders.keep(unsaved, last=True)
+        except FileRefused as error:
+            if unsaved:
+                self._words = f"{unsaved.words} could not be kept: {error}"
+            return
+        if not unsaved:
+            return
+        self._words = f"{unsaved.words} not saved: kept in {folder}; /rescue brings it back"
+        if failed:
+            self._words += f" (but not {', '.join(failed)})"
+        log.warning("unsaved text is kept in %s", folder)
+
+    def add(self, words: str) -> None:
+        """Something else is left behind; nothing, if it is empty."""
+        if words:
+            self._words = "; ".join(filter(None, (self._words, words)))
+            log.warning("%s", words)
+
+    def say(self) -> None:
+        """The last sentence on stderr, if there is something to say and somebody to hear it."""
+        if self._words:
+            with suppress(OSError, ValueError):
+                print(f"duetto: {inert(self._words)}", file=self._outlet, flush=True)
+
+
+_MOST_TOLD = 9
+_PLACE = " line "
+
+
+def complaints_at_start(
+    settings: Settings, config: Path, root: Path, dress: Dress, keys: Sequence[str]
+) -> list[str]:
+    """All of them: tables and values, the theme, the ``keys``' own, and the status line."""
+    from tui.cli.appearance import line_complaints
+    from tui.settings import unused, unused_in_project
+
+    themes = [line for trouble in dress.troubles for line in trouble.why.splitlines()]
+    found = [*unused(config), *unused_in_project(root), *themes, *keys]
+    return [*found, *line_complaints(settings, config)]
+
+
+def trouble_with(complaints: Sequence[str]) -> Trouble | None:
+    """What is said of them at the start; None if there are none."""
+    if not complaints:
+        return None
+    from tui.engine.notices import Trouble
+
+    count = len(complaints)
+    what = f"{count} things in your settings are not used"
+    if count == 1:
+        what = "One thing in your settings is not used"
+    step = "The rest holds; duetto doctor lists these, too."
+    why = "\n".join(_by_file(sorted(complaints, key=_place)[:_MOST_TOLD], count))
+    return Trouble(what, why, step, severity="warning", noted=True)
+
+
+def _place(complaint: str) -> tuple[str, int]:
+    """File and line."""
+    file, _, words = complaint.partition(_PLACE)
+    number = words[: len(words) - len(words.lstrip("0123456789"))]
+    return file, int(number[:9] or 0)
+
+
+def _by_file(complaints: Sequence[str], count: int) -> list[str]:
+    """Each file is named once, before what is wrong in it."""
+    rows, last = list[str](), ""
+    for complaint in complaints:
+        file, found, words = complaint.partition(_PLACE)
+        if not found:
+            file, words = "", complaint
+        elif file != last:
+            rows.append(f"In {file}")
+        rows.append(f"line {words}" if found else words)
+        last = file
+    if count > len(complaints):
+        rows.append(f"and {count - len(complaints)} more")
+    return rows
+
+
+def facts_for(screen: ScreenSettings, environment: Mapping[str, str]) -> TerminalFacts:
+    """The terminal of this environment, as the settings have it."""
+    wishes = Wishes(screen.colours, screen.glyphs, screen.ambiguous, screen.background)
+    return find(environment, wishes)
+
+
+def tell_ends(app: TerminalApp, notify: NotifySettings, session: Session, root: Path) -> None:
+    """Have it said outside of the window when a turn ends."""
+    from tui.ui.terminal.notifying import Choices
+
+    choices = Choices(notify.bell, notify.title, notify.desktop, notify.after_s, notify.prompt)
+    app.notify_by(choices, root.name, lambda: _prompt(session))
+
+
+def ring_ends(conductor: Conductor, notify: NotifySettings) -> None:
+    """The bell of the linear mode; title and notification would be signs among the words."""
+    from tui.ui.terminal.notifying import Choices, Herald, Moment
+
+    herald = Herald(Choices(bell=notify.bell, desktop="off", after_s=notify.after_s), {})
+
+    def rings(status: Status, now_s: float) -> bool:
+        said = herald.state(Moment(status.busy, bool(status.asks), status.outcome), now_s)
+        return bool(said or herald.remind(now_s))
+
+    conductor.on_typed, conductor.rings = herald.typed, rings
+
+
+def _prompt(session: Session) -> str:
+    """The last one that the user sent."""
+    said = (block for block in reversed(session.transcript.blocks) if block.kind == "user")
+    block = next(said, None)
+    return "" if block is None else block.text[:200]
+
+
 FIRST_RUN = "first-run.json"
 """In the state folder: that there was a first run, and what was chosen."""
 
@@ -120,7 +306,7 @@ def open_app(
     settings = with_project(settings, project)
     wrong_keys = use_keys(settings, config)
     from tui.cli.composition import Composition, tracer_for
-    from tui.cli.workplace import Workplace
+    from tui.cli.models import Workplace
 
     workplace = Workplace(target.root, settings, models, paths, tracer_for(trace))
     options = dataclasses.replace(options_for(workplace), in_slices=True)

@@ -14,19 +14,22 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
-from tui.cli import line_mode
-from tui.cli.complaints import complaints_at_start, trouble_with
-from tui.cli.composition import Composition, tracer_for
-from tui.cli.last_words import LastWords
-from tui.cli.open_app import home_of, log_broken, open_files, options_for
+from tui.cli import process
+from tui.cli.appearance import dressed, use_keys
+from tui.cli.composition import Composition, Prompting, tracer_for
+from tui.cli.models import Workplace, resolve
+from tui.cli.open_app import (
+    LastWords,
+    complaints_at_start,
+    home_of,
+    log_broken,
+    open_files,
+    options_for,
+    ring_ends,
+    trouble_with,
+)
 from tui.cli.options import ModelFlags, settings_for
-from tui.cli.own_keys import use_keys
-from tui.cli.own_themes import dressed
-from tui.cli.prompting import Prompting
-from tui.cli.resolution import resolve
 from tui.cli.target import Target, target_of
-from tui.cli.terminal_choices import ring_ends
-from tui.cli.workplace import Workplace
 from tui.core.edited import Edited
 from tui.core.inert_text import inert
 from tui.core.unsaved import Unsaved
@@ -53,7 +56,7 @@ def open_linear(
 
     Raises UsageError, SettingsError or EndpointError before anything is said.
     """
-    line_mode.begin()
+    process.begin()
     paths = Paths.find()
     settings = settings_for(flags, paths)
     models = resolve(settings, flags)
@@ -69,7 +72,7 @@ def open_linear(
     past = [one.text for one in prompting.load()[-_MOST:]] if chosen.history else []
     source = source_of(Completion(composition.session).found, past, vi=chosen.vi)
     if not source.edits:
-        line_mode.turn_on()
+        process.turn_on()
     linear = Linear(composition, target, source)
     linear.conductor.editor = partial(_edited, prompting, source)
     if source.live and sys.stdout.isatty():
@@ -81,12 +84,12 @@ def open_linear(
 
 async def _edited(prompting: Prompting, source: LineSource, text: str) -> Edited:
     """Have the draft edited by a program that finds the terminal as it was."""
-    line_mode.turn_on()
+    process.turn_on()
     try:
         return await prompting.edit(text)
     finally:
         if source.edits:
-            line_mode.turn_off()
+            process.turn_off()
 
 
 def _complaints(

@@ -21,7 +21,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from tui.cli.endpoint_specs import DEFAULT_KEY_ENV
+from tui.cli.endpoints import DEFAULT_KEY_ENV
 from tui.engine.intents import Role
 from tui.settings import PatchFormat, PatchTool, Paths, Settings, load
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.exercises import fingerprint, workspace_files
-from tui.bridge.rehearsal.script import load_scripts
+from tui.bridge.rehearsal.script import Script, load_scripts
+from tui.cli.open_app import require_screen
 from tui.cli.options import (
     ModelFlags,
     is_linear,
@@ -25,9 +27,14 @@ from tui.cli.options import (
     record_option,
     trace_option,
 )
-from tui.cli.screen import require_screen
 from tui.errors import UsageError
 from tui.settings import Paths
+
+if TYPE_CHECKING:
+    from tui.engine.session import SessionOptions
+    from tui.ui.app import DuettoApp
+    from tui.ui.guide.guide import Ending
+
 
 FOLDER = "practice"
 
@@ -184,8 +191,79 @@ def practice_command(flags: ModelFlags, **choices: Unpack[Choices]) -> int:
     from tui.cli.open_app import open_app
 
     if choices["guide"]:
-        from tui.cli.guided import guided, rehearsed
-
         lesson = guided(data_dir, datetime.now())
         return open_app([str(lesson.root)], rehearsed(flags), record, trace, lesson)
     return open_app([str(root)], flags, record, trace)
+
+
+@dataclass(slots=True)
+class Guided:
+    """One run of the guide over the practice workspace."""
+
+    root: Path
+    script: Script
+    """An exercise that was not begun, and that can be redirected."""
+    kept: Path | None = None
+    """Where the old workspace went, if it had to make room."""
+    is_over: bool = field(default=False)
+
+    def options(self, options: SessionOptions) -> SessionOptions:
+        """The exercise's prompt and a redirect are offered first, then what is left.
+
+        What the settings say of reviewing holds from the next start on: the lesson is about it.
+        """
+        first = [self.script.prompt, next(iter(self.script.asks.values())).example]
+        others = [one.prompt for one in offered_prompts() if one.prompt not in first]
+        return dataclasses.replace(
+            options,
+            prompts=(*first, *others),
+            suggest=self._suggested,
+            save="on-accept",
+            auto_accept=False,
+        )
+
+    def begin(self, app: DuettoApp) -> None:
+        """Put the guide onto the screen; called when it shows its first picture."""
+        from tui.ui.guide.guide import Guide
+
+        if self.kept is not None:
+            words = f"Your old practice workspace is kept in {self.kept}"
+            app.notify(words, timeout=8, markup=False)
+        Guide(app.bench, self._ended).begin()
+
+    def _suggested(self) -> str:
+        return suggested(self.root) if self.is_over else self.script.prompt
+
+    def _ended(self, ending: Ending) -> None:
+        self.is_over = True
+
+
+def guided(data_dir: Path, now: datetime) -> Guided:
+    """The practice workspace with an exercise that the guide can play.
+
+    Where all of them were begun it starts over, and the old workspace is kept beside it. Raises
+    UsageError: the workspace cannot be made.
+    """
+    root = ensure(data_dir)
+    script, kept = _fresh(root), None
+    if script is None:
+        root, kept = start_over(data_dir, now)
+        script = _fresh(root)
+    assert script is not None, "a new workspace has exercises"
+    return Guided(root, script, kept)
+
+
+def _fresh(root: Path) -> Script | None:
+    """The first exercise that was not begun and knows a redirect; None: there is none."""
+    done = {exercise.exercise for exercise in begun(root)}
+    return next((one for one in load_scripts() if one.asks and one.name not in done), None)
+
+
+def rehearsed(flags: ModelFlags) -> ModelFlags:
+    """The guide plays with the rehearsal, unless a model is named for this run.
+
+    Nothing is asked of a server, and nothing is paid, for a first look.
+    """
+    if flags.endpoint or flags.fast or flags.deep:
+        return flags
+    return dataclasses.replace(flags, fast="rehearsal-fast", deep="rehearsal-deep")

@@ -6,25 +6,86 @@ import asyncio
 import contextlib
 import math
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 from msgspec import structs
 
-from tui.cli.complaints import complaints_at_start, trouble_with
+from tui.cli.appearance import dressed, use_keys
+from tui.cli.exec import summary
+from tui.cli.open_app import complaints_at_start, require_screen, trouble_with
 from tui.cli.options import ModelFlags, settings_for
-from tui.cli.own_keys import use_keys
-from tui.cli.own_themes import dressed
-from tui.cli.screen import require_screen
 from tui.core.inert_text import PROSE, inert
+from tui.core.turn import Block, BlockKind
 from tui.core.wire.recording import Recording, read
+from tui.engine.intents import Answer
 from tui.engine.notices import Trouble
+from tui.engine.session import Session
 from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from tui.settings import Paths, ProjectSettings, Settings
 
 if TYPE_CHECKING:
-    from tui.cli.replay_stage import Stage
+    from tui.cli.replay_session import Stage
+
+
+class TranscriptText:
+    """Gives every block once, when it is closed; blocks are set apart by an empty line."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def new(self, session: Session) -> Iterator[str]:
+        """What was closed since the last look, and what went wrong; questions get a no."""
+        troubles = session.drain().troubles
+        for ask in list(session.status.asks):
+            session.submit(Answer(ask.id, ask.choices[-1]))
+        blocks = session.transcript.blocks
+        while self._told < len(blocks) and blocks[self._told].state != "open":
+            yield from self._next(session)
+        for trouble in troubles:
+            yield from ("", f"! {_words(trouble)}")
+
+    def rest(self, session: Session) -> Iterator[str]:
+        """What is left, open or not, and what became of the files."""
+        yield from self.new(session)
+        while self._told < len(session.transcript.blocks):
+            yield from self._next(session)
+        if lines := summary(session.workspace.hunks):
+            yield from ("", *lines)
+
+    def _next(self, session: Session) -> Iterator[str]:
+        block = session.transcript.blocks[self._told]
+        text = _told(block, session)
+        if text:
+            yield from (("",) if self._told else ())
+            yield text
+        self._told += 1
+
+
+def _told(block: Block, session: Session) -> str:
+    text = block.text.replace("\r", "").strip("\n")
+    cut = " (cut)" if block.state == "cut" else ""
+    match block.kind:
+        case BlockKind.USER:
+            return "\n".join(f"> {line}" for line in text.split("\n"))
+        case BlockKind.TEXT:
+            return text + (" (cut)" if block.state == "failed" else cut)
+        case BlockKind.REASONING:
+            return "\n".join(f"~ {line}" for line in text.split("\n")) if text else ""
+        case BlockKind.PATCH:
+            mine = [hunk for hunk in session.workspace.hunks if hunk.call_id == block.call_id]
+            return "\n".join(f"= {line}" for line in summary(mine)) or f"= patch{cut}"
+        case _:
+            words = ": ".join(filter(None, (block.title, text)))
+            return f"* {words}" if words else ""
+
+
+def _words(trouble: Trouble) -> str:
+    words = ": ".join(filter(None, (trouble.what, trouble.why)))
+    return words + (f" ({trouble.next_step})" if trouble.next_step else "")
+
 
 FRAME_S = 0.01
 NEWS: Literal["information"] = "information"
@@ -72,7 +133,7 @@ def replay_command(
     settings = settings_for(ModelFlags(config=config, debug=debug), Paths.find())
     if not as_text:
         require_screen()
-    from tui.cli.replay_stage import Stage
+    from tui.cli.replay_session import Stage
 
     for sentence in remarks(file, recording):
         click.echo(f"duetto: {inert(sentence)}", err=True)
@@ -138,7 +199,6 @@ async def _printed_till_told(stage: Stage) -> int:
 async def _printed(stage: Stage) -> int:
     """The conversation on stdout, as it comes."""
     from tui.cli.open_app import log_broken
-    from tui.cli.transcript_text import TranscriptText
 
     asyncio.get_running_loop().set_exception_handler(log_broken)
     session, printer = stage.session, TranscriptText()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tui import toml_lines
+from tui import toml_tables
 from tui.core.inert_text import inert
 from tui.errors import EXIT_FAILED, EXIT_OK, SettingsError, UsageError
 from tui.settings import Paths
@@ -134,7 +134,7 @@ def _line_of(text: str, colour: str) -> int:
     """Where a file sets a colour; 0: it does not."""
     section, _, name = colour.partition("-")
     key = (section, name) if section in ("syntax", "hunk", "meter") else ("palette", colour)
-    line = toml_lines.line_of(text, key)
+    line = toml_tables.line_of(text, key)
     there = text.splitlines()[line - 1 : line]
     return line if there and there[0].lstrip().startswith(key[1]) else 0
 

@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tui import toml_lines, toml_tables
+from tui import toml_tables
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.providers.options import wrong_options
 from tui.core.wire.address import is_loopback
 from tui.errors import EndpointError, SettingsError
-from tui.setting_names import NO_VARIABLE, is_variable, no_address, no_header, no_header_value
+from tui.toml_tables import NO_VARIABLE, is_variable, no_address, no_header, no_header_value
 
 SCHEMA = 1
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -287,7 +287,7 @@ def _read(
     data = _over(base, said)
     found = toml_tables.converted(text, origin, data, Provider)
     for key, wrong in () if checked else wrong_in(found):
-        line = toml_lines.line_of(text, key)
+        line = toml_tables.line_of(text, key)
         raise SettingsError(f"{origin} line {line}: {'.'.join(key)} {wrong}")
     return msgspec.structs.replace(found, name=name, title=found.title or name)
 

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tui import toml_lines
+from tui import toml_tables
 from tui.ui.theming.contrast import luminance, mixed, readable
 from tui.ui.theming.palette import Palette
 
@@ -183,7 +183,7 @@ class _Reader:
 
     def wrong(self, key: tuple[str, ...], words: str) -> None:
         """Something is wrong where that key is set."""
-        self.complain(self._lines.get(key) or toml_lines.line_of(self.text, key), words)
+        self.complain(self._lines.get(key) or toml_tables.line_of(self.text, key), words)
 
     def tables(self) -> dict[str, object]:
         """The file's data; of a text that is not TOML, of each line that is."""

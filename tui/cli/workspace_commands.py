@@ -12,7 +12,7 @@ from pathlib import Path
 from tui.core.programs import USUAL_PATH, is_below
 from tui.effects.listing import Listing
 from tui.engine.ports import VerifyCommand
-from tui.settings import PROJECT_FILE, Settings, VerifySettings, load_project
+from tui.settings import PROJECT_FILE, FormatSettings, Settings, VerifySettings, load_project
 
 MAX_LOOKED_AT = 4000
 """Directory entries that the search for test files reads at most."""
@@ -22,7 +22,7 @@ _CONFIG_BYTES = 1 << 20
 _CONFIGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
-def find(workspace: Path, settings: Settings) -> VerifyCommand | None:
+def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
     """The command, None when there is nothing that could judge.
 
     The user's ``[verify]``, else the workspace's own, else pytest where there are tests. What may
@@ -140,3 +140,25 @@ def _own_python(workspace: Path) -> Path | None:
 def _has_pytest(environment: Path) -> bool:
     patterns = ("lib/python3*/site-packages/pytest", "Lib/site-packages/pytest")
     return any(found for pattern in patterns for found in environment.glob(pattern))
+
+
+def find_format(workspace: Path, settings: Settings) -> VerifyCommand | None:
+    """The command of ``[format]``; None: nothing is formatted.
+
+    The workspace's own is asked for once. Raises SettingsError: its ``.duetto/config.toml`` is
+    broken.
+    """
+    if command := _words_of(settings.format):
+        return users_command(workspace, command, settings.format.deadline_s)
+    project = load_project(workspace).format
+    if command := _words_of(project):
+        return VerifyCommand(
+            command, PROJECT_FILE, needs_consent=True, deadline_s=project.deadline_s
+        )
+    return None
+
+
+def _words_of(table: FormatSettings) -> tuple[str, ...] | str | None:
+    if isinstance(table.command, list):
+        return tuple(table.command) or None
+    return (table.command or "").strip() or None
