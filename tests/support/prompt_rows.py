@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.ui.app import DuettoApp
-from tui.ui.prompt.offer_list import OfferList
+from tui.ui.prompt.completion_list import CompletionList
 from tui.ui.widgets.painted import Bar
 
 KEYS = {" ": "space", "@": "at", "/": "slash", '"': "quotation_mark", "!": "exclamation_mark"}
@@ -16,7 +16,7 @@ def keys(text: str) -> list[str]:
 
 def shown(app: DuettoApp) -> list[str]:
     """The rows of the list."""
-    rows = app.bench.query_one(OfferList)
+    rows = app.bench.query_one(CompletionList)
     return [rows.render_line(y).text.rstrip() for y in range(rows.rows)]
 
 

@@ -101,10 +101,10 @@ class Prompting:
         """Be what the prompt asks."""
         chosen = self._workplace.settings.prompt
         if chosen.history:
-            box.prompt.past.kept = self
+            box.prompt.past.store = self
         if chosen.vi:
             box.prompt.use_vi()
-        box.outside = self
+        box.external_editor = self
 
     def load(self) -> list[PastPrompt]:
         """What was asked in earlier runs."""

@@ -111,7 +111,7 @@ class QueueActed(Message):
         self.index = index
 
 
-class OfferActed(Message):
+class CompletionActed(Message):
     """The mouse in the list over the prompt: another offer is lit, or one is taken."""
 
     def __init__(self, what: Literal["step", "take"], value: int) -> None:
@@ -121,5 +121,5 @@ class OfferActed(Message):
         self.value = value
 
 
-class EditedOutside(Message):
+class ExternalEditorWanted(Message):
     """The user wants the draft in an editor of their own."""

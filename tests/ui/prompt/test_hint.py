@@ -24,8 +24,8 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, Notices
 from tui.ui.app import DuettoApp
-from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.box import PromptBox
+from tui.ui.prompt.question_box import QuestionBox
 from tui.ui.terminal.facts import TerminalFacts
 from tui.ui.widgets.painted import Bar
 
@@ -73,7 +73,7 @@ async def test_every_answer_is_in_sight(
     session.status.asks = [Ask(1, "Run the command of this workspace?", detail, ANSWERS)]
     async with running(session, size) as (app, pilot):
         await pilot.pause()
-        box = app.bench.query_one(AskBox)
+        box = app.bench.query_one(QuestionBox)
         rows = [box.render_line(y).text.strip() for y in range(box.rows)]
         assert rows[0].startswith("? Run the command")
         assert rows[-3:] == [f"{at} {answer}" for at, answer in enumerate(ANSWERS, 1)]
@@ -257,7 +257,7 @@ async def test_the_next_question_has_the_keys_if_nothing_is_typed(draft: str) ->
         session.status.asks = [Ask(1, "Run it?", "", ANSWERS)]
         session.changed()
         await pilot.pause()
-        session.box.focus_ask()
+        session.box.focus_question()
         await pilot.press("1")
         await pilot.pause()
         await pilot.press("2")

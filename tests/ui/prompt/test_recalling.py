@@ -13,8 +13,8 @@ from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.core.edited import Edited
 from tui.core.prompt_past import PastPrompt
-from tui.ui.prompt.history import History, NothingKept
-from tui.ui.prompt.outside import joined
+from tui.ui.prompt.box import joined
+from tui.ui.prompt.history import DraftHistory
 
 
 async def test_earlier_prompts_are_found_by_their_words() -> None:
@@ -69,7 +69,7 @@ async def test_what_is_looked_for_is_never_sent_and_the_draft_never_lost() -> No
 
 
 def test_walking_keeps_the_draft() -> None:
-    past = History()
+    past = DraftHistory()
     past.add("one")
     past.add("two")
     assert past.older("draft") == "two"
@@ -125,7 +125,7 @@ async def test_what_comes_back_is_the_draft(
 ) -> None:
     async with running(ScriptedSession()) as (app, pilot):
         monkeypatch.setattr(app, "suspend", nullcontext)
-        app.bench.prompt_box.outside = editor
+        app.bench.prompt_box.external_editor = editor
         await pilot.press(*"draft", "ctrl+g")
         await pilot.pause()
         assert app.bench.prompt_box.prompt.text == text
@@ -151,7 +151,7 @@ async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(
 ) -> None:
     async with running(ScriptedSession()) as (app, pilot):
         monkeypatch.setattr(app, "suspend", nullcontext)
-        app.bench.prompt_box.outside = OpenEditor(Edited(None))
+        app.bench.prompt_box.external_editor = OpenEditor(Edited(None))
         await pilot.press(*"draft", "ctrl+g")
         await pilot.pause()
         assert app.bench.prompt_box.draft == "saved in the editor"
@@ -160,7 +160,7 @@ async def test_what_is_in_the_editor_is_kept_where_duetto_is_ended(
 async def test_an_emptied_draft_is_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(ScriptedSession()) as (app, pilot):
         monkeypatch.setattr(app, "suspend", nullcontext)
-        app.bench.prompt_box.outside = Editor(Edited(""))
+        app.bench.prompt_box.external_editor = Editor(Edited(""))
         await pilot.press(*"draft", "ctrl+g")
         await pilot.pause()
         assert app.bench.prompt_box.prompt.text == ""
@@ -174,7 +174,7 @@ def test_what_came_into_the_prompt_meanwhile_is_not_lost() -> None:
     assert joined("edited", "", "not sent") == "not sent\nedited"
 
 
-class Kept(NothingKept):
+class Kept:
     """Earlier runs."""
 
     def __init__(self, *entries: PastPrompt) -> None:
@@ -190,7 +190,7 @@ class Kept(NothingKept):
 async def test_up_goes_on_with_what_was_asked_in_earlier_runs() -> None:
     async with running(ScriptedSession()) as (app, pilot):
         prompt = app.bench.prompt_box.prompt
-        kept = prompt.past.kept = Kept(PastPrompt("elsewhere", here=False), PastPrompt("before"))
+        kept = prompt.past.store = Kept(PastPrompt("elsewhere", here=False), PastPrompt("before"))
         await pilot.press(*"now", "enter", *"dr", "up")
         assert (prompt.text, kept.now) == ("now", ["now"])
         await pilot.press("up")

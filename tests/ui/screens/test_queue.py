@@ -12,7 +12,7 @@ from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.engine.intents import EditQueued, Intent, Interrupt, Prompt, Queue, Steer, Unqueue
 from tui.ui.app import DuettoApp
-from tui.ui.prompt.queued import QueueBox, place_of
+from tui.ui.prompt.queue_list import QueueList, place_of
 from tui.ui.widgets.painted import Bar
 
 TEXTS = ["a test for it", "the README", "commit it"]
@@ -48,7 +48,7 @@ async def queueing(
 
 def shown(app: DuettoApp) -> list[str]:
     """The rows above the prompt."""
-    box = app.bench.query_one(QueueBox)
+    box = app.bench.query_one(QueueList)
     return [box.render_line(y).text.rstrip() for y in range(box.size.height)]
 
 
@@ -96,7 +96,7 @@ async def test_a_removed_message_is_in_the_history() -> None:
         await pilot.press("delete")
         await settled(session, pilot)
         assert app.focused is app.bench.prompt_box.prompt
-        assert not app.bench.query_one(QueueBox).display
+        assert not app.bench.query_one(QueueList).display
         await pilot.press("up")
         assert draft(app) == "a test for it"
         await pilot.press("up", "up")

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from tui.core.edited import Edited
-from tui.engine.intents import Prewarm
+from tui.engine.intents import HoldQueued, Intent, Prewarm, Unqueue
 from tui.engine.notices import Notices
 from tui.engine.session import Session
-from tui.ui.messages import DraftChanged, EditedOutside, OfferActed, Wanted
-from tui.ui.prompt.ask import AskBox
-from tui.ui.prompt.history import NothingKept
-from tui.ui.prompt.offer_list import OfferList
-from tui.ui.prompt.outside import NoEditor, OutsideEditor, joined
-from tui.ui.prompt.queueing import QueueingBox
+from tui.ui.messages import (
+    CompletionActed,
+    DraftChanged,
+    Entered,
+    ExternalEditorWanted,
+    QueueActed,
+    QueueWanted,
+    TakenBack,
+    Wanted,
+)
+from tui.ui.prompt.completion_list import CompletionList
+from tui.ui.prompt.hint import Hint
+from tui.ui.prompt.prompt import Prompt
+from tui.ui.prompt.question_box import QuestionBox
+from tui.ui.prompt.queue_editing import QueueEditing
+from tui.ui.prompt.queue_list import QueueList
 from tui.ui.rows import inert
 
 _SHARE = 0.6
 """Of the panes' height, at most; as in the styles."""
 _BARS, _FRAME = 3, 2
 """Rows of the screen that are not panes; rows of the box that are its border and its hint."""
-_BESIDE_ASK = 2
+_BESIDE_QUESTION = 2
 """Rows that are seen beside a question: of the draft, and of the conversation."""
 _LOOK_BACK_S = 0.5
 """After the first paint."""
@@ -32,16 +43,44 @@ _MOST_ROWS = 8
 """Of the prompt."""
 
 
-class PromptBox(QueueingBox):
+class ExternalEditor(Protocol):
+    """What opens an editor; ``effects.text_editor`` is one."""
+
+    def refusal(self) -> str:
+        """Why there is none to open, in a sentence; empty: there is one."""
+
+    async def edit(self, text: str) -> Edited:
+        """Have a text edited; the terminal is the editor's until this returns."""
+
+    def written(self) -> str | None:
+        """What the editor has saved by now; None: there is none, or it has saved nothing yet."""
+
+
+def joined(edited: str, given: str, now: str) -> str:
+    """The draft after an edit, with what came into the prompt meanwhile: a prompt not sent."""
+    if now == given:
+        return edited
+    came = now.removesuffix(given).rstrip("\n") if given else now
+    return "\n".join(filter(None, (came, edited)))
+
+
+class PromptBox(Vertical):
     """Composes the parts and keeps them in step with the session."""
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:
-        super().__init__(session, id=id)
-        self.prompt.on_offers = self._show_offers
-        self._asks = AskBox(id="asks")
-        self._offers = OfferList(id="offers")
-        self._offers.room = lambda: self.prompt.region.y
-        self.outside: OutsideEditor = NoEditor()
+        super().__init__(id=id)
+        self._session = session
+        self.prompt = Prompt(self._files, lambda: session.status, id="prompt")
+        self.prompt.completer.on_change = self._show_completions
+        self._question = QuestionBox(id="asks")
+        self._queue = QueueList(id="queue")
+        self._completions = CompletionList(id="offers")
+        self._completions.room = lambda: self.prompt.region.y
+        self._hint = Hint(session, self.prompt, self._queue, id="hint")
+        self._editing = QueueEditing(
+            self.prompt, lambda: session.status, self._submit, self._queue_changed
+        )
+        self.external_editor: ExternalEditor | None = None
         """Where the draft can be edited, too."""
         self._lent: str | None = None
         """The draft that the editor has been given; the terminal is the editor's."""
@@ -50,9 +89,9 @@ class PromptBox(QueueingBox):
 
     def compose(self) -> ComposeResult:
         """Questions over the queue over the draft over the hint."""
-        yield self._asks
+        yield self._question
         yield self._queue
-        yield self._offers
+        yield self._completions
         with Horizontal(id="draft"):
             yield Static("\u276f", id="glyph", markup=False)
             yield self.prompt
@@ -60,12 +99,35 @@ class PromptBox(QueueingBox):
 
     def on_mount(self) -> None:
         """The history of earlier runs is read before somebody asks for it."""
-        if not isinstance(self.prompt.past.kept, NothingKept):
+        if self.prompt.past.store is not None:
             self.set_timer(_LOOK_BACK_S, self._look_back)
 
     async def _look_back(self) -> None:
         past = self.prompt.past
-        past.fill(await asyncio.to_thread(past.kept.load))
+        if past.store is not None:
+            past.fill(await asyncio.to_thread(past.store.load))
+
+    @property
+    def draft(self) -> str:
+        """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
+        return "\n".join(filter(None, (self._typed(), self._editing.aside)))
+
+    def _typed(self) -> str:
+        """With what the external editor has saved while it has the draft."""
+        typed = self.prompt.search.aside or self.prompt.whole
+        editor = self.external_editor
+        written = editor.written() if self._lent is not None and editor is not None else None
+        return typed if written is None else joined(inert(written), self._lent or "", typed)
+
+    def _submit(self, intent: Intent) -> None:
+        self.post_message(Wanted(intent))
+
+    def _files(self) -> list[str]:
+        """All files of the workspace; if any came or went, they are listed anew meanwhile."""
+        self._session.folders.look()
+        return self._session.listing()
+
+    # -- in step with the session
 
     def sync(self, notices: Notices) -> None:
         """Take up what changed; called once a frame."""
@@ -76,13 +138,16 @@ class PromptBox(QueueingBox):
         status = self._session.status
         self.prompt.busy = status.busy
         self.prompt.waiting = bool(status.queued)
-        self._sync_queue()
+        if self._editing.sync(self._typed):
+            words = "The message was sent as it was; your edit of it is a draft now."
+            self.notify(words, timeout=6, markup=False)
+        self._show_queue()
         # a question takes the focus only from an empty prompt: nobody answers by mistake
-        asking = self._asks.has_focus
+        asking = self._question.has_focus
         free = asking or self.screen.focused in (None, self.prompt)
-        fresh = self._asks.show(status.asks)
+        fresh = self._question.show(status.asks)
         if fresh and free and not self.prompt.text:
-            self._asks.focus()
+            self._question.focus()
         elif asking and (fresh or not status.asks):
             self.prompt.focus()
         self.fit()
@@ -91,34 +156,75 @@ class PromptBox(QueueingBox):
     def fit(self) -> None:
         """Share the rows: the hint is always seen, a row of the draft, and one of what waits."""
         height = self.screen.size.height - _BARS
-        self._asks.fit(height - _FRAME - _BESIDE_ASK)
-        self.set_class(self._asks.waits, "-asking")
-        room = int(height * _SHARE) - _FRAME - self._asks.rows
+        self._question.fit(height - _FRAME - _BESIDE_QUESTION)
+        self.set_class(self._question.waits, "-asking")
+        room = int(height * _SHARE) - _FRAME - self._question.rows
         listed = bool(self._queue.rows)
         most = max(min(_MOST_ROWS, room - listed), 1)
         self.prompt.styles.max_height = most
         self._queue.fit(room - min(self.prompt.wrapped_document.height, most))
-        crowded = self._asks.waits and height <= self._asks.rows + _FRAME + _BESIDE_ASK
+        crowded = self._question.waits and height <= self._question.rows + _FRAME + _BESIDE_QUESTION
         self._queue.display = listed and not crowded
-
-    def focus_ask(self) -> bool:
-        """Give an open question the focus; False if there is none."""
-        if self._asks.waits:
-            self.screen.set_focus(self._asks)
-        return self._asks.waits
-
-    def refuse(self) -> bool:
-        """Answer an open question with the safe refusal; False if there is none."""
-        waits = self._asks.waits
-        self._asks.refuse()
-        return waits
 
     def recolour(self) -> None:
         """The theme changed."""
         self._hint.recolour()
-        self._asks.refresh()
+        self._question.refresh()
         self._queue.recolour()
-        self._offers.recolour()
+        self._completions.recolour()
+
+    # -- the focus
+
+    @property
+    def in_queue(self) -> bool:
+        """True while keys go to the queued messages."""
+        return self._queue.has_focus
+
+    def focus_prompt(self, text: str = "") -> None:
+        """Give the prompt the focus at once; ``text`` was typed elsewhere."""
+        self.screen.set_focus(self.prompt)
+        if text == "\n":
+            self.prompt.send()
+        elif text:
+            self.prompt.insert(text)
+
+    def focus_queue(self) -> bool:
+        """Give the last queued message the focus; False if there is none."""
+        if self._queue.queued:
+            self._queue.choose_last()
+            self.screen.set_focus(self._queue)
+        return bool(self._queue.queued)
+
+    def focus_question(self) -> bool:
+        """Give an open question the focus; False if there is none."""
+        if self._question.waits:
+            self.screen.set_focus(self._question)
+        return self._question.waits
+
+    def on_descendant_focus(self) -> None:
+        """The label says who gets the keys."""
+        self._hint.update_bar()
+
+    on_descendant_blur = on_descendant_focus
+
+    # -- the draft
+
+    def restore(self, text: str) -> None:
+        """Put a text back into the draft; a message that is being edited stays as it is."""
+        if self._editing.active:
+            self._editing.set_aside(text)
+        else:
+            self.prompt.restore(text)
+
+    def refuse(self) -> bool:
+        """Answer an open question with the safe refusal; False if there is none."""
+        waits = self._question.waits
+        self._question.refuse()
+        return waits
+
+    def close_list(self) -> bool:
+        """Close what the prompt has open (see `Prompt.close_list`). False: nothing is."""
+        return self.prompt.has_focus and self.prompt.close_list()
 
     def on_draft_changed(self, message: DraftChanged) -> None:
         """The hint follows every keystroke; the engine hears of the first, the screen of all."""
@@ -126,63 +232,112 @@ class PromptBox(QueueingBox):
         text = self.prompt.text
         typing = bool(text) and not text.startswith(("/", "!"))
         if typing and not self._typing and not self._session.status.busy:
-            self.post_message(Wanted(Prewarm()))
+            self._submit(Prewarm())
         self._typing = typing
         self.fit()
         self._hint.update_bar()
 
-    def close_offers(self) -> bool:
-        """Close the list over the prompt, or leave vi's insert mode; False: neither is there."""
-        prompt = self.prompt
-        return prompt.has_focus and (prompt.close_offers() or prompt.leave_insert())
-
-    def on_offer_acted(self, message: OfferActed) -> None:
+    def on_completion_acted(self, message: CompletionActed) -> None:
         """The mouse in the list."""
         message.stop()
         if message.what == "step":
-            self.prompt.step_offers(message.value)
+            self.prompt.completer.step(message.value)
         else:
             self.prompt.take(message.value)
             self.focus_prompt()
 
-    def _show_offers(self) -> None:
+    def _show_completions(self) -> None:
         """The list, and what its keys do."""
         completer = self.prompt.completer
-        kind = completer.wish.kind if completer.wish is not None else "file"
-        self._offers.show(kind, completer.offers, completer.at, completer.total)
+        kind = completer.query.kind if completer.query is not None else "file"
+        self._completions.show(kind, completer.items, completer.at, completer.total)
         self._hint.update_bar()
 
-    def on_descendant_focus(self) -> None:
-        """The label says who gets the keys."""
+    # -- the queue
+
+    def leave_edit(self) -> bool:
+        """Leave the queued message that is edited as it was; False: none is."""
+        return self._editing.leave()
+
+    def on_entered(self, message: Entered) -> None:
+        """A message that was edited goes back to its place, or is steered with instead."""
+        if not self._editing.active:
+            return
+        message.stop()
+        if message.how != "steer" or not message.text:
+            self._editing.put_back(message.text)
+            return
+        self._editing.take_out()
+        self.post_message(Entered(message.text, "steer"))
+        self._submit(HoldQueued(None))
+
+    def on_taken_back(self, message: TakenBack) -> None:
+        """The last queued message leaves the queue for the prompt."""
+        message.stop()
+        queued = self._session.status.queued
+        if queued and not self._editing.active:
+            self.prompt.restore(queued[-1])
+            self._submit(Unqueue(len(queued) - 1))
+
+    def on_queue_wanted(self, message: QueueWanted) -> None:
+        """Up from the empty prompt."""
+        message.stop()
+        self.focus_queue()
+
+    def on_queue_acted(self, message: QueueActed) -> None:
+        """A key or a click in the queue."""
+        message.stop()
+        queued, at = self._session.status.queued, message.index
+        if not 0 <= at < len(queued):
+            return
+        text = queued[at]
+        if message.what == "edit":
+            self._editing.begin(at)
+            self.focus_prompt()
+            return
+        if self._editing.place == at:
+            self._editing.leave()
+        self._submit(Unqueue(at))
+        if message.what == "remove":
+            self.prompt.past.add(text)
+        else:
+            self._editing.leave()
+            self.focus_prompt()
+            self.post_message(Entered(text))
+
+    def _show_queue(self) -> None:
+        status = self._session.status
+        self.prompt.suggest(status.prompts, status.suggestion)
+        place = self._editing.place
+        self._queue.show(status.queued, status.steering, status.steering_fates, place)
+        if self._queue.has_focus and not status.queued:
+            self.focus_prompt()
+
+    def _queue_changed(self) -> None:
+        self._show_queue()
         self._hint.update_bar()
 
-    def on_descendant_blur(self) -> None:
-        """See `on_descendant_focus`."""
-        self._hint.update_bar()
+    # -- the external editor
 
-    def on_edited_outside(self, message: EditedOutside) -> None:
+    def on_external_editor_wanted(self, message: ExternalEditorWanted) -> None:
         """The draft goes to the user's own editor."""
         message.stop()
-        if why_not := self.outside.refusal():
+        editor = self.external_editor
+        why_not = "There is no editor to open here." if editor is None else editor.refusal()
+        if why_not or editor is None:
             self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
         elif self._lent is None:
             self._lent = self.prompt.whole
-            self.run_worker(self._edit_outside(), name="editor", group="editor")
+            self.run_worker(self._edit_externally(editor), name="editor", group="editor")
 
-    def _typed(self) -> str:
-        """With what the editor has saved, while it has the draft: duetto may end over it."""
-        typed = super()._typed()
-        written = None if self._lent is None else self.outside.written()
-        return typed if written is None else joined(inert(written), self._lent or "", typed)
-
-    async def _edit_outside(self) -> None:
+    async def _edit_externally(self, editor: ExternalEditor) -> None:
         """The session goes on meanwhile; the screen stands still, for it is the editor's."""
-        self.prompt.end_search()
+        self.prompt.search.end()
         given = self._lent = self.prompt.whole
         edited = Edited(None)
         try:
             with self.app.suspend():
-                edited = await self.outside.edit(given)
+                edited = await editor.edit(given)
         except SuspendNotSupported:
             edited = Edited(edited.text, "This terminal cannot be handed to another program.")
         finally:

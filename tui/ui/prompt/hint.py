@@ -12,9 +12,9 @@ from tui.ui import theme
 from tui.ui.keymap import shown
 from tui.ui.keys.table import Scope
 from tui.ui.painting.ink import ink
-from tui.ui.prompt.ask import AskBox
 from tui.ui.prompt.prompt import Prompt
-from tui.ui.prompt.queued import QueueBox
+from tui.ui.prompt.question_box import QuestionBox
+from tui.ui.prompt.queue_list import QueueList
 from tui.ui.rows import Piece, clip
 from tui.ui.widgets.painted import Bar
 
@@ -79,7 +79,7 @@ class Hint(Bar):
     """Reads session, prompt and queue; shown under the draft at every moment."""
 
     def __init__(
-        self, session: Session, prompt: Prompt, queue: QueueBox, *, id: str | None = None
+        self, session: Session, prompt: Prompt, queue: QueueList, *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._session = session
@@ -111,7 +111,7 @@ class Hint(Bar):
     def _said(self) -> Said:
         draft = self._prompt.text
         if self._session.status.asks and not self._queue.has_focus:
-            if isinstance(self._prompt.screen.focused, AskBox):
+            if isinstance(self._prompt.screen.focused, QuestionBox):
                 return Said([(_enter(), "answer")], "1-9 · Esc refuses · Tab: prompt")
             if not self._prompt.has_focus:  # there a digit is text
                 return Said(
@@ -122,12 +122,12 @@ class Hint(Bar):
                 return Said([(_key("conversation"), "answer")], "the question above")
         if self._queue.has_focus:
             return self._queued()
-        if self._prompt.searching:
+        if self._prompt.search.active:
             words = "words of an earlier prompt · Esc: back to the draft"
-            if not self._prompt.choosing:
+            if not self._prompt.completer.items:
                 return Said([("Esc", "back to the draft")], "none has these words")
             return Said([(_both("send", "complete"), "take")], words, "Esc: back to the draft")
-        if self._prompt.choosing:
+        if self._prompt.completer.items:
             return self._choosing()
         if self._prompt.editing:
             return self._editing()
@@ -156,11 +156,11 @@ class Hint(Bar):
     def _choosing(self) -> Said:
         """The list is open over the prompt."""
         completer, words = self._prompt.completer, "↑↓ choose · Esc closes"
-        lit, wish = completer.lit, completer.wish
-        if wish is None or lit is None or wish.kind == "file":
+        item, query = completer.selected, completer.query
+        if query is None or item is None or query.kind == "file":
             return Said([(_both("send", "complete"), "take")], words)
-        typed = self._prompt.names_a_command or wish.kind == "argument"
-        if lit.more or not (completer.sure or typed):
+        typed = completer.names_a_command or query.kind == "argument"
+        if item.more or not (completer.sure or typed):
             return Said([(_both("send", "complete"), "complete")], words)
         return Said([(_key("send"), "run"), (_key("complete"), "complete")], words)
 
@@ -184,7 +184,7 @@ class Hint(Bar):
 
     def _words_for_the_model(self, draft: str) -> Said:
         enter = self._session.prompt_label()
-        if self._prompt.fits_nothing:
+        if self._prompt.completer.fits_nothing:
             return Said([(_key("send"), enter)], "no file has these letters")
         if self._session.status.busy:
             other = self._session.alt_label()
@@ -218,8 +218,8 @@ class Hint(Bar):
         if status.queued and not prompt.text:
             return "↑ goes to the queue, which waits for your next prompt"
         if prompt.suggestion_shown:
-            at = prompt.offered.index(prompt.suggestion_shown) + 1
-            more = f" · ↓ {at} of {len(prompt.offered)}" if len(prompt.offered) > 1 else ""
+            at = prompt.suggestions.index(prompt.suggestion_shown) + 1
+            more = f" · ↓ {at} of {len(prompt.suggestions)}" if len(prompt.suggestions) > 1 else ""
             return f"Tab takes the suggestion{more}"
         if prompt.at_fold:
             return f"{_key('unfold')} shows what was pasted"

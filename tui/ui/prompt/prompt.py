@@ -1,97 +1,142 @@
-"""The prompt: a small multi-line editor that sends, queues, completes and remembers."""
+"""The prompt: a small multi-line editor that sends, queues, completes and remembers.
+
+What it does beside typing belongs to controllers: `Completer`, `HistorySearch`, `Folds`,
+`ViController`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import events
 from textual.content import Content
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
+from tui.engine.notices import Status
+from tui.ui import theme
 from tui.ui.key_order import TypedKey
-from tui.ui.keymap import actions
+from tui.ui.keymap import actions, shown
 from tui.ui.messages import (
     ConversationWanted,
     DraftChanged,
-    EditedOutside,
     Entered,
+    ExternalEditorWanted,
     How,
     QueueWanted,
     Scrolled,
     TakenBack,
 )
 from tui.ui.prompt.completer import Completer
-from tui.ui.prompt.history import History
-from tui.ui.prompt.pasting import no_text
-from tui.ui.prompt.vi_text import ViText
+from tui.ui.prompt.completion import CompletionItem
+from tui.ui.prompt.history import DraftHistory, HistorySearch
+from tui.ui.prompt.pasting import Folds, no_text
 from tui.ui.rows import inert
 
+if TYPE_CHECKING:
+    from tui.ui.prompt.vi import ViController
+
+MOST_SHOWN_CHARS = 50_000
+"""Wrapping so many takes some 50 ms."""
 _ACTIONS = actions("prompt")
 
 
-class Prompt(ViText):
+class Prompt(TextArea):
     """The draft. Keys go through the table of `keymap` before the text sees them."""
 
-    def __init__(self, completer: Completer, *, id: str | None = None) -> None:
-        super().__init__(completer, id=id)
-        self.past = History()
-        self.offered: list[str] = []
+    folds: Folds | None = None
+    """What the labels stand for; None while the base class makes itself."""
+
+    def __init__(
+        self,
+        paths: Callable[[], list[str]],
+        status: Callable[[], Status],
+        *,
+        id: str | None = None,
+    ) -> None:
+        """``paths`` lists the workspace's files; ``status`` is the session's."""
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+            compact=True,
+        )
+        self.folds = Folds()
+        self.past = DraftHistory()
+        self.completer = Completer(self, paths, status)
+        self.search = HistorySearch(self, self.past, self.completer, self.write)
+        self.suggestions: list[str] = []
         """Prompts that the workspace offers; Tab takes the one that is shown."""
         self.busy = False
         self.editing = False
         """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
         self.waiting = False
         """Something is queued: the list above can be gone into."""
-        self._offer = 0
+        self._suggestion = 0
+        self._vi: ViController | None = None
         self._do: dict[str, Callable[[], bool]] = {
             "send": self._enter,
             "steer": lambda: self.send("steer"),
-            "newline": self._newline,
+            "newline": lambda: bool(self.insert("\n")),
             "complete": self._complete,
             "older": self._older,
             "newer": self._newer,
-            "conversation": self._conversation,
+            "conversation": lambda: self.post_message(ConversationWanted()),
             "unfold": self._unfold,
-            "search_past": self.search_past,
-            "edit_outside": lambda: bool(self.post_message(EditedOutside())),
-            "unqueue": lambda: bool(self.post_message(TakenBack())),
-            "search": lambda: bool(self.post_message(ConversationWanted(search=True))),
-            "page_up": lambda: bool(self.post_message(Scrolled(-1))),
-            "page_down": lambda: bool(self.post_message(Scrolled(1))),
+            "search_past": self._search_past,
+            "edit_outside": lambda: self.post_message(ExternalEditorWanted()),
+            "unqueue": lambda: self.post_message(TakenBack()),
+            "search": lambda: self.post_message(ConversationWanted(search=True)),
+            "page_up": lambda: self.post_message(Scrolled(-1)),
+            "page_down": lambda: self.post_message(Scrolled(1)),
         }
 
-    @property
-    def suggestion_shown(self) -> str:
-        """The offered prompt that stands in the empty prompt; empty if none does."""
-        if not self.offered or self.text or self.busy or self.editing:
-            return ""
-        return self.offered[self._offer % len(self.offered)]
+    # -- the draft
 
-    def offer(self, prompts: list[str], first: str) -> None:
-        """Offer these prompts, this one first."""
-        if prompts != self.offered or (first and first not in self.suggestion_shown):
-            self.offered = list(prompts)
-            self._offer = prompts.index(first) if first in prompts else 0
-        self._show_offer()
+    @property
+    def whole(self) -> str:
+        """The draft as it is sent, with what its labels stand for."""
+        return self._unfolded(self.text)
+
+    @property
+    def selected_text(self) -> str:
+        """What is copied: the text behind labels too."""
+        return self._unfolded(super().selected_text)
+
+    @property
+    def at_fold(self) -> bool:
+        """True while the cursor touches a label."""
+        return bool(self.folds and self.folds.beside(self.document, self.cursor_location))
 
     def restore(self, text: str) -> None:
         """Put text back into the prompt; a draft that stands there goes below it."""
-        self.end_search()
+        self.search.end()
         self.write("\n".join(filter(None, (text, self.whole))))
 
     def write(self, text: str) -> None:
         """Have this text as the draft, the cursor behind it; a file may have held anything."""
-        self.end_search()
-        self.replace(self.folds.fold(inert(text)), (0, 0), self.document.end)
+        self.search.end()
+        self.replace(self._folded(inert(text)), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
-        self.keep_silent()
+        self.completer.keep_silent()
+
+    def take_in(self, text: str) -> None:
+        """Put a text at the cursor or over the selection; what is long is folded."""
+        folded = self._folded(text, beside=self.text)
+        if result := self._replace_via_keyboard(folded, *self.selection):
+            self.move_cursor(result.end_location)
 
     def clear_draft(self) -> bool:
         """Move the draft into the history; False if there was none.
 
         In a search it comes back first.
         """
-        if self.searching:
-            self.end_search()
+        if self.search.active:
+            self.search.end()
             return True
         if not self.text:
             return False
@@ -99,24 +144,106 @@ class Prompt(ViText):
         self.write("")
         return True
 
+    def send(self, how: How = "send") -> bool:
+        """Hand the draft up, if there is one; True: the key is taken."""
+        if self.search.active:  # what stands here is no draft
+            self.search.take()
+            return True
+        whole = self.whole
+        text = whole.strip()
+        if text or self.editing:
+            self.past.add(whole)
+            self.write("")
+            if self._vi is not None:
+                self._vi.insert()
+            self.post_message(Entered(text, how))
+        return True
+
+    def checkpoint(self) -> None:
+        """What follows is undone by itself."""
+        self.history.checkpoint()
+
+    def select(self, anchor: Location, cursor: Location) -> None:
+        """Select what lies between the two."""
+        self.selection = Selection(anchor, cursor)
+
+    def _folded(self, text: str, beside: str = "") -> str:
+        return self.folds.fold(text, beside) if self.folds is not None else text
+
+    def _unfolded(self, text: str) -> str:
+        return self.folds.whole(text) if self.folds is not None else text
+
+    # -- suggestions of the workspace
+
+    @property
+    def suggestion_shown(self) -> str:
+        """The suggestion that stands in the empty prompt; empty if none does."""
+        if not self.suggestions or self.text or self.busy or self.editing:
+            return ""
+        return self.suggestions[self._suggestion % len(self.suggestions)]
+
+    def suggest(self, prompts: list[str], first: str) -> None:
+        """Offer these prompts, this one first."""
+        if prompts != self.suggestions or (first and first not in self.suggestion_shown):
+            self.suggestions = list(prompts)
+            self._suggestion = prompts.index(first) if first in prompts else 0
+        self._show_suggestion()
+
+    def _take_suggestion(self) -> bool:
+        suggested = self.suggestion_shown
+        if suggested:
+            self.write(suggested)
+        return bool(suggested)
+
+    def _show_suggestion(self) -> None:
+        # Content, not str: TextArea takes a str for markup
+        index, count = self._suggestion, len(self.suggestions)
+        shown = self.suggestions[index % count] if count else ""
+        if self.busy or self.editing:
+            shown = ""
+        if str(self.placeholder) != shown:
+            self.placeholder = Content(inert(shown))
+
+    # -- vi
+
+    def use_vi(self) -> None:
+        """Have the keys of vi from now on; one begins in insert mode."""
+        from tui.ui.prompt.vi import ViController  # few want it
+
+        done = self.completer.keep_silent
+        self._vi = ViController(self, self._walk, self._search_past, done)
+
+    @property
+    def vi_words(self) -> str:
+        """The mode, and what was typed of a command; empty without vi."""
+        return self._vi.words if self._vi is not None else ""
+
+    # -- events
+
     def on_key(self, event: events.Key) -> None:
         """Keys of the table first; what they do not take is text."""
-        if self.take_vi_key(event):
+        taken = self._vi is not None and not self.search.active and self._vi.take(event)
+        if not taken:
+            action = self._do.get(_ACTIONS.get(event.key, ""))
+            taken = action is not None and action()
+            if not taken and isinstance(event, TypedKey):
+                taken = self._type(event)
+            taken = taken or (event.key == "right" and self._take_suggestion())
+        if taken:
             event.stop()
             event.prevent_default()
-            return
-        action = self._do.get(_ACTIONS.get(event.key, ""))
-        taken = action is not None and action()
-        if not taken and isinstance(event, TypedKey) and _is_typed(event):
-            typed = event.typed(_is_typed)
-            if taken := len(typed) > 1:  # one alone is put in by Textual
+
+    def _type(self, key: TypedKey) -> bool:
+        """Put in at once what was typed faster than it is taken; one key is left to Textual."""
+        if _is_typed(key):
+            typed = key.typed(_is_typed)
+            if len(typed) > 1:
                 self._replace_via_keyboard(typed, *self.selection)
-        if not taken and isinstance(event, TypedKey) and _takes_back(event):
-            while event.further(_takes_back) is not None:  # the last one is left to Textual
+                return True
+        elif _takes_back(key):
+            while key.further(_takes_back) is not None:
                 self.action_delete_left()
-        if taken or (event.key == "right" and self._take_offer()):
-            event.stop()
-            event.prevent_default()
+        return False
 
     def on_paste(self, event: events.Paste) -> None:
         """Pasted text may hold control characters: they are shown, not kept; a long one folds."""
@@ -132,112 +259,167 @@ class Prompt(ViText):
         self.look()
         self.post_message(DraftChanged())
 
-    def send(self, how: How = "send") -> bool:
-        """Hand the draft up, if there is one; True: the key is taken."""
-        if self.searching:  # what stands here is no draft
-            self.take()
-            return True
-        whole = self.whole
-        text = whole.strip()
-        if text or self.editing:
-            self.past.add(whole)
-            self.write("")
-            self.insert_again()
-            self.post_message(Entered(text, how))
-        return True
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        """The cursor left what is completed, or went on in it."""
+        if self.completer.items:
+            self.look()
 
-    def _newline(self) -> bool:
-        self.insert("\n")
-        return True
+    # -- the list over the prompt
+
+    def look(self) -> None:
+        """Offer what fits at the cursor: completions, or earlier prompts."""
+        (self.search if self.search.active else self.completer).look()
+
+    def take(self, at: int | None = None) -> CompletionItem | None:
+        """Put in what is selected in the list, or what is at this place of it."""
+        return (self.search if self.search.active else self.completer).take(at)
+
+    def close_list(self) -> bool:
+        """Esc: leave the search, close the list, or leave vi's insert mode. False: none is there.
+
+        Of a search the draft comes back.
+        """
+        if self.search.active:
+            self.search.end()
+            return True
+        if self.completer.close():
+            return True
+        left = self._vi is not None and self._vi.leave_insert()
+        if left:
+            self.completer.on_change()
+        return left
+
+    # -- keys of the table
 
     def _enter(self) -> bool:
-        """What is lit in the list, and if a command is whole then: run it; else send.
+        """What is selected in the list, and if a command is whole then: run it; else send.
 
         A command that is none is only completed; an argument is taken as it was typed.
         """
         self.look()
-        if self.searching:
+        if self.search.active:
             return self.send()
-        wish, sure = self.completer.wish, self.completer.sure
-        command = wish is not None and wish.kind != "file"
-        if wish is not None and not sure and (self.names_a_command or wish.kind == "argument"):
-            self.close_offers()
+        completer = self.completer
+        query, sure = completer.query, completer.sure
+        command = query is not None and query.kind != "file"
+        whole = query is not None and (completer.names_a_command or query.kind == "argument")
+        if whole and not sure:
+            completer.close()
             return self.send()
-        if not self.lit_is_typed and (taken := self.take()) is not None:
+        if not completer.is_typed and (taken := self.take()) is not None:
             if not command or taken.more or not sure:
                 return True
-            self.close_offers()
+            completer.close()
         return self.send()
 
     def _complete(self) -> bool:
-        """Tab: a completion, else the offered prompt, else queue while busy, or put back."""
+        """Tab: a completion, else the suggestion, else queue while busy, or put back."""
         self.look()
-        if self.take() is not None or self.searching:
+        if self.take() is not None or self.search.active:
             return True
-        if not self._take_offer() and (self.busy or self.editing):
+        if not self._take_suggestion() and (self.busy or self.editing):
             self.send("queue")
         return True
 
-    def _take_offer(self) -> bool:
-        offered = self.suggestion_shown
-        if offered:
-            self.write(offered)
-        return bool(offered)
-
     def _older(self) -> bool:
         self.look()
-        if self.choosing:
-            self.step_offers(-1)
-            return True
-        if self.cursor_location[0] > 0:
+        if self.completer.items:
+            self.completer.step(-1)
+        elif self.cursor_location[0] > 0:
             return False
-        if self.waiting and not self.text and not self.editing:
+        elif self.waiting and not self.text and not self.editing:
             self.post_message(QueueWanted())
-            return True
-        text = self.past.older(self.whole)
-        if text is not None:
-            self.write(text)
+        else:
+            self._walk(-1)
         return True
 
     def _newer(self) -> bool:
         self.look()
-        if self.choosing:
-            self.step_offers(1)
-            return True
-        if self.cursor_location[0] < self.document.line_count - 1:
+        if self.completer.items:
+            self.completer.step(1)
+        elif self.cursor_location[0] < self.document.line_count - 1:
             return False
-        text = self.past.newer()
-        if text is not None:
-            self.write(text)
-        elif not self.text and len(self.offered) > 1:
-            self._offer += 1
-            self._show_offer()
+        elif not self._walk(1) and not self.text and len(self.suggestions) > 1:
+            self._suggestion += 1
+            self._show_suggestion()
             self.post_message(DraftChanged())
         return True
 
-    def walk(self, steps: int) -> None:
-        """Walk in the history."""
-        for _ in range(abs(steps)):
-            text = self.past.older(self.whole) if steps < 0 else self.past.newer()
-            if text is not None:
-                self.write(text)
+    def _walk(self, steps: int) -> bool:
+        """Go to the prompt before (-1) or behind (1) in the history; False: there is none."""
+        text = self.past.older(self.whole) if steps < 0 else self.past.newer()
+        if text is not None:
+            self.write(text)
+        return text is not None
+
+    def _search_past(self) -> bool:
+        self.search.begin(self.whole)
+        return True
 
     def _unfold(self) -> bool:
-        if why_not := self.unfold():
-            self.notify(why_not, timeout=6, markup=False)
+        """Show what the label at the cursor stands for, or say why not."""
+        place = self.folds.beside(self.document, self.cursor_location) if self.folds else None
+        if place is None:
+            key = shown("unfold", "prompt")
+            why = f"{key} shows what a label like [pasted 200 lines] stands for: go to one first."
+            self.notify(why, timeout=6, markup=False)
+            return True
+        text = self._unfolded(self.get_text_range(*place))
+        if len(text) > MOST_SHOWN_CHARS:
+            why = f"{len(text):,} characters are too many to show here; they are sent whole."
+            self.notify(why, timeout=6, markup=False)
+        else:
+            self.replace(text, *place)
         return True
 
-    def _conversation(self) -> bool:
-        self.post_message(ConversationWanted())
-        return True
+    # -- Textual's, with labels
 
-    def _show_offer(self) -> None:
-        # Content, not str: TextArea takes a str for markup
-        shown = self.offered[self._offer % len(self.offered)] if self.offered else ""
-        if self.busy or self.editing:
-            shown = ""
-        if str(self.placeholder) != shown:
-            self.placeholder = Content(inert(shown))
+    def edit(self, edit: Edit) -> EditResult:
+        """Textual's; a label is changed as one: it stays whole or goes."""
+        if self.folds:
+            places = self.folds.widened(self.document, edit.top, edit.bottom)
+            if places != (edit.top, edit.bottom):
+                edit.from_location, edit.to_location = places
+        return super().edit(edit)
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """The cursor steps over a label, and never into it."""
+        if not self.folds:
+            return selection
+        outside, before = self.folds.outside, self.selection.end
+        return Selection(*(outside(self.document, at, before) for at in selection))
+
+    def _refresh_size(self) -> None:
+        """Textual's; a cursor below what an undo left is brought in first.
+
+        The new size scrolls, which asks for the cursor's place before Textual has moved it: the
+        undo of a paste of ten lines raised ValueError, which ended the app.
+        """
+        kept = self._validate_selection(self.selection)
+        if kept != self.selection:
+            self.set_reactive(TextArea.selection, kept)
+        super()._refresh_size()
+
+    def get_line(self, line_index: int) -> Text:
+        """The line, its labels in their colour."""
+        line = super().get_line(line_index)
+        for start, end in self.folds.places(line.plain) if self.folds else ():
+            line.stylize(theme.active().style("accent", more="bold"), start, end)
+        return line
+
+    def action_cut(self) -> None:
+        """Textual's; the text behind labels is cut."""
+        start, end = self.selection
+        if start == end:
+            result = self._delete_cursor_line()
+        else:
+            result = self._delete_via_keyboard(start, end)
+        if result is not None:
+            self.app.copy_to_clipboard(self._unfolded(result.replaced_text))
+
+    def action_paste(self) -> None:
+        """What duetto itself copied."""
+        self.take_in(self.app.clipboard)
 
 
 def _takes_back(key: events.Key) -> bool:

@@ -233,7 +233,7 @@ class Workbench(WorkbenchCommands):
         """Up from the prompt: an open question first, else the conversation."""
         if message.search:
             self.action_search()
-        elif not self.prompt_box.focus_ask():
+        elif not self.prompt_box.focus_question():
             self.set_focus(self.transcript)
 
     def on_scrolled(self, message: Scrolled) -> None:

@@ -84,7 +84,7 @@ class WorkbenchKeys(WorkbenchPanes):
         """What Esc closes when nothing streams, one at a time."""
         editor, box = self.editor, self.prompt_box
         closing = (box.refuse, box.leave_edit, editor.dock.leave, editor.find.close)
-        first = (box.close_offers, self.transcript.close_search)
+        first = (box.close_list, self.transcript.close_search)
         return *first, *closing, self.leave_guide
 
     def action_cancel(self) -> None:

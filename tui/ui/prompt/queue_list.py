@@ -43,7 +43,7 @@ def place_of(queued: Sequence[str], index: int, text: str) -> int | None:
     return max(before) if before else min(places, default=None)
 
 
-class QueueBox(RowsBox, can_focus=True):
+class QueueList(RowsBox, can_focus=True):
     """Steering texts and queue, above the prompt."""
 
     BINDINGS = bindings("queue")

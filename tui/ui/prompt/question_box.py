@@ -14,7 +14,7 @@ from tui.ui.widgets.painted import RowsBox
 _MOST_DETAIL_ROWS = 6
 
 
-class AskBox(RowsBox, can_focus=True):
+class QuestionBox(RowsBox, can_focus=True):
     """Shows the oldest open question; nothing happens until it is answered."""
 
     _ask: Ask | None = None

@@ -10,8 +10,8 @@ from rich.style import Style
 from textual import events
 
 from tui.ui import theme
-from tui.ui.messages import OfferActed
-from tui.ui.prompt.offers import Offer
+from tui.ui.messages import CompletionActed
+from tui.ui.prompt.completion import CompletionItem
 from tui.ui.rows import Line, Piece, clip, pictures, spread
 from tui.ui.widgets.painted import RowsBox
 
@@ -33,7 +33,7 @@ _TITLES: dict[Kind, str] = {
 }
 
 
-class OfferList(RowsBox):
+class CompletionList(RowsBox):
     """Lies over the conversation, which stays where it is; its last row is over the prompt."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -41,16 +41,16 @@ class OfferList(RowsBox):
         self.room: Callable[[], int] = lambda: MOST_ROWS + 1
         """Rows over the prompt."""
         self._kind: Kind = "file"
-        self._offers: list[Offer] = []
+        self._items: list[CompletionItem] = []
         self._at = 0
         self._top = 0
         self._total = 0
 
-    def show(self, kind: Kind, offers: list[Offer], at: int, total: int) -> None:
+    def show(self, kind: Kind, items: list[CompletionItem], at: int, total: int) -> None:
         """Show these, one of them lit; nothing, if there are none."""
-        if offers is not self._offers:
+        if items is not self._items:
             self._top = 0
-        self._kind, self._offers, self._at, self._total = kind, offers, at, total
+        self._kind, self._items, self._at, self._total = kind, items, at, total
         self._paint()
 
     def recolour(self) -> None:
@@ -65,33 +65,33 @@ class OfferList(RowsBox):
         """Take this one."""
         event.stop()
         at = self._top + event.y - 1
-        if event.y >= 1 and at < len(self._offers):
-            self.post_message(OfferActed("take", at))
+        if event.y >= 1 and at < len(self._items):
+            self.post_message(CompletionActed("take", at))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The next one."""
         event.stop()
-        self.post_message(OfferActed("step", 1))
+        self.post_message(CompletionActed("step", 1))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The one before."""
         event.stop()
-        self.post_message(OfferActed("step", -1))
+        self.post_message(CompletionActed("step", -1))
 
     def _paint(self) -> None:
-        seen = min(len(self._offers), MOST_ROWS, max(self.room() - 1 - _NEAREST, 1))
+        seen = min(len(self._items), MOST_ROWS, max(self.room() - 1 - _NEAREST, 1))
         if not seen:
             self.show_lines([])
             return
         self._top = max(min(self._top, self._at), self._at - seen + 1)
-        shown = self._offers[self._top : self._top + seen]
+        shown = self._items[self._top : self._top + seen]
         width = max(self.size.width or self.parent_width, 20)
         most = width - _WIDEST_NAME if self._kind == "past" else _WIDEST_NAME
-        names = min(max(cell_len(offer.shown) for offer in shown), max(most, _WIDEST_NAME))
+        names = min(max(cell_len(item.shown) for item in shown), max(most, _WIDEST_NAME))
         lines = [self._head(width)]
         lines += [
-            self._row(offer, names, width, lit=self._top + number == self._at)
-            for number, offer in enumerate(shown)
+            self._row(item, names, width, lit=self._top + number == self._at)
+            for number, item in enumerate(shown)
         ]
         self.styles.offset = (0, -len(lines))
         self.show_lines(lines)
@@ -107,28 +107,28 @@ class OfferList(RowsBox):
         left: list[Piece] = [(f"   {_TITLES[self._kind]}", palette.style("faint"))]
         return Line(spread(left, [(count, palette.style("faint"))], width), "panel")
 
-    def _row(self, offer: Offer, names: int, width: int, *, lit: bool) -> Line:
+    def _row(self, item: CompletionItem, names: int, width: int, *, lit: bool) -> Line:
         palette = theme.active()
         pieces: list[Piece] = [(" ▸ " if lit else "   ", palette.style("accent", more="bold"))]
         beside = width - 3 - names - 4
-        alone = not offer.help or beside < _LEAST_SAID
+        alone = not item.help or beside < _LEAST_SAID
         room = width - 4 if alone else names
-        name = self._name_pieces(offer, room)
+        name = self._name_pieces(item, room)
         pieces += name
         if not alone:
             pad = names - sum(cell_len(text) for text, _ in name) + 2
             said = palette.style("foreground" if lit else "muted")
-            pieces += [(" " * pad, said), (clip(pictures(offer.help), beside), said)]
+            pieces += [(" " * pad, said), (clip(pictures(item.help), beside), said)]
         return Line(pieces, "selection" if lit else "panel")
 
-    def _name_pieces(self, offer: Offer, room: int) -> list[Piece]:
+    def _name_pieces(self, item: CompletionItem, room: int) -> list[Piece]:
         """What was typed of it in another colour and bold; the folder of a file is quieter."""
         palette = theme.active()
-        text = pictures(offer.shown)
+        text = pictures(item.shown)
         file = self._kind == "file"
         name = text.rfind("/") + 1 if file else 0
         first, last = _window(text, room, left=file)
-        found = frozenset(offer.offsets)
+        found = frozenset(item.offsets)
         pieces: list[Piece] = [("…", palette.style("faint"))] if first else []
         run, before = "", Style.null()
         for at in range(first, last):

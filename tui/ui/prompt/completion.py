@@ -1,0 +1,269 @@
+"""What is being typed at the cursor that can be completed: a command, its argument, a file."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from itertools import chain, islice
+from typing import Literal, NamedTuple
+
+from tui.core.fuzzy import Fit, Sieve, fit, folded, holds
+from tui.engine.notices import Status
+from tui.engine.slash import COMMANDS, Command, find_command, split_command
+from tui.ui import theme
+
+_COMMAND = re.compile(r"/([\w-]*)$")
+_ARGUMENT = re.compile(r"/([\w-]+)((?:[ \t]+\S+)*)[ \t]+(\S*)$")
+_MENTION = re.compile(r"(?:^|[\s(\[{<,;:=|&])@(?:\"([^\"]*)|([^\s@\"]*))$")
+_LONGEST = 1_000
+"""Characters before the cursor that are looked at: a path that is longer is written by hand."""
+_PLAIN = re.compile(r"[\w./+~%#=-][\w./+~%#=:,-]*", re.ASCII)
+"""A path that ends where a blank does, with nothing that prose takes for its own."""
+
+
+class CompletionQuery(NamedTuple):
+    """The part of a line that is to be completed."""
+
+    kind: Literal["command", "argument", "file", "past"]
+    letters: str
+    start: int
+    """Column in its line where it begins, its sign included."""
+    end: int
+    """Column behind it: that of the cursor, or the end of the word that the cursor is in."""
+    command: str = ""
+    """Whose argument it is."""
+    before: tuple[str, ...] = ()
+    """The arguments before it."""
+    sign: str = ""
+    """What stands before a path: ``@``, or nothing."""
+    shell: bool = False
+    """It stands in a command for the shell."""
+
+
+def query_at(line: str, column: int, *, first: bool, alone: bool) -> CompletionQuery | None:
+    """What can be completed at this column of a line.
+
+    Args:
+        line: the whole line of the draft.
+        column: where the cursor is in it.
+        first: it is the draft's first line.
+        alone: it is the only one, as that of a command is.
+    """
+    before = line[:column]
+    if first and alone and line.startswith("/"):
+        return _of_command(line, before) if split_command(line) is not None else None
+    skipped = max(column - _LONGEST, 0)
+    found = _MENTION.search(before[skipped:])
+    if found is None:
+        return None
+    letters = found[1] if found[1] is not None else found[2]
+    start = before.rindex("@")
+    shell = first and line.startswith("!")
+    return CompletionQuery("file", letters, start, len(before), sign="@", shell=shell)
+
+
+def _of_command(line: str, before: str) -> CompletionQuery | None:
+    if found := _COMMAND.match(before):
+        behind = re.match(r"[\w-]*", line[len(before) :])
+        end = len(before) + (behind.end() if behind else 0)
+        return CompletionQuery("command", found[1], 0, end)
+    found = _ARGUMENT.match(before)
+    command = find_command(found[1].lower()) if found else None
+    if found is None or command is None:
+        return None
+    letters, words = found[3], tuple(found[2].split())
+    start = len(before) - len(letters)
+    if "PATH" in placeholders(command, len(words)) and not _is_choice(command, words, letters):
+        sign = "@" if letters.startswith("@") else ""
+        letters = letters.removeprefix("@")
+        return CompletionQuery("file", letters, start, len(before), command.name, words, sign)
+    return CompletionQuery("argument", letters, start, len(before), command.name, words)
+
+
+def _is_choice(command: Command, words: tuple[str, ...], letters: str) -> bool:
+    return any(choice.startswith(letters.lower()) for choice in choices(command, len(words)))
+
+
+def choices(command: Command, place: int) -> tuple[str, ...]:
+    """The words that a command takes as they are at this place, from how its argument is written.
+
+    ``[disk|head|turn] [PATH]`` has three at the first place, and none at the second.
+    """
+    return tuple(word for word in _words(command, place) if word == word.lower())
+
+
+def placeholders(command: Command, place: int) -> tuple[str, ...]:
+    """What stands for something else there: NAME, PATH. What may be left out lets the next in."""
+    found = [word for word in _words(command, place) if word != word.lower()]
+    if place == 0 and command.argument.startswith("["):
+        found += [word for word in _words(command, 1) if word != word.lower()]
+    return tuple(found)
+
+
+def _words(command: Command, place: int) -> list[str]:
+    groups = command.argument.split()
+    return groups[place].strip("[]").split("|") if place < len(groups) else []
+
+
+def written(path: str, *, sign: str = "@", shell: bool = False) -> str:
+    """A path as it is put into the draft: quoted where a blank or a quote would end it."""
+    if shell:
+        return shlex.quote(path)
+    if _PLAIN.fullmatch(path) or _is_word(path):
+        return sign + path
+    return sign + json.dumps(path, ensure_ascii=False)
+
+
+def _is_word(path: str) -> bool:
+    """Letters of any writing, and nothing that ends a word."""
+    return all(character.isalnum() or character in "./_-+~" for character in path)
+
+
+MOST = 100
+"""Files that are offered."""
+
+
+class CompletionItem(NamedTuple):
+    """One of them."""
+
+    text: str
+    """What is put in."""
+    shown: str
+    """What it is called in the list."""
+    help: str = ""
+    offsets: tuple[int, ...] = ()
+    """Characters of ``shown`` that were typed."""
+    more: bool = False
+    """Something must follow: taking it is not enough."""
+
+
+_WORDS: dict[tuple[str, str], str] = {
+    ("effort", "low"): "answers soonest",
+    ("effort", "xhigh"): "thinks longest",
+    ("effort", "none"): "does not think, if the model can",
+    ("throttle", "off"): "at the model's own speed",
+    ("tier", "off"): "ask for none",
+    ("diff", "disk"): "what is not saved",
+    ("diff", "head"): "since the last commit",
+    ("diff", "turn"): "since the turn began",
+    ("auto", "on"): "hunks that need no look",
+    ("auto", "off"): "every hunk is asked for",
+    ("rescue", "forget"): "remove what was kept",
+}
+_RATES = {"50": "a model to delegate to", "150": "a quick one", "1000": "one to work with"}
+_TIERS = {
+    "priority": "faster, where it is sold",
+    "fast": "",
+    "ultrafast": "the fastest, and the dearest",
+    "flex": "cheaper, and slower",
+}
+
+
+def command_items(letters: str) -> list[CompletionItem]:
+    """Commands that have the letters; those that begin with them come first."""
+    low = folded(letters)
+    found: list[tuple[int, int, CompletionItem]] = []
+    for number, command in enumerate(COMMANDS):
+        if not holds(low, command.name):
+            continue
+        one = fit(low, command.name)
+        offsets = tuple(offset + 1 for offset in one.offsets)
+        needs = bool(command.argument) and not command.argument.startswith("[")
+        name = f"/{command.name}"
+        item = CompletionItem(name, name, command.help, offsets, needs)
+        score = 1000 if command.name.startswith(low) else one.score
+        found.append((-score, number, item))
+    return [item for *_, item in sorted(found)]
+
+
+def means(query: CompletionQuery, items: Sequence[CompletionItem]) -> bool:
+    """True if the letters begin the first item and no other, and nothing else may be typed."""
+    letters = folded(query.letters)
+    if query.kind == "argument":
+        command = find_command(query.command)
+        if not letters or command is None or placeholders(command, len(query.before)):
+            return False
+    else:
+        letters = f"/{letters}"
+    begun = [item for item in items if folded(item.text).startswith(letters)]
+    exact = any(folded(item.text) == letters for item in begun)
+    return not exact and begun[:1] == list(items[:1]) and len(begun) == 1
+
+
+def argument_items(query: CompletionQuery, status: Status) -> list[CompletionItem]:
+    """What an argument may be: the words of the table, and what is known of the rest."""
+    command = find_command(query.command)
+    if command is None:
+        return []
+    place = len(query.before)
+    words = {word: _WORDS.get((command.name, word), "") for word in choices(command, place)}
+    for placeholder in placeholders(command, place):
+        if source := _SOURCES.get((command.name, placeholder)):
+            words = source(status) | words
+    words |= {word: said for word, said in _now(command.name, status).items() if word in words}
+    low = folded(query.letters)
+    fits = [fit(low, word) for word in words if holds(low, folded(word))]
+    if low:
+        fits.sort(key=lambda one: (not folded(one.text).startswith(low), -one.score))
+    return [CompletionItem(one.text, one.text, words[one.text], one.offsets) for one in fits]
+
+
+def file_items(query: CompletionQuery, fits: Sequence[Fit]) -> list[CompletionItem]:
+    """Paths as they are put in."""
+    return [
+        CompletionItem(
+            written(one.text, sign=query.sign, shell=query.shell), one.text, "", one.offsets
+        )
+        for one in fits
+    ]
+
+
+def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[Fit]:
+    """Before a letter is typed: the open files, then all others."""
+    known = set(opened)
+    others = (path for path in paths if path not in known)
+    return [Fit(path, 0) for path in islice(chain(opened, others), MOST)]
+
+
+def sieve(query: CompletionQuery, paths: Sequence[str]) -> Sieve:
+    """What looks for the files."""
+    return Sieve("".join(query.letters.split()), paths)
+
+
+def _themes(status: Status) -> dict[str, str]:
+    return dict.fromkeys(theme.theme_names(), "") | {"auto": "as the terminal's background is"}
+
+
+def _rates(status: Status) -> dict[str, str]:
+    return _RATES
+
+
+def _tiers(status: Status) -> dict[str, str]:
+    return _TIERS
+
+
+_SOURCES: dict[tuple[str, str], Callable[[Status], dict[str, str]]] = {
+    ("theme", "NAME"): _themes,
+    ("throttle", "TOKENS/S"): _rates,
+    ("tier", "NAME"): _tiers,
+}
+
+
+def _now(command: str, status: Status) -> dict[str, str]:
+    """What is said of words that stand for something that can be seen now."""
+    if command == "theme":
+        return {theme.active().name: "now"}
+    if command == "model":
+        return {
+            role: (name or "none") + (" · answers now" if role == status.role else "")
+            for role, name in status.models.items()
+        }
+    if command == "effort":
+        return {effort: "now"} if (effort := status.efforts.get(status.role)) else {}
+    if command == "tier":
+        return {tier: "now"} if (tier := status.tiers.get(status.role)) else {}
+    if command == "auto":
+        return {"on" if status.auto_accept else "off": "now"}
+    return {}
