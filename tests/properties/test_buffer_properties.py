@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.core.text.buffer import Buffer, Position, plain_text
+from tui.core.text.buffer import Buffer, plain_text
+from tui.core.text.change_set import Position
 
 TEXT = st.text(alphabet="ab\n\r\x0cé", max_size=12)
 EDITS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), TEXT), max_size=12)

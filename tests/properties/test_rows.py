@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.text.buffer import Buffer
-from tui.core.text.patch import merge3, replacements
-from tui.core.text.rows import file_rows, keep_ends, old_rows, rows_text, shifted, touched_span
+from tui.core.text.merge import line_changes, merge3
+from tui.core.text.rows import file_rows, old_rows, rows_text, shifted, touched_span
 
 TEXTS = st.text(alphabet="ab \n", max_size=20)
 
@@ -56,7 +56,4 @@ def test_merge_laws(base, ours, theirs):
     assert merge3(base, ours, ours) == ours
     merged = merge3(base, ours, theirs)
     assert merged == merge3(base, theirs, ours)
-    lines = keep_ends(base)
-    for change in reversed(replacements(lines, keep_ends(ours))):
-        lines[change.first : change.last] = change.lines
-    assert "".join(lines) == ours
+    assert line_changes(base, ours).apply(base) == ours

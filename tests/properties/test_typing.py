@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace, editing_of
-from tui.core.text.buffer import Position, plain_text
+from tui.core.text.buffer import plain_text
+from tui.core.text.change_set import Position
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.changes import Typing, insert
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, toggle

@@ -6,7 +6,8 @@ from tests.support.fake_folders import FakeFolders
 from tui.core.edits.journal import History
 from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.meter import Meter
-from tui.core.text.buffer import Buffer, Change, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Change, Position
 from tui.engine.intents import CloseFile, Intent, OpenFile
 from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused

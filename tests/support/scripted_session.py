@@ -11,7 +11,8 @@ from tui.core.edits.hunk import Decision, Hunk, Stage
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
 from tui.core.meter import Meter
-from tui.core.text.buffer import Buffer, Change, Mark, Position
+from tui.core.text.buffer import Buffer, Mark
+from tui.core.text.change_set import Change, Position
 from tui.core.turn import Block, BlockKind, BlockState, Transcript
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.events import Usage

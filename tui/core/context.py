@@ -16,7 +16,8 @@ from tui.core.edits.telling.report import Account, Quota, shown
 from tui.core.edits.workspace import UserChange
 from tui.core.file_block import file_block
 from tui.core.steps import Work, finished
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 
 WHOLE_LIMIT_CHARS = 60_000
 """Longer files are quoted around the cursor only."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from tui.core.context import OpenFile
 from tui.core.privacy import FOLDER_WIDE, is_ignore_file
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.engine.notices import Trouble
 from tui.engine.ports import Ports, WorkspaceFiles
 from tui.engine.session_state import SessionState

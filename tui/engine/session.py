@@ -17,7 +17,7 @@ from typing import Literal
 from tui.core.edits.workspace import Workspace
 from tui.core.inert_text import inert
 from tui.core.meter import Meter
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.core.turn import Transcript
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView

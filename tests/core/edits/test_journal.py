@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tui.core.edits.foreign import Foreign, end_of
 from tui.core.edits.journal import History, Step, crossed
-from tui.core.text.buffer import Buffer, Change, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Change, Position
 
 
 class Typist:

@@ -7,7 +7,7 @@ from time import process_time
 import pytest
 
 from tests.support.tables import each
-from tui.core.text.patch import merge3
+from tui.core.text.merge import merge3
 
 
 @each("torn", ["a\nb", "a\nB", "a"])

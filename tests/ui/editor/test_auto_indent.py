@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor import auto_indent
 from tui.ui.editor.changes import Typing
 from tui.ui.editor.cursor import Cursor

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.brackets import Brackets, bracket_at, next_bracket, partners
 from tui.ui.editor.view import View
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace, editing_of
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.cursor import Cursor
 from tui.ui.editor.view import View

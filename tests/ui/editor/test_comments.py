@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.comments import C_BLOCK, HASH, MARKUP, SLASHES, Marks, marks_of, toggle
 from tui.ui.editor.cursor import Cursor
 

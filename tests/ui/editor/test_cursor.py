@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.cursor import Cursor
 
 TEXT = "def add(a, b):\n    return a + b\n\n\tx = 漢字👩\u200d👧\n"

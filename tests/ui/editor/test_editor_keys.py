@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.editor.test_editor import desk
-from tui.core.text.buffer import Change, Position
+from tui.core.text.change_set import Change, Position
 from tui.errors import EditRefused
 
 LINES = "one two three\nfour\n\tfive\n"

@@ -19,7 +19,8 @@ from tests.support.pair_session import PairSession
 from tests.support.patches import Edit
 from tests.support.scripted_app import scripted_app
 from tui.core.edits.sections import painter
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.app import DuettoApp
 from tui.ui.editor.editing import CHANGES, MOVES, SCROLLS
 from tui.ui.editor.editor import Editor

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.fake_session import FakeWorkspace, editing_of
 from tests.support.tables import each
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.view import View
 from tui.ui.finding.replacing import AllReplaced, Marked, replace_all, replace_one
 from tui.ui.finding.search import MOST_IN_LINE, Match, Query, Search

@@ -18,8 +18,8 @@ from tui.core.edits.places import Places
 from tui.core.steps import Work, finished
 
 if TYPE_CHECKING:
+    from tui.core.edits.file_record import FileRecord
     from tui.core.edits.layer import Edges
-    from tui.core.edits.ledger import FileRecord
     from tui.core.edits.open_section import WaitingSection
     from tui.core.text.buffer import Mark
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
 from tui.core.edits.drift import Drift
 from tui.core.edits.hunk import Decision, Hunk
@@ -14,17 +13,6 @@ from tui.core.edits.standing import Standing
 from tui.core.edits.user_regions import UserRegions
 from tui.core.text.buffer import Buffer
 from tui.core.text.line_index import LineIndex
-
-
-class Author(Enum):
-    """Who changes a text; REVIEW: a decision of the user's on what a model wrote."""
-
-    USER = "user"
-    MODEL = "model"
-    DISK = "disk"
-    TOOL = "tool"
-    """A formatter that ran after a save: neither the user nor a model."""
-    REVIEW = "review"
 
 
 @dataclass(eq=False, slots=True)

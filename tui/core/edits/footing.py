@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui.core.edits.hunk import Decision, Hunk
-from tui.core.text.buffer import Change
+from tui.core.text.change_set import Change
 from tui.core.text.rows import Span
 
 if TYPE_CHECKING:

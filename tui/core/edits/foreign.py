@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 
 Slice = Callable[[Position, Position], str]
 """The text between two positions, as it is now."""

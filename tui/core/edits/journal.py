@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tui.core.edits.footing import Footing, stand_again
 from tui.core.edits.foreign import Foreign, Slice, end_of, moved, still_different
-from tui.core.text.buffer import Change, Position
+from tui.core.text.change_set import Change, Position
 
 Apply = Callable[[Position, Position, str], Change | None]
 """Does a replacement and returns it; None if it must not be done now."""

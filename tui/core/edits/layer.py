@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from tui.core.edits.hunk import Hunk
 
 if TYPE_CHECKING:
-    from tui.core.edits.file_record import Author, FileRecord
+    from tui.core.edits.file_record import FileRecord
+    from tui.core.text.change_set import Author
 
 
 Edges = tuple[Hunk, int | None, int | None]

@@ -13,28 +13,25 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from tui.core.edits.decisions import Decisions
-from tui.core.edits.file_record import Author, FileRecord
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.footing import footing, stood
 from tui.core.edits.hunk import Hunk, Kind, Stage
 from tui.core.edits.layer import Edges, Layers, ahead_of, in_order, met_again, number
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.roster import Roster
 from tui.core.file_read import FileRead, ascii_shown, checked_path, decoded, unwritable, viewed
-from tui.core.text.buffer import Buffer, Change, Mark, Position
-from tui.core.text.patch import replacements
+from tui.core.text.buffer import Buffer, Mark
+from tui.core.text.change_set import Author, Change, Position
+from tui.core.text.merge import line_changes
 from tui.core.text.rows import (
     Span,
     file_rows,
-    keep_ends,
     row_count,
-    rows_range,
     rows_text,
     shifted,
     touched_span,
 )
 from tui.errors import EditRefused
-
-__all__ = ["Author", "FileRecord", "Ledger"]
 
 _OTHERS = frozenset({Author.USER, Author.DISK, Author.TOOL})
 
@@ -280,10 +277,10 @@ class Ledger:
     def rewrite(self, record: FileRecord, rows: tuple[int, int], text: str, author: Author) -> None:
         """Make a text of rows, line by line, so that marks in kept lines stay."""
         first, last = rows
-        old = keep_ends(rows_text(record.buffer, first, last))
-        for change in reversed(replacements(old, keep_ends(text))):
-            where = rows_range(record.buffer, first + change.first, first + change.last)
-            self.apply(record, *where, "".join(change.lines), author)
+        old = rows_text(record.buffer, first, last)
+        for change in reversed(line_changes(old, text).changes):
+            (row, col), (end, stop) = change.start, change.old_end
+            self.apply(record, (row + first, col), (end + first, stop), change.new_text, author)
 
     def settle(self, record: FileRecord, hunk: Hunk, rows: tuple[int, int]) -> None:
         """A hunk's text stands in these rows from now on."""

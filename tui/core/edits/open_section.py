@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tui.core.edits.hunk import Hunk
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.core.text.rows import Span
 
 if TYPE_CHECKING:
-    from tui.core.edits.file_record import Author
+    from tui.core.text.change_set import Author
 
 
 class OpenSection(Protocol):

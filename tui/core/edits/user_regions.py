@@ -8,7 +8,8 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from tui.core.text.buffer import Buffer, Change
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Change
 from tui.core.text.rows import Span, file_rows, keep_ends, old_rows, rows_text, shifted
 
 

@@ -7,20 +7,22 @@ an undo of its own. Nothing here touches a disk: the caller reads and writes, an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tui.core.edits.deciding import review
 from tui.core.edits.deciding.reviewing import Reviewing
-from tui.core.edits.disk.disk_plan import DiskPlan, planning
+from tui.core.edits.disk.disk_plan import DiskPlan, planning, settle, with_hunks
 from tui.core.edits.disk.outside import outside_change, take_theirs
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.sections.painted import user_edit
 from tui.core.edits.user_regions import UserChange
 from tui.core.file_read import FileRead
 from tui.core.steps import Work, finished
-from tui.core.text.buffer import Buffer, Change, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Author, Change, Position
 from tui.errors import EditRefused
 
 __all__ = ["DiskPlan", "FileRead", "UserChange", "Workspace"]
@@ -103,7 +105,9 @@ class Workspace(Reviewing):
         if record.view:
             return None
         _check_open(self, record, again=False)
-        return record.history.undo(_careful(self.ledger, record), record.buffer.slice)
+        place = record.history.undo(_careful(self.ledger, record), record.buffer.slice)
+        settle(self.ledger, record)
+        return place and record.buffer.clamp(place)
 
     def redo(self, path: str) -> Position | None:
         """Redo what was undone last; returns where, None if there is nothing.
@@ -115,7 +119,9 @@ class Workspace(Reviewing):
         if record.view:
             return None
         _check_open(self, record, again=True)
-        return record.history.redo(_careful(self.ledger, record), record.buffer.slice)
+        place = record.history.redo(_careful(self.ledger, record), record.buffer.slice)
+        settle(self.ledger, record)
+        return place and record.buffer.clamp(place)
 
     def is_dirty(self, path: str) -> bool:
         """True if the user's text and accepted hunks are not on the disk."""
@@ -186,6 +192,17 @@ class Workspace(Reviewing):
     def planning(self, path: str) -> Work[DiskPlan]:
         """The same, with a pause after each few hundred hunks."""
         return planning(self.ledger, path)
+
+    def with_hunks(self, path: str, hunk_ids: Iterable[int]) -> bytes | None:
+        """The bytes of a file with exactly these of its hunks; None: no file. Changes nothing.
+
+        Whatever was decided of them; what the user typed is there, and what is landing is not.
+
+        Raises:
+            KeyError: there is no such hunk.
+            EditRefused: no file of that name is open, or it is only looked at.
+        """
+        return with_hunks(self.ledger, path, [self.roster.by_id(one) for one in hunk_ids])
 
     def written(self, path: str, data: bytes | None) -> None:
         """These bytes lie on the disk now (None: the file is gone)."""

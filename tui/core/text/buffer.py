@@ -9,11 +9,10 @@ Positions are ``(line, column)``, 0-based, in characters of the line without its
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-Position = tuple[int, int]
+from tui.core.text.change_set import Change, Position
 
 BOM = "\ufeff"
 
@@ -54,18 +53,6 @@ class LineChange(NamedTuple):
     row: int
     n_old: int
     n_new: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One replacement, exact enough to be undone byte for byte."""
-
-    start: Position
-    old_end: Position
-    new_end: Position
-    old_text: str
-    """What stood there, with its line endings."""
-    new_text: str
 
 
 class Mark:
@@ -239,37 +226,12 @@ class Buffer:
 
     def _move_marks(self, change: Change, *, stay: bool) -> None:
         """``stay``: lines were put behind a line; who is at its end stays in it."""
-        start, end, new_end = change.start, change.old_end, change.new_end
-        down = new_end[0] - end[0]
-        across = new_end[1] - end[1]
+        start = change.start
         for mark in self._marks:
             here = (mark.line, mark.col)
-            if here < start or (here == start and (stay or not mark.right)):
-                continue
-            if here > end or (here == end and (mark.right or start < end)):
-                if mark.line == end[0]:
-                    mark.col += across
-                mark.line += down
-            else:
-                mark.line, mark.col = _kept(change, here) or (new_end if mark.right else start)
-
-
-def _kept(change: Change, here: Position) -> Position | None:
-    """Where a position inside of what was replaced is, if the text beside it is there again."""
-    old, new = change.old_text, change.new_text
-    if not old or not new:
-        return None
-    row, col = here[0] - change.start[0], here[1]
-    rest = old.split("\n", row)[row] if row else old
-    at = len(old) - len(rest) + (col if row else col - change.start[1])
-    if new.startswith(old[:at]):
-        return here
-    if not new.endswith(old[at:]):
-        return None
-    before = new[: len(new) - len(old) + at]
-    rows = before.count("\n")
-    col = len(before) - before.rfind("\n") - 1
-    return (change.start[0] + rows, col if rows else change.start[1] + col)
+            if here >= start:
+                right = mark.right and not (stay and here == start)
+                mark.line, mark.col = change.map(here, right=right)
 
 
 def split_text(text: str) -> tuple[list[str], list[str]]:

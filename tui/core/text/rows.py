@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tui.core.text.buffer import Buffer, Change, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Change, Position
 
 
 class Span(NamedTuple):

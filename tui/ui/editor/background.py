@@ -11,7 +11,7 @@ from typing import Protocol
 
 from textual.timer import Timer
 
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.ui.editor.brackets import Brackets, next_bracket
 from tui.ui.editor.hints import CALM_STEP_S, STEP_S, GutterGhost
 from tui.ui.editor.overview import HunkMarks

@@ -12,7 +12,8 @@ from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from tui.core.text.buffer import Buffer, LineChange, Position
+from tui.core.text.buffer import Buffer, LineChange
+from tui.core.text.change_set import Position
 from tui.ui.editor.paint import Overlay
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.cursor import Cursor, indent_of, word_after, word_before
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.wrapping import Wrapping
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tui.core.edits.workspace import undo_stopped, undo_waits
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.errors import EditRefused
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.cells import copied

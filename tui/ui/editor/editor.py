@@ -17,7 +17,7 @@ from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.ui import theme
 from tui.ui.editor import auto_indent, changes
 from tui.ui.editor.background import Background, Repeats

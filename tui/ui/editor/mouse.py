@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tui.core.text.buffer import Buffer, Mark, Position
+from tui.core.text.buffer import Buffer, Mark
+from tui.core.text.change_set import Position
 from tui.ui.editor.cursor import Cursor, word_at
 
 DOUBLE_CLICK_S = 0.45

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from tui.core.edits.hunk import Stage
 from tui.core.edits.telling.progress import fate_words, written_paths, written_row
 from tui.core.edits.workspace import Workspace
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.engine.intents import CloseFile, OpenFile
 from tui.engine.notices import Notices, Status
 from tui.errors import EditRefused

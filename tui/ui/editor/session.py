@@ -8,7 +8,7 @@ from typing import Protocol
 from tui.core.edits.workspace import Workspace
 from tui.core.folder_entry import FolderEntry, GitStates
 from tui.core.meter import Meter
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.engine.intents import Intent
 from tui.engine.notices import Status
 

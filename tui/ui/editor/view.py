@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui.core.text.buffer import Buffer, LineChange, Mark, Position
+from tui.core.text.buffer import Buffer, LineChange, Mark
+from tui.core.text.change_set import Position
 from tui.ui.editor.brackets import Brackets
 from tui.ui.editor.cells import LONG, line_cells, line_width
 from tui.ui.editor.changes import indentation

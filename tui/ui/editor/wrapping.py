@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tui.core.text.buffer import Buffer, Position
+from tui.core.text.buffer import Buffer
+from tui.core.text.change_set import Position
 from tui.ui.editor.cells import LONG, TAB_SIZE, WIDE, LineCells, line_cells, long_cells, part_cells
 from tui.ui.editor.paint import Overlay
 

@@ -10,7 +10,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from tui.core.text.buffer import Position
+from tui.core.text.change_set import Position
 from tui.ui.editor.cells import copied
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.session import EditorSession

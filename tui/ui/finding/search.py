@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
-from tui.core.text.buffer import Buffer, LineChange, Mark, Position
+from tui.core.text.buffer import Buffer, LineChange, Mark
+from tui.core.text.change_set import Position
 from tui.ui.editor.paint import Overlay
 
 LINE_LIMIT_S = 0.05

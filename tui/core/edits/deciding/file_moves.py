@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Decision, Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.text.buffer import Buffer
 from tui.errors import EditRefused
 

@@ -11,8 +11,9 @@ from copy import copy
 from tui.core.edits.deciding.review import above
 from tui.core.edits.decisions import Held, Placing, Step
 from tui.core.edits.disk.disk_plan import take_off
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import PLACED, Hunk
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import WaitingSection
 from tui.core.edits.places import moved, nearest
 from tui.core.text.rows import rows_text

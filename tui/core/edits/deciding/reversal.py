@@ -11,13 +11,15 @@ from tui.core.edits.deciding.file_moves import displacer_of, is_taken, move, mov
 from tui.core.edits.deciding.placing import place, wait_again
 from tui.core.edits.deciding.review import above, accept, reject, undo_turn
 from tui.core.edits.decisions import Beside, Entry, Step, TakenOff
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import ahead_of
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.places import kept, nearest
 from tui.core.steps import Work
 from tui.core.text.buffer import Mark
-from tui.core.text.patch import merge3
+from tui.core.text.change_set import Author
+from tui.core.text.merge import merge3
 from tui.core.text.rows import file_rows, row_count, rows_text
 from tui.errors import EditRefused
 

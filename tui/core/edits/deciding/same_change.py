@@ -9,33 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Decision, Hunk, Kind
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.file_read import FileRead
-from tui.core.text.patch import Replacement
-from tui.core.text.rows import keep_ends
+from tui.core.text.change_set import ChangeSet
+from tui.core.text.rows import row_count
 
 
-def same_hunks(
-    record: FileRecord, base: str, mine: Sequence[Replacement], others: Sequence[Replacement]
-) -> list[Hunk]:
+def same_hunks(record: FileRecord, mine: ChangeSet, others: ChangeSet) -> list[Hunk]:
     """Pending hunks all of whose lines somebody else changed in the same way.
 
-    ``mine`` and ``others`` are the changes of ``base``: those that stand in the buffer, and
+    Both sets change what lay on the disk: ``mine`` to what stands in the buffer, ``others`` to
     what was made of it elsewhere.
     """
     if not any(hunk.decidable for hunk in record.live):
         return []
-    theirs, lines, found, down = set(others), list[str](), dict[Hunk, None](), 0
-    for change in mine:
-        first = change.first + down
-        last = first + len(change.lines)
-        down += len(change.lines) - (change.last - change.first)
+    theirs, found = set(others.changes), dict[Hunk, None]()
+    for change, back in zip(mine.changes, mine.invert().changes, strict=True):
         if change in theirs:
-            lines = lines or keep_ends(base)
-            old = "".join(lines[change.first : change.last])
-            near = record.live.near(first, last)
-            found.update(dict.fromkeys(h for h in near if _is_within(h, (first, last), old)))
+            rows = back.start[0], back.start[0] + row_count(back.old_text)
+            near = record.live.near(*rows)
+            found.update(dict.fromkeys(h for h in near if _is_within(h, rows, change.old_text)))
     return list(found)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind
 from tui.core.edits.layer import Layer
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.standing import Standing
 from tui.core.file_read import FileRead, ascii_shown
 from tui.core.steps import AT_ONCE, Work, finished, in_parts, while_same
-from tui.core.text.buffer import Buffer, Form, Mark, split_text
-from tui.core.text.patch import merge3, merge_theirs
+from tui.core.text.buffer import Buffer, Form, Mark, plain_text
+from tui.core.text.change_set import Author, Change, ChangeSet, end_of
+from tui.core.text.merge import merge3, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, rows_text
 from tui.errors import EditRefused
 
@@ -51,23 +53,34 @@ def planning(ledger: Ledger, path: str) -> Work[DiskPlan]:
     Raises:
         EditRefused: no file of that name is open, or ever was; or it is only looked at.
     """
-    record = ledger.records.get(path)
-    if record is None:
-        raise EditRefused(f"'{ascii_shown(path)}' is not open")
-    if record.view:
-        raise EditRefused(record.read_only)
+    record = _planned_record(ledger, path)
     for _ in range(_TRIES):
         work = _backing_out(ledger, record)
         found = yield from while_same(work, lambda: _moment(ledger, record))
         if found is not None:
             break
     text, held = found or _backed_out(ledger, record)
-    buffer = _as_planned(ledger, record, text)
-    data = None if buffer is None else buffer.encode()
+    belongs = not record.gone and _belongs(ledger, record, empty=not text)
+    data = record.buffer.form.encode(text) if belongs else None
     record.planned = (data, record.version, held)
     origins = [h.path for h in record.undecided if h.kind is Kind.MOVE and h.target == path]
     ids = tuple(hunk.id for hunk in record.undecided)
     return DiskPlan(record.disk, data, ids, origins[-1] if origins else "")
+
+
+def _planned_record(ledger: Ledger, path: str) -> FileRecord:
+    """The record of a file of which there is something to write. Raises EditRefused."""
+    record = ledger.records.get(path)
+    if record is None:
+        raise EditRefused(f"'{ascii_shown(path)}' is not open")
+    if record.view:
+        raise EditRefused(record.read_only)
+    return record
+
+
+def _is_open(hunk: Hunk) -> bool:
+    """True if a hunk is not decided, so that it does not belong on the disk."""
+    return bool(hunk.need) and hunk.undecided
 
 
 def _moment(ledger: Ledger, record: FileRecord) -> tuple[object, ...]:
@@ -76,21 +89,15 @@ def _moment(ledger: Ledger, record: FileRecord) -> tuple[object, ...]:
     return (id(buffer), buffer.revision, record.version, id(landing), ledger.roster.reviews)
 
 
-def _as_planned(ledger: Ledger, record: FileRecord, text: Buffer) -> Buffer | None:
-    """The text that belongs on the disk; None: no file does."""
-    if record.gone:
-        return None
-    return text if _belongs(ledger, record, empty=not file_rows(text)) else None
-
-
-def backed_out(ledger: Ledger, record: FileRecord) -> Buffer:
-    """The text without what is landing and what is not decided; perhaps the buffer itself."""
+def backed_out(ledger: Ledger, record: FileRecord) -> str:
+    """The text without what is landing and what is not decided."""
     return _backed_out(ledger, record)[0]
 
 
 def is_on_disk(ledger: Ledger, record: FileRecord) -> bool:
     """True if a save would write what lies there already."""
-    return record.disk is not None and backed_out(ledger, record).encode() == record.disk
+    text = None if record.disk is None else backed_out(ledger, record)
+    return text is not None and record.buffer.form.encode(text) == record.disk
 
 
 def count_as_saved(ledger: Ledger, record: FileRecord) -> None:
@@ -98,41 +105,83 @@ def count_as_saved(ledger: Ledger, record: FileRecord) -> None:
     record.synced, record.held = record.version, _backed_out(ledger, record)[1]
 
 
-def _backing_out(ledger: Ledger, record: FileRecord) -> Work[tuple[Buffer, list[Hunk]]]:
-    pending: list[Hunk] = []
+def with_hunks(ledger: Ledger, path: str, hunks: Collection[Hunk]) -> bytes | None:
+    """The bytes of a file with exactly these of its hunks, whatever was decided; None: no file.
+
+    Nothing is changed. What the user typed is there, and what is landing is not. Where a hunk
+    lies on one that is left out, it is there as far as it does not touch that one's lines. Hunks
+    that are not in the text (rejected, refused) do not come into it.
+
+    Raises:
+        EditRefused: no file of that name is open, or it is only looked at.
+    """
+    record = _planned_record(ledger, path)
+    chosen = set(hunks)
+    if record.gone or chosen.intersection(one for one in (record.deletion,) if one):
+        return None
+    text, _ = finished(_backing_out(ledger, record, lambda hunk: hunk not in chosen))
+    maker = next((hunk for hunk in record.made if hunk in record.live), None)
+    made = maker is not None and maker not in chosen and ledger.layers[maker.id].made_file
+    return None if made and not text else record.buffer.form.encode(text)
+
+
+def settle(ledger: Ledger, record: FileRecord) -> None:
+    """Give a file the disk's text where it says that it is saved, and all of it is decided.
+
+    Who takes all of his edits back, and all of a model's, is where he began, whatever each of
+    them did in the lines of the other one: an edit that is carried over many others may end
+    beside its place.
+    """
+    waits = record.sections or record.gone or record.path in ledger.conflicts
+    if record.disk is None or record.view or waits or not record.saved:
+        return
+    if record.buffer.encode() == record.disk or any(map(_is_open, record.live)):
+        return
+    text = plain_text(record.disk.decode("utf-8", "replace"))
+    ledger.rewrite(record, (0, record.buffer.line_count), text, Author.REVIEW)
+
+
+def _backing_out(
+    ledger: Ledger, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
+) -> Work[tuple[str, list[Hunk]]]:
+    """The text without what is landing and the hunks that go, and those that do not come apart.
+
+    These are hunks in which somebody wrote so that it goes with them.
+    """
+    out: list[Hunk] = []
     for part in in_parts(list(record.live)):
-        pending += [hunk for hunk in part if hunk.need and hunk.undecided]
+        out += [hunk for hunk in part if goes(hunk)]
         yield len(part)
-    if record.landing is None and not pending:
-        return record.buffer, []
     if record.landing is None:
-        apart = yield from _without_apart(ledger, record, pending)
+        if not out:
+            return record.buffer.text(), []
+        apart = yield from _without_apart(ledger, record, out)
         if apart is not None:
             return apart
-    return still_text(ledger, record).apart()
+    buffer, held = still_text(ledger, record, goes).apart()
+    return buffer.text(), held
 
 
-def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[Buffer, list[Hunk]]:
+def _backed_out(ledger: Ledger, record: FileRecord) -> tuple[str, list[Hunk]]:
     return finished(_backing_out(ledger, record))
 
 
 def _without_apart(
-    ledger: Ledger, record: FileRecord, pending: list[Hunk]
-) -> Work[tuple[Buffer, list[Hunk]] | None]:
+    ledger: Ledger, record: FileRecord, out: list[Hunk]
+) -> Work[tuple[str, list[Hunk]] | None]:
     """The text without hunks that stand apart from each other; None: they do not.
 
-    One walk over the lines, so that a decision on one of 10,000 hunks is written at once. Those
-    that each changed all of the one before count as one.
+    All of them are taken back by one set of changes, so that a decision on one of 10,000 hunks is
+    written at once. Those that each changed all of the one before count as one.
     """
-    buffer, towers = record.buffer, (yield from _towers(ledger, pending))
+    buffer, towers = record.buffer, (yield from _towers(ledger, out))
     if towers is None:
         return None
     rows = record.live.rows()
     yield AT_ONCE
     places = sorted(((*rows[top], top, base) for top, base in towers), key=_FIRST_ROWS)
     yield AT_ONCE
-    copy = Buffer(record.path)
-    copy.form, copy.lines, copy.endings = buffer.form, [], []
+    changes: list[Change] = []
     done, held = -1, list[Hunk]()
     for part in in_parts(places):
         for first, last, hunk, base in part:
@@ -145,15 +194,11 @@ def _without_apart(
                 return None
             if current != hunk.agent and ledger.layers[hunk.id].below:
                 return None
-            lines, endings = split_text(base)
-            at = max(done, 0)
-            copy.lines += [*buffer.lines[at:first], *lines[:-1]]
-            copy.endings += [*buffer.endings[at:first], *endings[:-1]]
+            changes.append(Change((first, 0), (last, 0), end_of((first, 0), base), current, base))
             done = last
         yield len(part)
-    copy.lines += buffer.lines[max(done, 0) :]
-    copy.endings += buffer.endings[max(done, 0) :]
-    return copy, sorted(held, key=lambda hunk: record.live.rank(hunk))
+    back = ChangeSet(buffer.end, tuple(changes), Author.REVIEW)
+    return back.apply(buffer.text()), sorted(held, key=lambda hunk: record.live.rank(hunk))
 
 
 def _towers(ledger: Ledger, pending: list[Hunk]) -> Work[list[tuple[Hunk, str]] | None]:
@@ -205,7 +250,7 @@ class _Stood(NamedTuple):
     edges: Sequence[tuple[Hunk, int | None, int | None]]
     place: int
     is_open: bool
-    """It is not decided, so it does not belong on the disk."""
+    """It is to go: mostly as it is not decided, so that it does not belong on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +325,9 @@ class StillText:
         return record.buffer, held[::-1]
 
 
-def still_text(ledger: Ledger, record: FileRecord) -> StillText:
+def still_text(
+    ledger: Ledger, record: FileRecord, goes: Callable[[Hunk], bool] = _is_open
+) -> StillText:
     """An open file as it stands now; costs a copy of its lists of lines and of hunks."""
     buffer, rows = record.buffer, record.live.rows()
     stood = tuple(
@@ -291,7 +338,7 @@ def still_text(ledger: Ledger, record: FileRecord) -> StillText:
             hunk.agent,
             ledger.layers[hunk.id].edges,
             ledger.layers[hunk.id].place,
-            hunk.undecided,
+            goes(hunk),
         )
         for hunk in record.live
     )
@@ -327,6 +374,12 @@ def take_off(
     if ended != text:
         _hand_on(ledger, record, hunk.end.line - 1, keep_ends(text)[-1])
     return True
+
+
+def comes_off(record: FileRecord, hunk: Hunk) -> bool:
+    """True if `take_off` would take a hunk out, and nothing that others wrote."""
+    current = _text_of(record, hunk)
+    return current == hunk.agent or _merged(hunk, current) is not None
 
 
 def _merged(hunk: Hunk, current: str) -> str | None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from tui.core.edits.deciding.review import reject
 from tui.core.edits.deciding.same_change import count_as_accepted, deleted_as_proposed, same_hunks
 from tui.core.edits.disk.disk_plan import backed_out, count_as_saved, is_on_disk
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Decision, Hunk
 from tui.core.edits.journal import History
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.user_regions import UserRegions
 from tui.core.file_read import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
-from tui.core.text.patch import changes, fitted, merge3, replacements
+from tui.core.text.change_set import Author
+from tui.core.text.merge import fitted, line_changes, merge3
 from tui.core.text.rows import keep_ends, rows_range, rows_text, whole_text
 from tui.errors import EditRefused
 
@@ -100,8 +102,8 @@ def _merge(ledger: Ledger, record: FileRecord, there: tuple[bytes, str], author:
     """
     data, new = there
     base = "" if record.disk is None else plain_text(record.disk.decode("utf-8", "replace"))
-    mine = changes(base, record.buffer.text())
-    others = changes(base, plain_text(new))
+    mine = line_changes(base, record.buffer.text())
+    others = line_changes(base, plain_text(new))
     fit = fitted(mine, others)
     clean = record.saved
     if fit is None and author is Author.TOOL:
@@ -112,16 +114,15 @@ def _merge(ledger: Ledger, record: FileRecord, there: tuple[bytes, str], author:
         ledger.conflicts.add(record.path)
         return
     record.disk = data
-    same = same_hunks(record, base, mine, others) if author is Author.DISK else []
+    same = same_hunks(record, mine, others) if author is Author.DISK else []
     own = _untouched(record) if author is Author.TOOL else []
-    for change in reversed(fit):
-        where = rows_range(record.buffer, change.first, change.last)
-        ledger.apply(record, *where, "".join(change.lines), author)
+    for change in reversed(fit.changes):
+        ledger.apply(record, change.start, change.old_end, change.new_text, author)
     record.buffer.form = form_of(new)
     record.history.end_group()
     ledger.conflicts.discard(record.path)
     count_as_accepted(ledger, record, same)
-    if clean or set(mine) <= set(others):
+    if clean or set(mine.changes) <= set(others.changes):
         record.synced, record.held = record.version, []
     else:
         # an undo into lines that both changed comes to neither's text: no state is the disk's
@@ -255,12 +256,12 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
         raise EditRefused(f"a model writes in '{ascii_shown(path)}': try again when it is done")
     new = decoded(path, read.data)
     theirs = plain_text(new)
-    mine = whole_text(backed_out(ledger, record))
+    mine = backed_out(ledger, record)
     group = f"theirs:{ledger.revision}"
     text = merge3(mine, whole_text(record.buffer), theirs)
     if text is not None:
         replace_as_user(ledger, record, text, group)
-    if text is None or whole_text(backed_out(ledger, record)) != theirs:
+    if text is None or backed_out(ledger, record) != theirs:
         finished(reject(ledger, record.live, _REPLACED, whole=True))
         if record.path not in ledger.buffers:  # the hunks had made it; somebody else did too
             ledger.restore(record)
@@ -274,9 +275,7 @@ def take_theirs(ledger: Ledger, path: str, read: FileRead) -> None:
 
 def replace_as_user(ledger: Ledger, record: FileRecord, text: str, group: str) -> None:
     """Give a buffer another text, by edits of the user's that one undo takes back."""
-    old = keep_ends(whole_text(record.buffer))
-    for change in reversed(replacements(old, keep_ends(text))):
-        where = rows_range(record.buffer, change.first, change.last)
-        done = ledger.apply(record, *where, "".join(change.lines), Author.USER)
+    for change in reversed(line_changes(whole_text(record.buffer), text).changes):
+        done = ledger.apply(record, change.start, change.old_end, change.new_text, Author.USER)
         record.history.record(done, group)
     record.history.end_group()

@@ -10,8 +10,9 @@ from tui.core.edit_stream.events import (
     Refusal,
     SectionEnd,
 )
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Kind, Stage
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.patches.file_work import FileWork, NewHunk, Why
 from tui.core.edits.patches.named_files import unknown_name
 from tui.core.edits.sections.painted import Painted
@@ -20,7 +21,8 @@ from tui.core.edits.sections.placeholder import is_placeholder
 from tui.core.edits.sections.section_end import LEFT_OUT, end_bare
 from tui.core.edits.sections.section_merge import MERGED
 from tui.core.file_read import ascii_shown
-from tui.core.text.patch import merge3
+from tui.core.text.change_set import Author
+from tui.core.text.merge import merge3
 from tui.core.text.rows import file_rows, row_count, whole_text
 from tui.errors import EditRefused
 

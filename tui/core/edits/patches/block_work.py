@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tui.core.edit_stream.events import Divider, Ev, Line, SectionEnd, SectionStart
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.patches.add_work import AddWork
 from tui.core.edits.patches.file_work import FileWork, Gathered, NewHunk, Why
 from tui.core.edits.patches.named_files import files_with, unknown_name

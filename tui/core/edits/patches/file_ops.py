@@ -17,8 +17,9 @@ from tui.core.edit_stream.events import (
     SectionStart,
 )
 from tui.core.edits.deciding.file_moves import MOVES_OVER
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.patches.file_work import FileWork, Gathered, NewHunk, Why
 from tui.core.edits.sections.near_miss import nearest_miss
 from tui.core.edits.sections.placement import Search

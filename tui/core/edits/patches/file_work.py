@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from tui.core.edit_stream.events import Ev, Line
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.file_read import ascii_shown
 from tui.errors import EditRefused
 

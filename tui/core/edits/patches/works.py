@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tui.core.edit_stream.events import FileOp
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Kind
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.patches.add_work import AddWork
 from tui.core.edits.patches.block_work import SearchWork, WholeWork
 from tui.core.edits.patches.file_ops import DeleteWork, UpdateWork

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.sections.line_diff import LineDiff
 from tui.core.edits.sections.painter import Painter
 from tui.core.edits.sections.placeholder import is_placeholder
@@ -21,7 +22,7 @@ from tui.core.edits.sections.region_painter import RegionPainter
 from tui.core.edits.sections.section import GHOST_LINES, Section
 from tui.core.edits.sections.section_merge import MERGED, merge_whole, show_both
 from tui.core.text.buffer import Buffer
-from tui.core.text.patch import replacements
+from tui.core.text.line_blocks import blocks
 from tui.core.text.rows import file_rows, keep_ends, whole_text
 from tui.errors import EditRefused
 
@@ -194,11 +195,11 @@ class DiffSection(Section):
 def difference(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Context, removed and added lines that turn one text into the other."""
     at = 0
-    for change in replacements(old, new):
-        yield from (("=", text) for text in old[at : change.first])
-        yield from (("-", text) for text in old[change.first : change.last])
-        yield from (("+", text) for text in change.lines)
-        at = change.last
+    for first, last, start, end in blocks(old, new):
+        yield from (("=", text) for text in old[at:first])
+        yield from (("-", text) for text in old[first:last])
+        yield from (("+", text) for text in new[start:end])
+        at = last
     yield from (("=", text) for text in old[at:])
 
 

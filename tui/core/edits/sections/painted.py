@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.file_record import FileRecord
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.sections.painter import EDITED, Painter
-from tui.core.text.buffer import Change, Position
+from tui.core.text.change_set import Author, Change, Position
 from tui.core.text.rows import Span, rows_range
 
 _SHOWN = {"+": "landing", "u": "landing", "-": "struck"}

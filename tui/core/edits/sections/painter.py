@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from operator import add
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.layer import keep_apart, lay
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import OpenSection
 from tui.core.text.buffer import Mark
+from tui.core.text.change_set import Author
 from tui.core.text.indent import SAME, IndentChange
 from tui.core.text.rows import Span, rows_range, rows_text
 

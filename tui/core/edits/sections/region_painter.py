@@ -6,11 +6,13 @@ painting has not reached yet is seen at once, and can be merged when the section
 
 from __future__ import annotations
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.sections.painter import EDITED, STRETCH, SWALLOWED, Painter, step_over_gap
 from tui.core.edits.sections.placement import Spot
+from tui.core.text.change_set import Author
 from tui.core.text.rows import Span, rows_text
 
 

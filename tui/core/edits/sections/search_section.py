@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.sections.candidates import Tier
 from tui.core.edits.sections.diff_section import DiffSection, Fit, difference
 from tui.core.edits.sections.line_diff import LineDiff

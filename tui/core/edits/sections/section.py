@@ -8,8 +8,9 @@ from copy import copy
 from itertools import groupby, islice
 
 from tui.core.edit_stream.events import Anchor, EndOfFile, NoNewline
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.places import alike, kept
 from tui.core.edits.sections.folded import Folded, folded
 from tui.core.edits.sections.painted import Painted

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk
-from tui.core.edits.ledger import Author, FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.sections.painter import Group, Painter
 from tui.core.edits.sections.placeholder import is_placeholder
+from tui.core.text.change_set import Author
 from tui.core.text.indent import stands_right
 from tui.core.text.rows import file_rows
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tui.core.edits.hunk import Hunk, Stage
-from tui.core.edits.ledger import Author, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.sections.painter import SWALLOWED, Painter
 from tui.core.edits.sections.region_painter import RegionPainter
-from tui.core.text.patch import Replacement, merge3, replacements
-from tui.core.text.rows import keep_ends, row_count, rows_text
+from tui.core.text.change_set import Author, Change, ChangeSet
+from tui.core.text.merge import line_changes, merge3
+from tui.core.text.rows import row_count, rows_text
 
 if TYPE_CHECKING:
     from tui.core.edits.sections.section import Section
@@ -58,33 +58,27 @@ def merge_whole(sent: str, mine: str, theirs: str) -> str | None:
 
     Lines that both put in at one place are there once, also where one side put in more.
     """
-    lines = keep_ends(sent)
-    ours = replacements(lines, keep_ends(mine))
-    others = replacements(lines, keep_ends(theirs))
+    ours, others = line_changes(sent, mine), line_changes(sent, theirs)
     left, more = _not_in(others, ours), _not_in(ours, others)
-    return merge3(sent, _made(lines, left), _made(lines, more))
+    return merge3(sent, left.apply(sent), more.apply(sent))
 
 
-def _not_in(theirs: Sequence[Replacement], ours: Sequence[Replacement]) -> list[Replacement]:
+def _not_in(theirs: ChangeSet, ours: ChangeSet) -> ChangeSet:
     """Our changes, without lines put in that are the first or last of a larger change there."""
-    first = {other.first: other for other in theirs}
-    last = {other.last: other for other in theirs}
+    first = {other.start: other for other in theirs.changes}
+    last = {other.old_end: other for other in theirs.changes}
 
-    def is_in(one: Replacement) -> bool:
-        count, above, below = len(one.lines), first.get(one.first), last.get(one.first)
-        begins = above not in (None, one) and above and above.lines[:count] == one.lines
-        ends = below not in (None, one) and below and below.lines[-count:] == one.lines
-        return one.first == one.last and bool(begins or ends)
+    def is_in(one: Change) -> bool:
+        above, below = first.get(one.start), last.get(one.start)
+        begins = above not in (None, one) and above and above.new_text.startswith(one.new_text)
+        ends = (
+            below not in (None, one)
+            and below
+            and f"\n{below.new_text}".endswith(f"\n{one.new_text}")
+        )
+        return one.start == one.old_end and bool(begins or ends)
 
-    return [one for one in ours if not is_in(one)]
-
-
-def _made(lines: Sequence[str], changes: Sequence[Replacement]) -> str:
-    out, at = list[str](), 0
-    for change in changes:
-        out += [*lines[at : change.first], *change.lines]
-        at = change.last
-    return "".join([*out, *lines[at:]])
+    return ours.only(one for one in ours.changes if not is_in(one))
 
 
 def show_both(ledger: Ledger, section: Section, painter: Painter) -> None:

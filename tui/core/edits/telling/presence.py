@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from tui.core.edits.file_record import Author, FileRecord
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import PLACED, Decision, Hunk, Kind, Stage
 from tui.core.edits.ledger import Ledger
 from tui.core.steps import Work, in_parts
+from tui.core.text.change_set import Author
 from tui.core.text.rows import row_count, rows_text
 
 _IN = (Decision.PENDING, Decision.ACCEPTED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord
 from tui.core.edits.open_section import OpenSection
 from tui.core.edits.workspace import Workspace
 

@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.edits.layer import Layer
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.telling.presence import (
     Presence,
     any_kept,

@@ -1,0 +1,92 @@
+"""`Workspace.with_hunks`: the text with exactly these hunks, in any combination."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.test_decisions import SEEDS, Reviewer, benches, still
+from tests.support.notations import edited
+from tests.support.patches import Disk, edits_of, patch_of
+from tui.core.edits.hunk import Hunk
+
+
+def standing(disk: Disk, path: str) -> list[Hunk]:
+    record = disk.workspace.ledger.records[path]
+    return [] if record.gone else [*record.live]
+
+
+@given(st.data(), st.lists(st.sampled_from("abcdef"), min_size=1, max_size=14))
+@settings(max_examples=60)
+def test_any_hunks_are_as_if_only_those_had_come(data: st.DataObject, lines: list[str]) -> None:
+    lines = [f"{number} {line}" for number, line in enumerate(lines)]
+    disk = Disk({"a.txt": "\n".join([*lines, ""]).encode()})
+    edits = data.draw(edits_of(len(lines), apart=1))
+    disk.land(patch_of(lines, edits, 1, "a.txt"))
+    hunks = disk.workspace.hunks
+    if len(hunks) != len(edits) or any(hunk not in standing(disk, "a.txt") for hunk in hunks):
+        return
+    before = disk.text("a.txt")
+    chosen = data.draw(st.sets(st.sampled_from(range(len(edits))))) if edits else set()
+    wanted = edited(lines, [edits[at] for at in sorted(chosen)])
+    ids = data.draw(st.permutations([hunks[at].id for at in chosen]))
+    assert disk.workspace.with_hunks("a.txt", ids) == "".join(f"{x}\n" for x in wanted).encode()
+    assert disk.text("a.txt") == before
+
+
+@given(benches(), SEEDS, st.data())
+@settings(max_examples=40)
+def test_all_and_none_are_the_texts_that_are_known(
+    disk: Disk, seed: int, data: st.DataObject
+) -> None:
+    """Hunks on hunks, decided at random: all of them are the text, the accepted ones the disk's."""
+    reviewer = Reviewer(disk, seed, saves=True)
+    for _ in range(data.draw(st.integers(0, 3))):
+        reviewer.decide()
+    workspace = disk.workspace
+    known = still(disk)
+    for path, record in workspace.ledger.records.items():
+        here = standing(disk, path)
+        if record.gone:
+            continue
+        every = workspace.with_hunks(path, [hunk.id for hunk in here])
+        assert every == record.buffer.encode()
+        decided = [hunk.id for hunk in here if not hunk.undecided]
+        planned = workspace.disk_plan(path).data
+        assert (workspace.with_hunks(path, decided) or None) == (planned or None)
+        some = [hunk.id for hunk in here if data.draw(st.booleans())]
+        text = workspace.with_hunks(path, some)
+        assert text == workspace.with_hunks(path, some[::-1])
+    assert still(disk) == known
+
+
+@given(benches(), SEEDS, st.data())
+@settings(max_examples=40)
+def test_what_is_left_out_is_as_if_it_were_rejected(
+    disk: Disk, seed: int, data: st.DataObject
+) -> None:
+    """Of hunks that lie on each other, too, if what lies on one goes with it."""
+    workspace = disk.workspace
+    here = standing(disk, "a.txt")
+    out = data.draw(st.sets(st.sampled_from(here))) if here else set()
+    for hunk in here:
+        if out.intersection(workspace.ledger.layers[hunk.id].below):
+            out.add(hunk)
+    kept = [hunk.id for hunk in here if hunk not in out]
+    text = workspace.with_hunks("a.txt", kept)
+    workspace.reject([hunk.id for hunk in out])
+    assert (text or b"") == workspace.ledger.records["a.txt"].buffer.encode()
+
+
+def test_what_the_user_typed_is_there_and_the_deletion_is_a_hunk_too() -> None:
+    disk = Disk({"a.txt": b"one\ntwo\nthree\n"})
+    disk.land("*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** End Patch\n")
+    disk.workspace.edit("a.txt", (0, 0), (0, 0), "my ")
+    assert disk.workspace.with_hunks("a.txt", []) == b"my one\ntwo\nthree\n"
+    assert disk.workspace.with_hunks("a.txt", [1]) == b"my one\nTWO\nthree\n"
+    disk.land("*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n")
+    assert disk.workspace.with_hunks("a.txt", [1]) == b"my one\nTWO\nthree\n"
+    assert disk.workspace.with_hunks("a.txt", [1, 2]) is None
+    disk.land("*** Begin Patch\n*** Add File: n.txt\n+new\n*** End Patch\n")
+    assert disk.workspace.with_hunks("n.txt", [3]) == b"new\n"
+    assert disk.workspace.with_hunks("n.txt", []) is None
