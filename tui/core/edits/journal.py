@@ -260,7 +260,10 @@ class History:
                 where = min(where, change.new_end) if apart and where else change.new_end
             else:
                 carried = [_done(step), *carried]
-                self._states = source.renumber(self._states)
+                if step.footing.lost:
+                    self.state = step.state  # it was about text that is in no state any more
+                else:
+                    self._states = source.renumber(self._states)
         source.items += carried
         return where
 

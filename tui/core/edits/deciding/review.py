@@ -17,9 +17,10 @@ from tui.core.edits.deciding.file_moves import (
     taker_of,
 )
 from tui.core.edits.decisions import Beside, Step, Stood, TakenOff
-from tui.core.edits.disk.disk_plan import count_as_saved, is_on_disk, take_off
+from tui.core.edits.disk.disk_plan import comes_off, count_as_saved, is_on_disk, take_off
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import EDITED, OPEN, PLACED, UNDONE, Decision, Hunk, Kind, Stage
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.open_section import WaitingSection
 from tui.core.edits.roster import take_out
 from tui.core.steps import Work, picked
@@ -55,7 +56,7 @@ def reject(
         edited = one.stage is Stage.CONFLICT and _is_live(ledger, one)
         if whole and one in asked and (one.decidable or edited):
             paths.update(dict.fromkeys(_reject_one(ledger, one, words, whole=True)))
-        elif one.decidable:
+        elif one.decidable or (one in asked and _comes_apart_again(ledger, one)):
             _reject_one(ledger, one, words)
         elif one in asked and one.decision is Decision.PENDING:
             _dismiss(ledger, one, words)
@@ -109,7 +110,15 @@ def is_undoable(ledger: Ledger, hunk: Hunk) -> bool:
         return False
     if hunk.kind in (Kind.DELETE, Kind.MOVE):
         return hunk.stage is Stage.LANDED
-    return hunk.stage in PLACED and _is_live(ledger, hunk)
+    placed = hunk.stage in PLACED or _comes_apart_again(ledger, hunk)
+    return placed and _is_live(ledger, hunk)
+
+
+def _comes_apart_again(ledger: Ledger, hunk: Hunk) -> bool:
+    """True for a hunk that was in conflict, as the user had edited it, and can be taken out now."""
+    if not (hunk.stands_edited and _is_live(ledger, hunk)):
+        return False
+    return comes_off(ledger.records[hunk.path], hunk)
 
 
 def may_be_taken_as_read(ledger: Ledger, hunk: Hunk) -> bool:
@@ -297,8 +306,9 @@ def _reject_one(ledger: Ledger, hunk: Hunk, words: str, *, whole: bool = False) 
         step.off = _remove(ledger, record, hunk, whole=whole)
         if step.off is None:
             return _stuck(ledger, step)
-        if whole:
+        if whole or hunk.stage is Stage.CONFLICT:
             hunk.stage, hunk.reason = Stage.LANDED, ""
+        if whole:
             _let_go(ledger, record, step)
     if hunk.kind in (Kind.DELETE, Kind.MOVE) and (coming := ledger.arriving.get(hunk.path)):
         mover = coming.moving
@@ -422,6 +432,8 @@ def _undo_one(ledger: Ledger, hunk: Hunk) -> list[str]:
         step.off = _remove(ledger, record, hunk)
         if step.off is None:
             return _stuck(ledger, step)
+        if hunk.stage is Stage.CONFLICT:
+            hunk.stage, hunk.reason = Stage.LANDED, ""
     record.undecided.pop(hunk, None)
     if accepted:
         step.version = record.decide()

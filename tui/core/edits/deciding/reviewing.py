@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tui.core.edits.deciding import placing, reversal, review
 from tui.core.edits.decisions import Entry
+from tui.core.edits.disk.disk_plan import settle
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.ledger import Ledger
 from tui.core.edits.roster import Roster
@@ -63,8 +64,10 @@ class Reviewing:
     ) -> Work[list[str]]:
         """The same, with a pause after each hunk."""
         chosen = yield from self.roster.chosen(hunk_ids)
-        with self.ledger.decisions.entry(Entry("reject", words, whole=whole)):
-            return (yield from review.reject(self.ledger, chosen, words, whole=whole))
+        with self.ledger.decisions.entry(Entry("reject", words, whole=whole)) as entry:
+            paths = yield from review.reject(self.ledger, chosen, words, whole=whole)
+        self._settle(entry)
+        return paths
 
     def place(self, hunk_id: int, line: int) -> None:
         """Put an ambiguous hunk (and its section) at one of its candidates, a 0-based line.
@@ -85,8 +88,16 @@ class Reviewing:
         turn = self.last_turn if turn is None else turn
         if not turn:
             return []
-        with self.ledger.decisions.entry(Entry("turn", turn=turn)):
-            return (yield from review.undo_turn(self.ledger, turn))
+        with self.ledger.decisions.entry(Entry("turn", turn=turn)) as entry:
+            paths = yield from review.undo_turn(self.ledger, turn)
+        self._settle(entry)
+        return paths
+
+    def _settle(self, entry: Entry) -> None:
+        """After hunks went: see `disk_plan.settle`."""
+        for path in {hunk.path for hunk in entry.hunks}:
+            if (record := self.ledger.records.get(path)) is not None:
+                settle(self.ledger, record)
 
     def undo_decision(self) -> list[str]:
         """Undo the last decision; returns the paths to write.
