@@ -33,3 +33,10 @@ def test_a_reader_that_lags_too_far_behind_starts_over() -> None:
     assert buffer.changes_since(0) is None
     assert buffer.changes_since(buffer.revision) == []
     assert len(buffer.changes_since(buffer.revision - 3) or []) == 3
+
+
+def test_a_copy_of_mixed_endings_keeps_each_with_its_line() -> None:
+    whole = Buffer("f", "one\r\ntwo\r\nthree\nfour\r\n")
+    copy = Buffer.of("f", whole.form, [*whole.lines], [*whole.endings])
+    copy.replace((0, 0), (1, 0), "")
+    assert copy.text() == "two\r\nthree\nfour\r\n"

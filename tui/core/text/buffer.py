@@ -103,6 +103,14 @@ class Buffer:
         self._marks: list[Mark] = []
         self._log = array("I")
 
+    @classmethod
+    def of(cls, path: str, form: Form, lines: list[str], endings: list[str]) -> Buffer:
+        """A buffer with these lines, which are its own from now on."""
+        buffer = cls(path)
+        buffer.form, buffer.lines, buffer.endings = form, lines, endings
+        buffer._alike = "\r\n" not in endings
+        return buffer
+
     @property
     def line_count(self) -> int:
         """Number of lines; at least 1."""

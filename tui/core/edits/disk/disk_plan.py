@@ -269,10 +269,7 @@ class StillText:
 
     def buffer(self) -> Buffer:
         """A buffer with the text as it stood, hunks and all."""
-        copy = Buffer(self.path)
-        copy.form = self.form
-        copy.lines, copy.endings = list(self.lines), list(self.endings)
-        return copy
+        return Buffer.of(self.path, self.form, list(self.lines), list(self.endings))
 
     def planned(self, *, typed: bool = False) -> Buffer | None:
         """What belonged on the disk; None: nothing.
