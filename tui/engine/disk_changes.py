@@ -9,9 +9,9 @@ from contextlib import suppress
 from functools import partial
 
 from tui.core.edits.disk.outside import doubt, follow, is_formatted, outside_change
-from tui.core.edits.ledger import Author
 from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.folder_entry import FolderEntry, GitStates, summed
+from tui.core.text.change_set import Author
 from tui.engine import intents
 from tui.engine.intents import Intent
 from tui.engine.notices import Trouble

@@ -11,8 +11,8 @@ import asyncio
 import shlex
 from collections.abc import Iterable, Sequence
 
-from tui.core.edits.ledger import Author
 from tui.core.edits.workspace import Workspace
+from tui.core.text.change_set import Author
 from tui.engine.disk_changes import DiskChanges
 from tui.engine.notices import Trouble
 from tui.engine.ports import RunResult, VerifyCommand

@@ -16,8 +16,9 @@ from tui.core.context import (
     changes_message,
     hunks_message,
 )
+from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Decision, Need
-from tui.core.edits.ledger import FileRecord, Ledger
+from tui.core.edits.ledger import Ledger
 from tui.core.edits.roster import FileTally
 from tui.core.edits.telling.presence import presence
 from tui.core.edits.telling.report import Account, file_sha, sha_of
