@@ -329,3 +329,11 @@ def test_on_a_tool_channel_a_diff_must_be_there():
 def test_what_only_looks_like_a_diff_is_prose(text):
     assert prose(text) == text
     assert prose(text, "marked") == text
+
+
+def test_no_newline_is_told_once_of_a_line() -> None:
+    mark = "\\ No newline at end of file\n"
+    once = events(HEAD + HUNK + mark)
+    assert NoNewline("+") in once
+    assert events(HEAD + HUNK + mark + mark) == once
+    assert NoNewline("=") not in events(HEAD + "@@ -1,2 +1,2 @@\n" + mark + " a\n-b\n+B\n")

@@ -7,7 +7,6 @@ import pytest
 from tests.support.edit_streams import run
 from tests.support.tables import each
 from tui.core.edit_stream import parser_for
-from tui.core.edit_stream.diff_head import git_names, named
 from tui.core.edit_stream.events import (
     End,
     Ev,
@@ -19,6 +18,7 @@ from tui.core.edit_stream.events import (
     Refusal,
     SectionEnd,
 )
+from tui.core.edit_stream.unified_diff import git_names, named
 from tui.core.edits.hunk import Kind
 
 HUNK = "@@ -1,2 +1,2 @@\n a\n-b\n+B\n"

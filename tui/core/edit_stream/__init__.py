@@ -37,7 +37,7 @@ def parser_for(fmt: Format, channel: Channel, exists: Exists = no_file) -> Parse
     A tool channel requires an edit to be there; in text there may be any number, or none.
     """
     if channel == "shell":
-        from tui.core.edit_stream.shell import ShellPatches
+        from tui.core.edit_stream.arguments import ShellPatches
 
         return ShellPatches()
     from tui.core.edit_stream.arguments import ArgumentPatches

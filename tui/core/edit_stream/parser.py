@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import re
 
-from tui.core.edit_stream.blocks import BlockGrammar
-from tui.core.edit_stream.events import Cut, Ev, Failure, Notation, Partial, Prose
-from tui.core.edit_stream.grammar import END, Grammar, quoted
+from tui.core.edit_stream.events import (
+    Cut,
+    EditGrammar,
+    Ev,
+    Failure,
+    Notation,
+    Partial,
+    Prose,
+    split_line,
+)
 from tui.core.edit_stream.naming import Exists, no_file
-from tui.core.edit_stream.outside import Found, Outside
-from tui.core.edit_stream.reading import EditGrammar, split_line
-from tui.core.edit_stream.wrapping import LIMIT, closes, is_begin
+from tui.core.edit_stream.outside import LIMIT, Found, Outside, closes, is_begin
+from tui.core.edit_stream.search_replace import BlockGrammar
+from tui.core.edit_stream.v4a import END, Grammar, quoted
 from tui.core.wire.json_reading import mended
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")

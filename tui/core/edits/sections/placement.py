@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tui.core.edit_stream.events import Notation
-from tui.core.edit_stream.grammar import no_prefix
+from tui.core.edit_stream.v4a import no_prefix
 from tui.core.edits.hunk import Hunk
 from tui.core.edits.sections.candidates import (
     FORMS,

@@ -21,8 +21,8 @@ from tui.core.edit_stream.events import (
     Line,
     SectionEnd,
     SectionStart,
+    whole,
 )
-from tui.core.edit_stream.reading import whole
 from tui.core.edits.hunk import Kind
 
 _SEARCH = re.compile(r"[ \t]*(?:<{5,9} ?|-{5,9} )SEARCH>?\s*")

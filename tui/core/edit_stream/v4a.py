@@ -26,8 +26,8 @@ from tui.core.edit_stream.events import (
     MoveTo,
     SectionEnd,
     SectionStart,
+    whole,
 )
-from tui.core.edit_stream.reading import whole
 from tui.core.edits.hunk import Kind
 
 BEGIN = "*** Begin Patch"

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Line
-from tui.core.edit_stream.reading import whole
+from tui.core.edit_stream.events import Cut, End, Ev, Failure, FileEnd, FileOp, Line, whole
 from tui.core.edits.hunk import Kind
 
 _RUN = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)", re.DOTALL)
