@@ -28,9 +28,9 @@ ANCESTORS = 2
 """Of ours, one above the other."""
 
 TOO_MANY_METHODS = {
-    "tui.core.edits.sections.diff_section.DiffSection": 46,
-    "tui.core.edits.sections.diff_section.WholeSection": 50,
-    "tui.core.edits.sections.search_section.SearchSection": 58,
+    "tui.core.patches.diff_section.DiffSection": 46,
+    "tui.core.patches.diff_section.WholeSection": 50,
+    "tui.core.patches.search_section.SearchSection": 58,
     "tui.ui.app.DuettoApp": 47,
     "tui.ui.conversation.copy_pane.CopyPane": 73,
     "tui.ui.conversation.hunk_pane.HunkPane": 48,
@@ -42,8 +42,8 @@ TOO_MANY_METHODS = {
     "tui.ui.screens.workbench_keys.WorkbenchKeys": 51,
 }
 TOO_DEEP = {
-    "tui.core.edits.sections.diff_section.WholeSection": 3,
-    "tui.core.edits.sections.search_section.SearchSection": 3,
+    "tui.core.patches.diff_section.WholeSection": 3,
+    "tui.core.patches.search_section.SearchSection": 3,
     "tui.ui.conversation.copy_pane.CopyPane": 4,
     "tui.ui.conversation.search_pane.SearchPane": 3,
     "tui.ui.conversation.transcript.Transcript": 5,
@@ -56,7 +56,7 @@ IN_SEVERAL_MODULES = {
     "tui.core.edits.hunk.Stand",
     "tui.bridge.upstream.dialling.Spare",
     "tui.core.edits.deciding.reviewing.Reviewing",
-    "tui.core.edits.sections.diff_section.DiffSection",
+    "tui.core.patches.diff_section.DiffSection",
     "tui.ui.conversation.copy_pane.CopyPane",
     "tui.ui.conversation.hunk_pane.HunkPane",
     "tui.ui.conversation.pane.TranscriptPane",

@@ -1,6 +1,6 @@
 """``duetto apply``: its report, exit codes and refusals; a sample of the corpus on a real disk.
 
-All scenarios are played in memory by tests/core/edits/patches/test_scenarios.py; here every tenth
+All scenarios are played in memory by tests/core/patches/test_scenarios.py; here every tenth
 of a kind, and those that only a real file system can show.
 """
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.fakes import World
 from tui.cli.workspace_commands import find_format
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.verifier import Verifier

@@ -12,7 +12,7 @@ from tests.support.patches import Edit
 from tests.support.tables import each
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.engine.session import SessionOptions
 
 pytestmark = pytest.mark.case("I07")

@@ -10,7 +10,7 @@ from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.edits.hunk import Decision, Stage
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.engine import decisions, intents
 from tui.engine.session import SessionOptions
 

@@ -13,7 +13,7 @@ from tests.support.fakes import FakeRunner, World, settle
 from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.command_run import RunResult
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.engine import intents
 from tui.engine.disk_changes import KEEP_MINE
 from tui.engine.ports import VerifyCommand

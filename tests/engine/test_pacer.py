@@ -10,7 +10,7 @@ from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import begun, texts
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.core.turn import BlockKind
 from tui.core.wire.events import (
     Completed,

@@ -5,7 +5,7 @@ import asyncio
 from tests.support.fakes import World, settle
 from tests.support.tables import each
 from tui.core.command_run import RunResult
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.core.turn import Block, BlockKind
 from tui.engine import intents
 from tui.engine.ports import VerifyCommand

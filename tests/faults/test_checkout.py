@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.fakes import World
 from tui.core.edits.hunk import Stage
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.watcher import Watcher

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.patches import Disk
 from tui.core.edit_stream import Format
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 
 LINES = st.sampled_from(["a", "b", "  a", "b ", "", "c", "\td", "long line 1", "long line 2", "}"])
 TEXTS = st.lists(LINES, max_size=14)

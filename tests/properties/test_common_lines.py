@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.edits.places import NEAREST, Places, kept, nearest
-from tui.core.edits.sections import placement
-from tui.core.edits.sections.candidates import Tier, line_tier
-from tui.core.edits.sections.placement import Locator, Miss, Search, Spot
+from tui.core.patches import placement
+from tui.core.patches.candidates import Tier, line_tier
+from tui.core.patches.placement import Locator, Miss, Search, Spot
 from tui.core.text.buffer import Buffer
 from tui.core.text.indent import indent_change
 from tui.core.text.line_index import LineIndex

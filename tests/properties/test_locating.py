@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.edits.sections.candidates import Candidates, Tier, line_tier
+from tui.core.patches.candidates import Candidates, Tier, line_tier
 from tui.core.text import line_index
 from tui.core.text.buffer import Buffer
 from tui.core.text.line_index import LineIndex, plain

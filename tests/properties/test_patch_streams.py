@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.edit_stream import Channel, Format
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import Workspace
 from tui.core.file_read import FileRead
+from tui.core.patches.landing import Landing
 
 DISK = {
     "a.py": b"def f():\n    x = 1\n    y = 2\n\n\ndef g():\n    x = 1\n    return x\n",

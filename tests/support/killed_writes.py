@@ -125,7 +125,7 @@ def kill_at(number: int) -> None:
 def by_session(top: Path, work: Path) -> None:
     """Accept all hunks in a session with the real files."""
     from tests.support.fakes import World
-    from tui.core.edits.patches.landing import Landing
+    from tui.core.patches.landing import Landing
     from tui.effects.files import Files
     from tui.effects.listing import Listing
     from tui.effects.write_ahead_log import WriteAheadLog

@@ -9,8 +9,8 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from tui.core.edit_stream import Format
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.patches.landing import Landing
 
 
 @dataclass

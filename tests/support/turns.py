@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 from tui.core.turn import BlockKind
 from tui.engine import intents
 

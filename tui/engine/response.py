@@ -50,7 +50,7 @@ from tui.engine.tools import brief_call
 
 if TYPE_CHECKING:
     from tui.core.edit_stream import Channel
-    from tui.core.edits.patches.landing import Landing
+    from tui.core.patches.landing import Landing
     from tui.core.steps import Work
 
 

@@ -20,7 +20,7 @@ from tui.core.turn import Block, BlockKind
 from tui.engine.session_state import SessionState
 
 if TYPE_CHECKING:
-    from tui.core.edits.patches.landing import Landing
+    from tui.core.patches.landing import Landing
     from tui.core.steps import Work
 
 

@@ -33,7 +33,7 @@ from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 
 if TYPE_CHECKING:
-    from tui.core.edits.patches.landing import Landing
+    from tui.core.patches.landing import Landing
     from tui.core.steps import Work
 
 
@@ -207,7 +207,7 @@ class Record:
 
         A tool's format is what the model was asked for; only in prose others are known too.
         """
-        from tui.core.edits.patches.landing import Landing
+        from tui.core.patches.landing import Landing
 
         workspace, spec = self._services.state.workspace, self._request.spec
         wanted: PatchFormat = "auto" if hosted or channel == "shell" else spec.patch_format

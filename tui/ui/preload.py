@@ -34,7 +34,7 @@ def warm() -> None:
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.which_key")
     import_module("tui.ui.keys.dispatch")
-    import_module("tui.core.edits.patches.landing")
+    import_module("tui.core.patches.landing")
     for channel in get_args(Channel):
         parser_for("auto", channel).feed("warm")
     line_cells("warm")

@@ -15,8 +15,8 @@ from tests.benchmarks.screen.replay_text import EDITED
 from tui.core.edit_stream import Channel, parser_for
 from tui.core.edit_stream.events import Notation
 from tui.core.edits.hunk import Stage
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.patches.landing import Landing
 from tui.errors import DuettoError
 
 FRAME_TOKENS = 167

@@ -26,8 +26,8 @@ from tests.benchmarks.screen.replay_text import (
 )
 from tests.benchmarks.screen.stand import Played, Seat, Stand, stand
 from tui.core.edit_stream.events import Notation
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.patches.landing import Landing
 from tui.errors import DuettoError
 
 KINDS: dict[Notation, EditKind] = {

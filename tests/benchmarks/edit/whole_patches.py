@@ -9,8 +9,8 @@ from time import process_time
 
 from tests.benchmarks.edit import samples
 from tui.core.edits.hunk import PLACED
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import FileRead, Workspace
+from tui.core.patches.landing import Landing
 from tui.errors import DuettoError
 
 _EQUAL = "@@\n x\n-x\n+y\n x\n"

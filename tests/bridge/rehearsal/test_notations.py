@@ -18,11 +18,11 @@ from tui.bridge.rehearsal.patch_writer import Change, FilePlan
 from tui.bridge.rehearsal.phrases import after_patch
 from tui.bridge.rehearsal.script import Script, load_scripts
 from tui.core.edit_stream import Channel
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.workspace import FileRead, Workspace
 from tui.core.file_block import file_block
 from tui.core.instructions import instructions, tools
 from tui.core.patch_notes import PatchFormat, PatchTool
+from tui.core.patches.landing import Landing
 
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 TOOLS: tuple[PatchTool, ...] = get_args(PatchTool)

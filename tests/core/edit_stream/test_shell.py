@@ -10,7 +10,7 @@ from tests.support.patches import disk
 from tests.support.tables import each
 from tui.core.edit_stream import parser_for
 from tui.core.edit_stream.events import Failure, FileOp, Line
-from tui.core.edits.patches.landing import Landing
+from tui.core.patches.landing import Landing
 
 PATCH = '*** Begin Patch\n*** Update File: a.txt\n@@\n a\n-b\n+"B"\\n é 🎈\n c\n*** End Patch\n'
 QUOTE = "'\\''"

@@ -18,7 +18,7 @@ from tests.support.painted_rows import check
 from tests.support.pair_session import PairSession
 from tests.support.patches import Edit
 from tests.support.scripted_app import scripted_app
-from tui.core.edits.sections import painter
+from tui.core.patches import painter
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
 from tui.ui.app import DuettoApp

@@ -17,9 +17,9 @@ from tui.core.edits.file_record import FileRecord
 from tui.core.edits.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.edits.journal import Apply
 from tui.core.edits.ledger import Ledger
-from tui.core.edits.sections.painted import user_edit
 from tui.core.edits.user_regions import UserChange
 from tui.core.file_read import FileRead
+from tui.core.patches.painted import user_edit
 from tui.core.steps import Work, finished
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author, Change, Position

@@ -7,8 +7,8 @@ import pytest
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
 from tui.core.edits.hunk import Hunk
-from tui.core.edits.patches.landing import Landing
 from tui.core.file_read import FileRead
+from tui.core.patches.landing import Landing
 from tui.errors import EditRefused
 
 TEXT = "x\ny\nz\n\nother\n\nx\ny\nz\n"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.patches import Disk, disk, patch
 from tests.support.tables import each
-from tui.core.edits.patches.landing import Landing
 from tui.core.edits.telling.presence import Presence, presence
 from tui.core.edits.workspace import FileRead
+from tui.core.patches.landing import Landing
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"
 CHANGE = patch("@@", " one", "-two", "+TWO", "+AND A HALF", " three")

@@ -1,1 +1,0 @@
-"""What a patch does to files: updates, additions, deletions, moves; one landing a call."""

@@ -1,1 +1,0 @@
-"""One section of a patch: located, painted, landed or taken back."""

@@ -1,0 +1,351 @@
+"""Work on a file whose text comes new: added, written whole, or in SEARCH/REPLACE blocks."""
+
+from __future__ import annotations
+
+from tui.core.edit_stream.events import (
+    Divider,
+    Ev,
+    Line,
+    NoNewline,
+    Notation,
+    Refusal,
+    SectionEnd,
+    SectionStart,
+)
+from tui.core.edits.file_record import FileRecord
+from tui.core.edits.hunk import Hunk, Kind, Stage
+from tui.core.edits.ledger import Ledger
+from tui.core.file_read import ascii_shown
+from tui.core.patches.checks import LEFT_OUT, end_bare, is_placeholder
+from tui.core.patches.diff_section import WholeSection
+from tui.core.patches.file_work import FileWork, Gathered, NewHunk, Why, files_with, unknown_name
+from tui.core.patches.painted import Painted
+from tui.core.patches.painter import Painter
+from tui.core.patches.search_section import SearchSection
+from tui.core.patches.section import MERGED
+from tui.core.text.change_set import Author
+from tui.core.text.merge import merge3
+from tui.core.text.rows import file_rows, row_count, whole_text
+from tui.errors import EditRefused
+
+
+class AddWork(Painted, FileWork):
+    """A new file, whose lines are there as they come; an existing one is replaced at the end."""
+
+    kind = Kind.ADD
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        path: str,
+        new_hunk: NewHunk,
+        notation: Notation = "apply_patch",
+    ) -> None:
+        super().__init__(ledger, path, new_hunk)
+        self.record: FileRecord | None = None
+        self._notation = notation
+        self._lines: list[str] = []
+        self._bare = False
+        """The last line has no newline."""
+        self._partial = self._sent = ""
+        """The unfinished line; the file's text as the model was sent it."""
+        self._hunk = self.hunk(Kind.ADD)
+        self._refusal = ""
+        try:
+            self._begin(path)
+        except EditRefused as error:
+            self._refusal = str(error)
+
+    def take(self, event: Ev, why: Why) -> None:
+        """The next line."""
+        if isinstance(event, Refusal):
+            self._refuse(event.message)
+        elif isinstance(event, NoNewline):
+            self._bare = True
+        elif isinstance(event, SectionEnd):
+            self._hunk.flags += tuple(event.flags)
+        if not isinstance(event, Line):
+            return
+        self._hunk.added += 1
+        self._partial, self._bare = "", False
+        if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
+            self._hunk.flags += (LEFT_OUT,)
+        if self._painter is not None:
+            self._painter.new_line(event.text, self._hunk)
+        else:
+            self._lines.append(event.text)
+
+    def partial(self, text: str) -> None:
+        """The unfinished line, for this frame."""
+        self._partial = text
+        if self._painter is not None:
+            self._painter.partial_line(text, self._hunk)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """The whole file is there, or what came of it."""
+        record, hunk = self.record, self._hunk
+        if record is None:
+            self.ended(hunk, Stage.REFUSED, self._refusal)
+        elif self._painter is None:
+            self._replace(record, closed, why)
+        else:
+            self._painter.drop_partial()
+            record.sections.remove(self)
+            if not closed and (not hunk.added or self._notation == "search_replace"):
+                self._take_back(record, self._painter)
+                self.ended(hunk, Stage.DROPPED, f"incomplete: {why.words}")
+                return
+            self._land(record, self._painter)
+            if closed:
+                self.ended(hunk, Stage.LANDED)
+            else:
+                hunk.flags += ("the file is incomplete",)
+                self.ended(hunk, Stage.PARTIAL, f"partial: {why.words}")
+
+    # What a front end reads (OpenSection).
+
+    def ghost(self) -> tuple[int, list[str]] | None:
+        """The lines of an existing file's new text."""
+        if self._painter is not None or self.record is None or not self._lines:
+            return None
+        return self.record.buffer.line_count - 1, self._lines[-40:]
+
+    def _begin(self, path: str) -> None:
+        if not path:
+            raise EditRefused(unknown_name(()))
+        self.refuse_if_arriving(path)
+        record = self.ledger.find(path)
+        if record is not None and record.moving is not None:
+            raise EditRefused(f"'{ascii_shown(path)}' is to be moved by an earlier hunk")
+        blank = record is None or record.blank
+        if record is not None and not blank and self._notation == "unified_diff":
+            raise EditRefused(f"'{ascii_shown(path)}' already exists: the diff makes it new")
+        self.record = record or self.ledger.create(path)
+        self._sent = self.record.since.before(self.record.buffer)
+        self.path = self.record.path
+        self.ledger.roster.moved([self._hunk], self.path)
+        self._hunk.stage = Stage.READING
+        self.record.sections.append(self)
+        if blank:
+            self.ledger.layers.own(self._hunk).made_file = True
+            self.record.synced = self.record.version
+            self._painter = Painter(self.ledger, self.record, 0, owner=self)
+            self._hunk.stage = Stage.LANDING
+
+    def _refuse(self, reason: str) -> None:
+        """Nothing of it is to be: no file, or the one that is there."""
+        record, self._refusal = self.record, reason
+        if record is not None:
+            record.sections.remove(self)
+            if self._painter is not None:
+                self._take_back(record, self._painter)
+        self.record = self._painter = None
+
+    def _take_back(self, record: FileRecord, painter: Painter) -> None:
+        hunk = self._hunk
+        painter.drop_partial()
+        hunk.agent = "".join(line for group in painter.groups for line in group.agent)
+        painter.take_back()
+        hunk.start = hunk.end = None
+        if not record.named and not file_rows(record.buffer):
+            self.ledger.drop(record)
+
+    def _land(self, record: FileRecord, painter: Painter) -> None:
+        painter.finish()
+        if not painter.groups:
+            self.ledger.settle(record, self._hunk, (0, 0))
+        elif self._bare:
+            end_bare(self.ledger, record, painter, self)
+
+    def _replace(self, record: FileRecord, closed: bool, why: Why) -> None:
+        hunk = self._hunk
+        record.sections.remove(self)
+        newline = record.buffer.newline
+        hunk.agent = "".join(line + newline for line in self._lines)
+        if not closed:
+            reason = f"incomplete: the existing file is as it was, {why.words}"
+            self.ended(hunk, Stage.DROPPED, reason)
+            return
+        if self._is_replay(record):
+            self.ended(hunk, Stage.REFUSED, "already applied: this file is what it says")
+            return
+        merged = merge3(self._sent, whole_text(record.buffer), hunk.agent)
+        if merged is None:
+            self.ended(hunk, Stage.CONFLICT, "the file was changed after the model had seen it")
+            return
+        if merged != hunk.agent:
+            hunk.agent = merged
+            hunk.flags += (MERGED,)
+        if record.deletion is not None:
+            self.ledger.forget_hunk(record.deletion)
+            record.deletion = None
+            hunk.flags += ("replaces the file that it deleted",)
+        else:
+            hunk.flags += ("overwrites an existing file",)
+        hunk.base = whole_text(record.buffer)
+        hunk.removed = row_count(hunk.base)
+        layer = self.ledger.layers.own(hunk)
+        stood = [
+            (one, one.start.line, one.end.line) for one in record.live if one.start and one.end
+        ]
+        layer.below, layer.edges = [one for one, _, _ in stood], stood
+        for one in layer.below:
+            self.ledger.layers.own(one).goes_under(hunk)
+        self.ledger.rewrite(record, (0, row_count(hunk.base)), hunk.agent, Author.MODEL)
+        self.ledger.settle(record, hunk, (0, row_count(hunk.agent)))
+        self.ended(hunk, Stage.LANDED)
+
+    def _is_replay(self, record: FileRecord) -> bool:
+        """True if the same text came already in this turn, by another call (A18)."""
+        hunk = self._hunk
+        return any(
+            (one.turn, one.agent) == (hunk.turn, hunk.agent) and one.call_id != hunk.call_id
+            for one in record.made
+            if one in record.live
+        ) and hunk.agent == whole_text(record.buffer)
+
+
+class SearchWork(FileWork):
+    """SEARCH/REPLACE blocks of one file: each is placed on its own, in the text as it is then."""
+
+    def __init__(self, ledger: Ledger, path: str, new_hunk: NewHunk) -> None:
+        """``path`` is empty where no file name was above the block."""
+        super().__init__(ledger, path, new_hunk)
+        self.record: FileRecord | None = None
+        self._number = 0
+        self._section: SearchSection | None = None
+        self._last: SearchSection | None = None
+        self._adding: AddWork | None = None
+        self._refused: Gathered | None = None
+        self._search: list[str] = []
+        """SEARCH of a block that has no file."""
+        self._before = 0
+        self._newline = ""
+        """The file's first line ending before any of it changed."""
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        work = self._adding or self._section or self._last
+        return work.last_row if work else None
+
+    @property
+    def last_hunks(self) -> list[Hunk]:
+        """The hunks of what came last."""
+        return super().last_hunks if self._last is None else self._last.hunks
+
+    def take(self, event: Ev, why: Why) -> None:
+        """The next event of a block."""
+        if isinstance(event, SectionStart):
+            self._number, self._before = event.number, len(self.hunks)
+        elif isinstance(event, SectionEnd):
+            self._close(event, why)
+        elif isinstance(event, Line | Divider):
+            self._line(event, why)
+
+    def partial(self, text: str) -> None:
+        """The unfinished new line, for this frame."""
+        if self._adding is not None:
+            self._adding.partial(text)
+        elif self._section is not None:
+            self._section.partial(text)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """All blocks of the file are there; each has ended by itself."""
+
+    def _line(self, event: Line | Divider, why: Why) -> None:
+        first = self._section is None and self._adding is None and self._refused is None
+        if first:
+            self._begin(empty=isinstance(event, Divider))
+        section = self._section
+        if self._refused is not None and isinstance(event, Line):
+            self._refused.take(event)
+            if event.op == "-" and not self.path:
+                self._search.append(event.text)
+        elif self._adding is not None and not first:
+            line = event if isinstance(event, Line) else Line("+", event.text)
+            self._adding.take(line, why)  # only the first divider can be meant
+        elif section is None:
+            return
+        elif isinstance(event, Divider):
+            section.divider(event.text)
+        elif event.op == "-":
+            section.old_line(event.text)
+        else:
+            section.new_line(event.text)
+
+    def _begin(self, *, empty: bool) -> None:
+        """The first line of a block, or its divider: then SEARCH is ``empty``."""
+        number = self._number
+        try:
+            if not self.path:
+                raise EditRefused(unknown_name(()))
+            if empty and self.record is None and self._is_missing():
+                self._adding = AddWork(self.ledger, self.path, self._new_hunk, "search_replace")
+                return
+            self.record = self.found(self.path)
+            self.path = self.record.path
+            self._newline = self._newline or self.record.buffer.newline
+        except EditRefused as error:
+            self._refused = Gathered(self.hunk(Kind.EDIT, number))
+            self.ended(self._refused.hunk, Stage.REFUSED, str(error))
+            return
+        self._section = SearchSection(self.ledger, self.record, self.new_edit, number)
+        self._section.newline = self._newline
+
+    def _is_missing(self) -> bool:
+        record = self.ledger.arriving.get(self.ledger.checked(self.path))
+        record = record or self.ledger.find(self.path)
+        return record is None or record.blank
+
+    def _close(self, event: SectionEnd, why: Why) -> None:
+        section, self._section = self._section, None
+        adding, self._adding = self._adding, None
+        refused, self._refused = self._refused, None
+        if refused is not None:
+            refused.keep()
+            if not self.path:
+                found = files_with(self.ledger, self._search)
+                refused.hunk.reason = unknown_name(found)
+                self._search.clear()
+        elif adding is not None:
+            adding.end(event.closed, why)
+            adding.hunks[0].section = self._number
+            adding.hunks[0].flags += tuple(event.flags)
+            self.hunks += adding.hunks
+        elif section is not None:
+            section.flags += event.flags
+            section.close(event.closed, why.words)
+            self.hunks[self._before :] = section.hunks
+            self._last = section
+
+
+class WholeWork(FileWork):
+    """The new text of a file that is there."""
+
+    def __init__(self, ledger: Ledger, record: FileRecord, new_hunk: NewHunk) -> None:
+        super().__init__(ledger, record.path, new_hunk)
+        self.record = record
+        self._section = WholeSection(ledger, record, self.new_edit)
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        return self._section.last_row
+
+    def take(self, event: Ev, why: Why) -> None:
+        """The next line."""
+        if isinstance(event, Line) and event.op == "+":
+            self._section.new_line(event.text)
+        elif isinstance(event, SectionEnd):
+            self._section.flags += event.flags
+
+    def partial(self, text: str) -> None:
+        """The unfinished line, for this frame."""
+        self._section.partial(text)
+
+    def end(self, closed: bool, why: Why) -> None:
+        """The whole text is there, or the file is as it was."""
+        words = why.words if closed else f"the existing file is as it was, {why.words}"
+        self._section.close(closed, words)
+        self.hunks[:] = self._section.hunks

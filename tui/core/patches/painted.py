@@ -1,0 +1,172 @@
+"""What a front end and the ledger read of a section once it paints, and what the user may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from tui.core.edits.file_record import FileRecord
+from tui.core.edits.ledger import Ledger
+from tui.core.edits.open_section import OpenSection
+from tui.core.patches.painter import EDITED, Painter
+from tui.core.text.change_set import Author, Change, Position
+from tui.core.text.rows import Span, rows_range
+
+_SHOWN = {"+": "landing", "u": "landing", "-": "struck"}
+"""What an editor shows of a row, by its tag."""
+
+
+class Painted:
+    """What a front end reads of who has a painter, once it has one (see `OpenSection`)."""
+
+    _painter: Painter | None = None
+
+    @property
+    def last_row(self) -> int | None:
+        """The row that was written last, if any."""
+        return self._painter.end - 1 if self._painter and self._painter.tags else None
+
+    @property
+    def trouble(self) -> str:
+        """Why painting had to stop: somebody changed matched lines."""
+        return self._painter.trouble if self._painter is not None else ""
+
+    def places(self) -> Sequence[int]:
+        """First rows at which it could stand: it has its place."""
+        return []
+
+    def decorations(self, first: int, last: int) -> dict[int, str]:
+        """Line -> landing or struck, of lines ``first`` to ``last``."""
+        painter = self._painter
+        if painter is None:
+            return {}
+        start, stop = max(first - painter.row, 0), max(last + 1 - painter.row, 0)
+        tags = enumerate(painter.tags[start:stop], painter.row + start)
+        if painter.trouble:
+            return {row: "conflict" for row, tag in tags if tag in _SHOWN}
+        return {row: _SHOWN[tag] for row, tag in tags if tag in _SHOWN}
+
+    def changed(self, span: Span, author: Author) -> None:
+        """Rows of the file changed, not by this one."""
+        if self._painter is not None:
+            self._painter.changed(span, author)
+
+    def without(self) -> tuple[int, int, str]:
+        """The rows that it has painted, and the text that belongs there without it."""
+        if self._painter is None:
+            return 0, 0, ""
+        return self._painter.row, self._painter.end, self._painter.without()
+
+    def painted(self, start: Position, end: Position) -> list[int] | None:
+        """Rows that are the model's alone of those that a deletion touches; see `_touched`.
+
+        None: there are only such rows, so that it is an edit of the model's text.
+        """
+        painter = self._painter
+        if painter is None:
+            return []
+        first, last = (row - painter.row for row in _touched(start, end))
+        tags = painter.tags[max(first, 0) : max(last, 0)]
+        if tags and first >= 0 and last <= len(painter.tags) and set(tags) <= {"+", "u"}:
+            return None
+        rows = enumerate(tags, painter.row + max(first, 0))
+        return [row for row, tag in rows if tag == "+"]
+
+    @property
+    def unfinished(self) -> int | None:
+        """The row of the line that is still coming, if it is painted."""
+        painter = self._painter
+        return painter.end - 1 if painter is not None and painter.unfinished else None
+
+    def shortened(self, now: bool) -> None:
+        """The user deletes in painted rows now, and types nothing."""
+        if self._painter is not None:
+            self._painter.shortened = now
+
+    def give_way(self) -> None:
+        """Painted rows were taken out for the user's edit: no more come."""
+        if self._painter is not None:
+            self._painter.trouble = self._painter.trouble or EDITED[Author.USER]
+
+
+def user_edit(
+    ledger: Ledger, record: FileRecord, where: tuple[Position, Position], text: str
+) -> Change:
+    """The user's edit; what a model has painted in a deleted range is not the user's to delete.
+
+    It would come back with undo as plain text when the section is long gone. So it is taken out
+    before, by the model; of a row that the range ends in, too, as what is left of it would join
+    the user's text.
+    """
+    crossed: list[OpenSection] = []
+    within: OpenSection | None = None
+    ahead = False
+    lines, mine = record.buffer.lines, set(text.split("\n")) - {""}
+    for section in record.sections if where[0] < where[1] else ():
+        rows = section.painted(*where)
+        if rows is None:
+            within = section
+            rows = _unfinished(section, lines, where)
+        if not rows or any(lines[row] in mine for row in rows):
+            continue  # moved with the others: the text is the user's from now on
+        runs = [list(run) for _, run in groupby(enumerate(rows), lambda item: item[1] - item[0])]
+        for run in reversed(runs):
+            first, last = run[0][1], run[-1][1] + 1
+            ledger.apply(record, *rows_range(record.buffer, first, last), "", Author.MODEL)
+        if section is not within:
+            crossed.append(section)
+            ahead = ahead or where[0][0] < rows[0]
+        where = _without_rows(record, where, rows)
+    if within is not None:
+        within.shortened(not text)
+    above, below = (False, False) if text else _of_lines(record, where)
+    change = ledger.apply(record, *where, text, Author.USER)
+    footing = record.history.footing
+    footing.ahead, footing.above, footing.below = ahead or within is not None, above, below
+    if within is not None:
+        within.shortened(False)
+        footing.painted = within.hunks
+    for section in crossed:
+        section.give_way()
+    return change
+
+
+def _touched(start: Position, end: Position) -> tuple[int, int]:
+    """The first row of which a deletion takes something, or joins it, and the row behind them."""
+    return start[0], end[0] + bool(start[1] or end[1])
+
+
+def _unfinished(
+    section: OpenSection, lines: list[str], where: tuple[Position, Position]
+) -> list[int]:
+    """The line that is still coming, if a range has all of it: it comes again, whole."""
+    row = section.unfinished
+    if row is None or where[0] > (row, 0) or where[1] < (row, len(lines[row])):
+        return []
+    return [row]
+
+
+def _of_lines(record: FileRecord, where: tuple[Position, Position]) -> tuple[bool, bool]:
+    """Whether a deletion is one of lines, too: see `Footing.above` and `Footing.below`."""
+    (row, col), (last, end) = where
+    lines = record.buffer.lines
+    if not 0 <= row < last < len(lines):
+        return False, False
+    above = lines[row][:col] == lines[last][:end]
+    below = col == len(lines[row]) and end == len(lines[last])
+    return above, below and bool(record.buffer.endings[last])
+
+
+def _without_rows(
+    record: FileRecord, where: tuple[Position, Position], rows: list[int]
+) -> tuple[Position, Position]:
+    """What is left of a range when rows of it are gone."""
+    start, end = where
+    if start[0] == rows[0]:
+        start = (start[0], 0)
+    elif end[0] == rows[-1] and start[1]:
+        row = end[0] - len(rows)
+        return start, max(start, (row, len(record.buffer.lines[row])))
+    inner = end[1] if end[0] != rows[-1] else 0
+    row = end[0] - len(rows) + (end[0] == rows[-1])
+    return start, max(start, record.buffer.clamp((row, inner)))
