@@ -15,6 +15,7 @@ from tui.bridge.rehearsal.casting import Rehearsal
 from tui.bridge.team.exposition import exposition
 from tui.bridge.team.metrics import Metrics
 from tui.cli.bridge import bridge_command, token_group
+from tui.errors import UsageError
 
 AGES: list[float | None] = []
 """What the last servers were told of the age of connections."""
@@ -46,6 +47,16 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Rehear
 def test_the_age_of_connections(served: list[tuple[Rehearsal, int]]) -> None:
     assert CliRunner().invoke(bridge_command, ["--max-age", "2.5"]).exit_code == 0
     assert AGES[-1] == 2.5
+
+
+def test_what_only_a_team_needs_is_said_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
+    monkeypatch.setattr("tui.cli.bridge.find_spec", lambda name: None)
+    ran = CliRunner().invoke(bridge_command, ["--listen", "127.0.0.1:0"])
+    assert isinstance(ran.exception, UsageError)
+    assert str(ran.exception).endswith("pip install 'duetto[team]'")
 
 
 def test_a_failure_to_listen_is_an_exit_code(served: list[tuple[Rehearsal, int]]) -> None:

@@ -188,3 +188,37 @@ def test_where_git_does_not_answer_the_interpreter_is_asked_for(
     command = find_verify(tmp_path, Settings())
     assert command is not None
     assert command.needs_consent
+
+
+@pytest.mark.parametrize(
+    ("file", "packages", "arguments"),
+    [
+        ("test_a.py", "", ()),
+        ("tests/test_a.py", "tests", ()),
+        ("tests/test_a.py", "", ("discover", "-s", "tests")),
+        ("src/pkg/tests/test_a.py", "src/pkg src/pkg/tests",
+         ("discover", "-s", "src/pkg/tests", "-t", "src")),
+    ],
+)  # fmt: skip
+def test_without_pytest_unittest_runs_its_own_tests(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    packages: str,
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(workspace_commands, "find_spec", lambda name: None)
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "pytest.ini").touch()
+    (tmp_path / file).write_text("def test_a(): pass\n")
+    assert find_verify(tmp_path, Settings()) is None
+    for package in packages.split():
+        (tmp_path / package / "__init__.py").touch()
+    test = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
+    (tmp_path / file).write_text(test)
+    command = find_verify(tmp_path, Settings())
+    assert command is not None
+    assert command.argv == (sys.executable, "-m", "unittest", *arguments)
+    ran = subprocess.run(command.argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "Ran 1 test " in ran.stderr

@@ -48,11 +48,11 @@ def write_files(root: Path, files: Mapping[str, str]) -> None:
         (root / path).write_text(text, "utf-8")
 
 
-def run_tests(root: Path, *args: str) -> subprocess.CompletedProcess[str]:
+def run_tests(root: Path, *args: str, by: str = "unittest") -> subprocess.CompletedProcess[str]:
     """Run the workspace's own tests in a process of their own."""
-    command = [sys.executable, "-B", "-m", "pytest", "--rootdir", str(root), *args]
     # Our own development plug-ins have no business in the workspace, and cost a second.
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-B", "-m", by, *args]
     return subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, timeout=60
     )

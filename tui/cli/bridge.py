@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -286,6 +287,11 @@ def _serve_team(
     rehearsal: Rehearsal,
     targets: Mapping[str, Target],
 ) -> None:
+    if find_spec("prometheus_client") is None:
+        raise UsageError(
+            "a bridge for a team needs the package prometheus-client for its figures:"
+            " pip install 'duetto[team]'"
+        )
     from tui.bridge.team.limits import Limits
     from tui.bridge.team.listening import place
     from tui.bridge.team.service import DRAIN_S, Plan, serve_team

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from tui.core.programs import USUAL_PATH, is_below
@@ -25,9 +26,10 @@ _CONFIGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
     """The command, None when there is nothing that could judge.
 
-    The user's ``[verify]``, else the workspace's own, else pytest where there are tests. What may
-    come from a stranger is asked for once: the workspace's own command, and a program in the
-    workspace unless it was made there. Raises SettingsError: the workspace's
+    The user's ``[verify]``, else the workspace's own, else pytest where there are tests: that of
+    the workspace's environment, or one beside duetto; without one unittest, for the tests that it
+    can run. What may come from a stranger is asked for once: the workspace's own command, and a
+    program in the workspace unless it was made there. Raises SettingsError: the workspace's
     ``.duetto/config.toml`` is broken.
     """
     if command := _argv(settings.verify):
@@ -49,8 +51,11 @@ def find_verify(workspace: Path, settings: Settings) -> VerifyCommand | None:
             needs_consent=not Listing(workspace).is_made_here(folder),
             deadline_s=deadline_s,
         )
-    argv = (sys.executable, "-m", "pytest", "-q")
-    return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
+    if find_spec("pytest") is not None:
+        argv = (sys.executable, "-m", "pytest", "-q")
+        return VerifyCommand(argv, "pytest found", deadline_s=deadline_s)
+    found = _unittest(workspace)
+    return None if found is None else VerifyCommand(found, "unittest found", deadline_s=deadline_s)
 
 
 def users_command(workspace: Path, argv: tuple[str, ...] | str, deadline_s: float) -> VerifyCommand:
@@ -104,19 +109,49 @@ def has_tests(workspace: Path) -> bool:
         if name == "pytest.ini" or "[tool.pytest" in text or "[tool:pytest]" in text:
             return True
     return any(
-        name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
-        for name in _file_names(workspace)
+        file.suffix == ".py" and (file.name.startswith("test_") or file.stem.endswith("_test"))
+        for file in _files(workspace)
     )
 
 
-def _file_names(workspace: Path) -> Iterator[str]:
+def _files(workspace: Path) -> Iterator[Path]:
     looked_at = 0
-    for _folder, folders, files in os.walk(workspace):
-        folders[:] = [f for f in folders if f not in _SKIPPED and not f.startswith(".")]
+    for folder, folders, files in os.walk(workspace):
+        folders[:] = sorted(f for f in folders if f not in _SKIPPED and not f.startswith("."))
         looked_at += len(files) + len(folders)
-        yield from files
+        yield from (Path(folder, file) for file in sorted(files))
         if looked_at > MAX_LOOKED_AT:
             return
+
+
+def _unittest(workspace: Path) -> tuple[str, ...] | None:
+    """How unittest runs the tests in the folder of the first of its tests; None: it has none.
+
+    It looks into packages only, and says that all is well where it finds nothing.
+    """
+    for file in _files(workspace):
+        if file.suffix == ".py" and file.name.startswith("test") and _is_of_unittest(file):
+            break
+    else:
+        return None
+    folder = top = file.parent
+    while top != workspace and (top / "__init__.py").is_file():
+        top = top.parent
+    found = (sys.executable, "-m", "unittest")
+    if top == workspace:
+        return found
+    start, above = (str(one.relative_to(workspace)) for one in (folder, top))
+    return (*found, "discover", "-s", start, *(("-t", above) if top != folder else ()))
+
+
+def _is_of_unittest(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return (
+                re.search(rb"^(?:import|from) unittest\b", opened.read(1 << 16), re.M) is not None
+            )
+    except OSError:
+        return False
 
 
 def _argv(verify: VerifySettings) -> tuple[str, ...] | str | None:

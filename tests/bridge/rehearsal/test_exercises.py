@@ -55,12 +55,25 @@ def test_every_version_names_a_state_for_each_region() -> None:
 
 
 @pytest.mark.slow
-def test_the_workspace_fails_as_it_comes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["unittest", "pytest"])
+def test_the_workspace_fails_as_it_comes(tmp_path: Path, by: str) -> None:
     write_files(tmp_path, fresh_files())
-    result = run_tests(tmp_path)
+    result = run_tests(tmp_path, by=by)
     assert result.returncode == 1
     for script in SCRIPTS:
-        assert f"FAILED {script.test}" in result.stdout, script.name
+        assert script.test in result.stdout + result.stderr, script.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["unittest", "pytest"])
+def test_only_what_was_begun_is_tested_where_nothing_is_named(tmp_path: Path, by: str) -> None:
+    talk = Conversation(Manner(deep=True), shown=tuple(SCRIPTS[0].paths))
+    talk.ask(SCRIPTS[0].prompt)
+    write_files(tmp_path, talk.files)
+    assert run_tests(tmp_path, by=by).returncode == 0
+    every = [script.test for script in SCRIPTS]
+    arguments = ["--all-exercises"] if by == "pytest" else every
+    assert run_tests(tmp_path, *arguments, by=by).returncode == 1
 
 
 @pytest.mark.slow
@@ -81,7 +94,7 @@ def test_the_fast_model_is_wrong_first_and_right_when_told(script: Script, tmp_p
     talk.ask(script.prompt)
     right, output = passes(script, talk.files, tmp_path / "first")
     assert not right
-    assert f"FAILED {script.test}" in output
+    assert script.test in output
     talk.ask(f"The tests fail:\n\n{output}")
     assert len(talk.patches) == 1
     right, output = passes(script, talk.files, tmp_path / "second")
@@ -133,5 +146,5 @@ def test_all_exercises_in_one_conversation_without_open_files(tmp_path: Path) ->
         talk.ask(script.prompt)
         assert talk.patches, script.name
     write_files(tmp_path, talk.files)
-    result = run_tests(tmp_path, "--all-exercises")
-    assert result.returncode == 0, result.stdout
+    result = run_tests(tmp_path, *(script.test for script in SCRIPTS))
+    assert result.returncode == 0, result.stderr
