@@ -20,7 +20,8 @@ from tests.support.server_words import (
 )
 from tests.support.tables import each
 from tui.core.turn import BlockKind
-from tui.core.wire.client import protocol, steers
+from tui.core.wire.client import errors as client_errors
+from tui.core.wire.client import steers
 from tui.engine import intents
 
 ONE = spoken("one", "msg_one")
@@ -32,7 +33,7 @@ STEER = "also this"
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steers, "STEER_S", 0.5)
     monkeypatch.setattr(steers, "SUCCESSOR_S", 1.0)
-    monkeypatch.setattr(protocol, "DOUBT_S", 0.5)
+    monkeypatch.setattr(client_errors, "DOUBT_S", 0.5)
 
 
 async def steered(at: Stand, gate: asyncio.Event) -> None:

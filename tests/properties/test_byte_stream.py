@@ -54,7 +54,7 @@ async def compare(
         got = await by_bytes(log, cut, LANES, Framing(manners), sizes)
         assert got.events == expected.events
         assert got.sent == expected.sent
-        assert got.homeless == expected.homeless
+        assert got.unroutable == expected.unroutable
         assert got.states == expected.states
     assert cut == whole
 

@@ -77,13 +77,13 @@ class Account:
     lanes: Sequence[str | None]
     events: list[events.Event] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)
-    homeless: list[Any] = field(default_factory=list)
+    unroutable: list[Any] = field(default_factory=list)
     states: list[Any] = field(default_factory=list)
     """Of the whole protocol, before and after every deed."""
 
     def collect(self) -> None:
         """Take what there is, as its owner does."""
-        self.homeless += self.client.homeless()
+        self.unroutable += self.client.unroutable()
         self.sent += self.client.data_to_send()
         self.events += self.client.events_received()
 
@@ -108,7 +108,7 @@ class Account:
             for lane in lanes
         ]
         about = (client.busy, client.deadline(), client.drop_reason, client.unreadable)
-        counts = (len(self.events), len(self.sent), len(self.homeless))
+        counts = (len(self.events), len(self.sent), len(self.unroutable))
         self.states.append(
             (each, about, counts, copy.deepcopy(structs.asdict(client.capabilities)))
         )

@@ -85,7 +85,7 @@ class Play:
     def collect(self) -> list[events.Event]:
         """Frames out, events in; a socket that has to go goes."""
         client = self.client
-        client.homeless()
+        client.unroutable()
         for text in client.data_to_send():
             frame = json.loads(text)
             self.sent.append(frame)

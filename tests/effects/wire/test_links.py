@@ -213,7 +213,7 @@ async def test_a_lane_that_finds_no_more_names_on_its_socket_leaves_it() -> None
         await desk.ask(one, first, "slow")
         await desk.ask(two, second, "slow")
         assert one.link is not None
-        one.link.protocol._book.fill()
+        one.link.protocol._lanes.full = True
         one.interrupt()
         assert await first.closed() == FULL
         assert (one.state, one.close_code) == ("closed", None)

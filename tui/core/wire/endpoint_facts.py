@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -12,6 +13,7 @@ GRACE_S = 1.0
 """How long the server may take to answer an interrupt."""
 ACCEPTED_S = 5.0
 """How long an accepted interrupt may take from its sending to its terminal event, all told."""
+ModelFact = Literal["interrupt", "steer"]
 
 
 class Capabilities(msgspec.Struct):
@@ -29,6 +31,34 @@ class Capabilities(msgspec.Struct):
     """Model -> whether ``response.steer`` redirects it."""
     max_age_s: float | None = None
     """How old this endpoint let a connection become, where it ended one for its age; seconds."""
+
+
+class Learning:
+    """Writes down what an endpoint did; ``news``: a fact changed since it was reset."""
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        self.capabilities = capabilities
+        self.news = False
+
+    def learn(self, fact: Literal["lanes", "prewarm"], works: bool | None) -> None:
+        """It does this, or not; None: unknown again."""
+        self.news |= getattr(self.capabilities, fact) is not works
+        setattr(self.capabilities, fact, works)
+
+    def learn_of(self, fact: ModelFact, model: str, works: bool) -> None:
+        """It does this for one model, or not."""
+        known = self.of(fact)
+        self.news |= known.get(model) is not works
+        known[model] = works
+
+    def no_answer(self, fact: ModelFact, model: str) -> None:
+        """It stayed silent: proof only where it has never answered (else the network is slow)."""
+        if not self.of(fact).get(model):
+            self.learn_of(fact, model, False)
+
+    def of(self, fact: ModelFact) -> dict[str, bool]:
+        """Model -> whether it does this."""
+        return self.capabilities.steer if fact == "steer" else self.capabilities.interrupt
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ class EndpointLane:
             if self._moving is not None:
                 self.unlinked(DROPPED, None)
             return
-        link.protocol.forsaken(self.wire_name)
+        link.protocol.given_up(self.wire_name)
         if any(rider.busy for rider in link.riders if rider is not self):
             link.leave(self)
             self._endpoint.noticed(link)
@@ -471,7 +471,7 @@ class Endpoint:
         self._links.remove(link)
         self._tally.lost(link)
         if link.transport == "websocket":
-            link.protocol.lessons.news |= self._ages.learn(link, self.capabilities)
+            link.protocol.learning.news |= self._ages.learn(link, self.capabilities)
         self._learn(link)
 
     def leave_doubted(self) -> None:
@@ -577,8 +577,8 @@ class Endpoint:
 
     def _learn(self, link: Link) -> None:
         """Tell of what a link has taught; the relay's abilities are not the endpoint's."""
-        lessons = link.protocol.lessons
-        news, lessons.news = lessons.news, False
+        learning = link.protocol.learning
+        news, learning.news = learning.news, False
         if news and link.transport == "websocket":
             self.on_learnt(self.capabilities)
 

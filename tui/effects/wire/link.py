@@ -413,7 +413,7 @@ class Link:
             self._lost(INTERNAL_ERROR, self._socket.wait_closed())
             return
         for rider in self.riders:
-            self.protocol.forsaken(rider.wire_name)
+            self.protocol.given_up(rider.wire_name)
         protocol = self._socket.protocol
         received, sent = protocol.close_rcvd, protocol.close_sent
         sent_code = sent.code if sent else None
@@ -430,7 +430,7 @@ class Link:
             return
         self._write()
         protocol, owner = self.protocol, self._tools.owner
-        creates = protocol.homeless()
+        creates = protocol.unroutable()
         if creates:
             owner.stranded(self, creates)
         if protocol.should_drop:

@@ -1,4 +1,4 @@
-"""Lanes of one socket: held creates, echo, homeless creates, forks, names (PROTOCOL section 6)."""
+"""Lanes of one socket: held and unroutable creates, echo, forks, names (PROTOCOL section 6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lanes_known() -> ClientSide:
     return ClientSide(Capabilities(lanes=True))
 
 
-def test_a_text_for_a_homeless_create_comes_back() -> None:
+def test_a_text_for_a_unroutable_create_comes_back() -> None:
     side = ClientSide()
     side.ask("a")
     side.ask("b")
@@ -77,15 +77,15 @@ def test_thirty_two_names_and_the_next_one_is_not_taken() -> None:
     assert side.client.takes(None)
     assert not side.client.takes("late")
     assert side.ask("late") == []
-    assert side.client.homeless() == [("late", {"model": "m"})]
+    assert side.client.unroutable() == [("late", {"model": "m"})]
 
 
-def test_a_server_that_counts_fewer_names_makes_the_create_homeless() -> None:
+def test_a_server_that_counts_fewer_names_makes_the_create_unroutable() -> None:
     side = lanes_known()
     side.ask("a")
     side.ask("b", input="x")
     assert side.error(lane="b", code="websocket_stream_limit_reached", message="33") == []
-    assert side.client.homeless() == [("b", {"model": "m", "input": "x"})]
+    assert side.client.unroutable() == [("b", {"model": "m", "input": "x"})]
     assert not side.client.takes("c")
     assert side.client.takes("a")
 
@@ -151,7 +151,7 @@ def test_creates_held_behind_a_lane_that_is_abandoned_unproven_go_elsewhere() ->
     side.ask("a")
     side.ask("b")
     side.client.abandon("a")
-    assert side.client.homeless() == [("b", {"model": "m"})]
+    assert side.client.unroutable() == [("b", {"model": "m"})]
 
 
 def test_an_event_of_a_lane_that_was_never_used_is_nobody_s() -> None:

@@ -8,9 +8,10 @@
               INTERRUPTING --refused or silent, others busy--> ABANDONED --terminal--> IDLE
               terminal, a steering text is out --> STEERING --successor created--> CREATED
 
-Events carry no response id, so the state decides what a frame belongs to: a delta that comes
-while no response is known to run is late, and is dropped; a response that nobody asked for runs
-unseen.
+Deltas carry no response id, so the state decides what a frame belongs to: one that comes while no
+response is known to run is late, and is dropped. A response that nobody waits for runs unseen:
+one that was abandoned, or an orphan, which a server begins for a steering text that was given back
+already.
 """
 
 from __future__ import annotations
@@ -41,21 +42,54 @@ from tui.core.wire.events import (
     ItemDone,
     ItemInterrupted,
     Progress,
-    Queued,
 )
 from tui.core.wire.json_reading import mended
 
+End = Completed | Incomplete | Failed
+_OUTPUT = (Delta, ItemAdded, ItemDone)
+_D = TypeVar("_D", bound=Delta)
 ENDED_IDS = 16
 """So many ids of ended responses are known."""
 MAX_ITEMS = 1000
 """So many items of one response are known."""
+DOUBT_S = 10.0
+"""How long a response may be silent after an error that may have been its end."""
 
 
-class Bygones:
-    """Ids of ended responses, and of the items of the last one."""
+class LaneState(StrEnum):
+    """What a lane is doing."""
+
+    IDLE = "idle"
+    HELD = "held"
+    SENT = "sent"
+    CREATED = "created"
+    STREAMING = "streaming"
+    INTERRUPTING = "interrupting"
+    STEERING = "steering"
+    ABANDONED = "abandoned"
+
+
+_FRESH = (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
+_RUNNING = (*_FRESH, LaneState.INTERRUPTING)
+_NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A refusal that may be the end of what a lane does, or the answer to something else."""
+
+    event: ErrorEvent | Failed
+    deadline: float
+    """Until then the response shows that it goes on, or it is over."""
+    response_id: str = ""
+    """Of the response whose steer or interrupt it was taken to answer."""
+
+
+class FinishedResponses:
+    """What a lane remembers of responses that are over, by which late words of them are known."""
 
     def __init__(self) -> None:
-        self.used = False
+        self.any = False
         """A response has ended here."""
         self.announced = False
         """The server has begun one with `response.created`: it is expected to do so again."""
@@ -64,142 +98,85 @@ class Bygones:
         self._ids: deque[str] = deque(maxlen=ENDED_IDS)
         self._items: set[str] = set()
         """Of the response in flight."""
-        self._over: set[str] = set()
+        self._last_items: set[str] = set()
         """Of the response before."""
 
     def knows(self, response_id: str) -> bool:
         """A response of this id has ended not long ago."""
         return response_id in self._ids
 
-    def ended(self, *response_ids: str) -> None:
+    def add(self, *response_ids: str) -> None:
         """A response is over; relays may have known it by several ids."""
         self._ids.extend(name for name in response_ids if name and name not in self._ids)
 
-    def revive(self, response_id: str) -> None:
-        """Some servers use one id twice (LiteLLM, where its upstream does)."""
+    def remove(self, response_id: str) -> None:
+        """This id is used again, as some servers do (LiteLLM, where its upstream does)."""
         if response_id in self._ids:
             self._ids.remove(response_id)
 
-    def note(self, item_id: str) -> None:
-        """An item of the response in flight."""
+    def note_item(self, item_id: str) -> None:
+        """The response in flight has this item."""
         if item_id and len(self._items) < MAX_ITEMS:
             self._items.add(item_id)
 
     def close(self, *, stopped: bool) -> None:
         """The response in flight is over, or nobody waits for it any more."""
-        self.used, self._stopped = True, stopped
+        self.any, self._stopped = True, stopped
         if self._items:
-            self._over, self._items = self._items, set()
+            self._last_items, self._items = self._items, set()
 
-    def late(self, item_id: str, *, begins: bool) -> bool:
+    def is_late(self, item_id: str, *, begins: bool) -> bool:
         """Whether output that comes before its `response.created` is of the response before.
 
         ``begins``: it is an item as such, with which a response may begin; a piece of one may not,
         unless the server never says `response.created`; what ends by itself there is over.
         """
-        if not self.used or not (self.announced or self._stopped):
+        if not self.any or not (self.announced or self._stopped):
             return False
-        fresh = bool(item_id) and item_id not in self._over
-        return not fresh if begins else self.announced or item_id in self._over
+        fresh = bool(item_id) and item_id not in self._last_items
+        return not fresh if begins else self.announced or item_id in self._last_items
 
 
-class Ghosts:
-    """Of one lane: how many may still come, and the one that streams unseen ahead of ours."""
-
-    def __init__(self) -> None:
-        self.expected = 0
-        self._name = ""
-
-    @property
-    def present(self) -> bool:
-        """One streams now, and our own response has not begun."""
-        return bool(self._name)
-
-    def expect(self) -> None:
-        """A text that was given back will be answered all the same."""
-        self.expected += 1
-
-    def gone(self) -> None:
-        """One will not come."""
-        self.expected = max(0, self.expected - 1)
-
-    def appears(self, response_id: str) -> None:
-        """One began ahead of a response of ours."""
-        self.gone()
-        self._name = response_id or "?"
-
-    def hides(self, event: Event) -> bool:
-        """Whether this event is the ghost's; its terminal, or another response, ends it."""
-        if isinstance(event, Created) and event.response_id != self._name:
-            self._name = ""
-            return False
-        if isinstance(event, Completed | Incomplete | Failed):
-            self._name = ""
-        return True
-
-    def clear(self) -> None:
-        """Nothing comes any more."""
-        self.expected, self._name = 0, ""
-
-
-class Stopping:
-    """How far the wish to stop a response has come; calm while there is none."""
+class InterruptWish:
+    """How far the wish to stop a response has come (PROTOCOL section 8)."""
 
     def __init__(self) -> None:
         self.deadline: float | None = None
         """When the interrupt counts as ignored, in seconds."""
-        self.asked = False
-        """The interrupt is on the wire."""
         self.accepted = False
         self.refusal = ""
         """Why the server will not stop, in words; empty unless it refused."""
-        self._asked_at = 0.0
+        self._sent_at: float | None = None
 
     @property
     def unanswered(self) -> bool:
         """The server was asked and has not said that it stops."""
-        return self.asked and not self.accepted
-
-    def wish(self, now: float) -> None:
-        """The user wants it stopped."""
-        self.deadline = now + GRACE_S
+        return self._sent_at is not None and not self.accepted
 
     def sent(self, now: float) -> None:
         """The interrupt is on the wire: the server has `GRACE_S` to answer it."""
-        self.asked, self._asked_at = True, now
-        self.deadline = now + GRACE_S
+        self._sent_at, self.deadline = now, now + GRACE_S
 
     def answered(self, event: InterruptAccepted | InterruptFailed) -> None:
-        """The server's word about it; one that accepted is read to the end of the response.
+        """Take the server's word; one that accepted is read to the end of the response.
 
         How much of the response still comes, and how quiet it is meanwhile, does not matter.
         """
         if isinstance(event, InterruptFailed):
             reason = event.error.get("message") or event.error.get("code")
-            self.refuse(str(reason or "the server cannot interrupt now")[:MOST_ERROR_CHARS])
+            self.refusal = str(reason or "the server cannot interrupt now")[:MOST_ERROR_CHARS]
         else:
             self.accepted = True
-            self.deadline = self._asked_at + ACCEPTED_S
-
-    def refuse(self, why: str) -> None:
-        """The server will not stop it."""
-        self.refusal = why
-
-    def ended(self) -> None:
-        """The response is over."""
-        self.deadline, self.refusal = None, ""
-
-    def renew(self) -> None:
-        """The next response."""
-        self.asked = self.accepted = False
-        self.deadline, self.refusal = None, ""
-
-
-_D = TypeVar("_D", bound=Delta)
+            self.deadline = (self._sent_at or 0.0) + ACCEPTED_S
 
 
 class HalfCharacter:
-    """What one lane's last delta ended with, if it was half a character."""
+    """Half a character at the end of a lane's last delta.
+
+    A server that cuts its deltas in UTF-16 may part a surrogate pair. Text inside duetto never
+    holds a lone surrogate: it could not be written to a file. A first half waits for the next delta
+    of its item; a half that stays alone becomes U+FFFD.
+    """
 
     def __init__(self) -> None:
         self._item_id = ""
@@ -221,43 +198,6 @@ class HalfCharacter:
                 return None
         text = mended(text)
         return event if text == event.delta else msgspec.structs.replace(event, delta=text)
-
-
-End = Completed | Incomplete | Failed
-_OUTPUT = (Delta, ItemAdded, ItemDone)
-
-
-class LaneState(StrEnum):
-    """What a lane is doing."""
-
-    IDLE = "idle"
-    HELD = "held"
-    SENT = "sent"
-    CREATED = "created"
-    STREAMING = "streaming"
-    INTERRUPTING = "interrupting"
-    STEERING = "steering"
-    ABANDONED = "abandoned"
-
-
-_FRESH = (LaneState.SENT, LaneState.CREATED, LaneState.STREAMING)
-_RUNNING = (*_FRESH, LaneState.INTERRUPTING)
-_NAMED = (LaneState.CREATED, LaneState.STREAMING, LaneState.INTERRUPTING)
-
-
-DOUBT_S = 10.0
-"""How long a response may be silent after an error that may have been its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A refusal that may be the end of what a lane does, or the answer to something else."""
-
-    event: ErrorEvent | Failed
-    deadline: float
-    """Until then the response shows that it goes on, or it is over."""
-    response_id: str = ""
-    """Of the response whose steer or interrupt it was taken to answer."""
 
 
 class Lane:
@@ -289,10 +229,13 @@ class Lane:
         self.doubt: Doubt | None = None
         """Only time tells whether the response in flight was refused."""
         self.half = HalfCharacter()
-        self.stop = Stopping()
+        self.stop = InterruptWish()
         self.steers = Steers(name)
-        self.ghosts = Ghosts()
-        self.bygones = Bygones()
+        self.finished = FinishedResponses()
+        self.orphans_expected = 0
+        """Responses that may still begin for steering texts that were given back."""
+        self._orphan = ""
+        """The one that streams unseen ahead of ours."""
         self._aliases: set[str] = set()
         """Other ids that the response in flight began with."""
         self._runs = False
@@ -327,16 +270,12 @@ class Lane:
         self.parent = str(request.get("previous_response_id") or "")
         self.prewarm = request.get("generate") is False
         self.generated = self.calls = self.begun = False
-        self.stop.renew()
-
-    def sent(self) -> None:
-        """The create goes out."""
-        self.state = LaneState.SENT
+        self.stop = InterruptWish()
 
     def release(self) -> None:
         """The create will not go out on this lane; or no successor comes any more."""
         self.state, self.request, self.stopping, self.doubt = LaneState.IDLE, {}, False, None
-        self.stop.ended()
+        self.stop = InterruptWish()
 
     def suspect(self, doubt: Doubt) -> None:
         """The response may be over; whatever comes of it says that it is not."""
@@ -351,15 +290,15 @@ class Lane:
             self.state, self.flowing, self.doubt = LaneState.INTERRUPTING, False, None
         else:
             return False
-        self.stop.wish(now)
+        self.stop.deadline = now + GRACE_S
         return True
 
     def await_successor(self, now: float, *, stopping: bool) -> None:
         """The response ended, and its steering texts let expect another one unasked."""
         self.state, self.stopping = LaneState.STEERING, stopping
-        self.stop.renew()
+        self.stop = InterruptWish()
         if stopping:
-            self.stop.wish(now)
+            self.stop.deadline = now + GRACE_S
         self.steers.await_successor(now)
 
     def abandon(self, *, owed: bool = False) -> None:
@@ -367,26 +306,25 @@ class Lane:
         runs = self.state in _RUNNING
         self._rest(stopped=True)
         self._runs, self.state = runs, LaneState.ABANDONED
-        if owed:
-            self.ghosts.expect()
+        self.orphans_expected += owed
 
-    def haunt(self) -> None:
+    def expect_orphan(self) -> None:
         """A text that was given back will have a successor all the same."""
-        self.ghosts.expect()
+        self.orphans_expected += 1
         if self.state is LaneState.IDLE:
             self.state = LaneState.ABANDONED
 
-    def unhaunt(self) -> None:
+    def expect_no_orphan(self) -> None:
         """It will not."""
-        self.ghosts.gone()
-        if self.state is LaneState.ABANDONED and not (self._runs or self.ghosts.expected):
+        self._orphan_came()
+        if self.state is LaneState.ABANDONED and not (self._runs or self.orphans_expected):
             self.state = LaneState.IDLE
 
     def lost(self) -> None:
         """The socket is gone."""
         self._rest(stopped=True)
         self._runs = False
-        self.ghosts.clear()
+        self._clear_orphans()
 
     def began_as(self, response_id: str) -> bool:
         """The newest response here began under this id."""
@@ -394,10 +332,10 @@ class Lane:
 
     def receive(self, event: Event) -> bool:
         """Follow an event of a response; True if it is to be handed on."""
-        if self.ghosts.present and self.ghosts.hides(event):
+        if self._orphan and self._is_of_orphan(event):
             return False
         if isinstance(event, InProgress):
-            if not self.bygones.knows(event.response_id):
+            if not self.finished.knows(event.response_id):
                 self.begun = True
                 self._goes_on()
         elif isinstance(event, _OUTPUT):
@@ -408,13 +346,16 @@ class Lane:
                 self._goes_on()
         elif isinstance(event, Progress) and self.state is not LaneState.SENT:
             self._goes_on()
-        if isinstance(event, Delta):
-            return self.flowing
-        if isinstance(event, Created):
-            return self._created(event)
-        if isinstance(event, Completed | Incomplete | Failed):
-            return self._terminal(event)
-        return self._step(event)
+        match event:
+            case Delta():
+                return self.flowing
+            case Created():
+                return self._created(event)
+            case Completed() | Incomplete() | Failed():
+                return self._terminal(event)
+            case ItemDone() | ItemInterrupted():
+                return self.state in _RUNNING
+        return self.state in _FRESH
 
     def error(self) -> bool:
         """Follow an error that ends what this lane does; True if it is to be handed on."""
@@ -422,15 +363,8 @@ class Lane:
         if self.state in _RUNNING or self._runs:
             return self._end(self.response_id, succeeded=False)
         if self.state is LaneState.ABANDONED:
-            self.unhaunt()
+            self.expect_no_orphan()
         return idle
-
-    def answered(self, event: InterruptAccepted | InterruptFailed) -> bool:
-        """Follow the answer to an interrupt; True if it is to be handed on."""
-        if self.state is not LaneState.INTERRUPTING:
-            return False
-        self.stop.answered(event)
-        return True
 
     def _goes_on(self) -> None:
         """The response works, so what was in doubt was not about it."""
@@ -441,50 +375,42 @@ class Lane:
         name = event.item_id if isinstance(event, Delta) else event.item.get("id")
         name = name if isinstance(name, str) else ""
         begins = not isinstance(event, Delta)
-        if self.state is LaneState.SENT and self.bygones.late(name, begins=begins):
+        if self.state is LaneState.SENT and self.finished.is_late(name, begins=begins):
             return False
         if self.working:
-            self.bygones.note(name)
+            self.finished.note_item(name)
             if self.prewarm:
                 self.generated = True
                 return False
+        if isinstance(event, ItemDone) and event.item.get("type") in CALL_OUTPUTS:
+            self.calls = True
         if self.state in (LaneState.SENT, LaneState.CREATED):
             self.state, self.flowing = LaneState.STREAMING, True
         return True
 
-    def _step(self, event: Event) -> bool:
-        """Follow what neither begins nor ends a response."""
-        if isinstance(event, ItemDone) and event.item.get("type") in CALL_OUTPUTS:
-            self.calls = True
-        if isinstance(event, ItemAdded | InProgress | Queued | Progress):
-            return self.state in _FRESH
-        if isinstance(event, ItemDone | ItemInterrupted):
-            return self.state in _RUNNING
-        return True
-
     def _created(self, event: Created) -> bool:
         name = event.response_id
-        self.bygones.announced = True
+        self.finished.announced = True
         if self.state in (LaneState.IDLE, LaneState.ABANDONED):
             if not self._runs or self.response_id:
-                self.ghosts.gone()
+                self._orphan_came()
             self.state, self._runs, self.response_id = LaneState.ABANDONED, True, name
             return False
-        if self.state is LaneState.HELD or (self.ghosts.expected and self.state is LaneState.SENT):
-            self.ghosts.appears(name)
-            self.bygones.ended(name)
+        if self.state is LaneState.HELD or (self.orphans_expected and self.state is LaneState.SENT):
+            self._orphan_came()
+            self._orphan = name or "?"
+            self.finished.add(name)
             return False
         if name and self.began_as(name) and self.state in _NAMED:
             return False
         if self.state is LaneState.STEERING:
             # All texts of one response share their successor.
-            self.ghosts.clear()
+            self._clear_orphans()
         self._rename(name)
         wanted = not self.stopping and self.state is not LaneState.INTERRUPTING
+        deadline, self.stop = self.stop.deadline, InterruptWish()
         self.request, self.calls, self.stopping, self.doubt = {}, False, False, None
         self.state, self.flowing = LaneState.CREATED, False
-        deadline = self.stop.deadline
-        self.stop.renew()
         if not wanted:
             self.state, self.stop.deadline = LaneState.INTERRUPTING, deadline
         return True
@@ -503,47 +429,65 @@ class Lane:
             # Said twice, by a relay and by whom it asked: either id may be in the end.
             self._aliases |= {before} - {""}
         else:
-            self.bygones.ended(before, *self._aliases)
+            self.finished.add(before, *self._aliases)
             self._aliases.clear()
-        self.bygones.revive(name)
+        self.finished.remove(name)
         self.response_id = name
 
     def _is_ours(self, name: str, event: End) -> bool:
         """Whether an end is that of the response in flight; relays may give it another id."""
+        begun = self.state in (LaneState.CREATED, LaneState.STREAMING)
         if not name:
             # An end said twice must not be the end of a response that has not begun.
-            begun = self.state in (LaneState.CREATED, LaneState.STREAMING) or not self.request
-            waits = not begun and self.bygones.used
-            return not waits or isinstance(event, Failed) or _has_news(event, self.bygones)
+            waits = bool(self.request) and not begun and self.finished.any
+            return not waits or isinstance(event, Failed) or self._has_news(event)
         if self.began_as(name):
             return True
-        if self.ghosts.expected:
+        if self.orphans_expected:
             return False
         # Some use one id for all responses; an end said twice comes before the next beginning.
-        nameless = not self.response_id and self.state in (LaneState.CREATED, LaneState.STREAMING)
-        return nameless or not self.bygones.knows(name)
+        return (begun and not self.response_id) or not self.finished.knows(name)
+
+    def _has_news(self, event: End) -> bool:
+        """Whether an end brings items that the response before did not have."""
+        names = [item.get("id") for item in _items(event)]
+        return any(
+            isinstance(name, str) and not self.finished.is_late(name, begins=True) for name in names
+        )
 
     def _end(self, name: str, *, succeeded: bool) -> bool:
         """The response is over; True if someone waits for it."""
         shown = self.state is not LaneState.ABANDONED
         self._rest(stopped=self.state not in _FRESH)
         self._runs = False
-        self.bygones.ended(name, self.response_id, *self._aliases)
+        self.finished.add(name, self.response_id, *self._aliases)
         self._aliases.clear()
         if name:
             self.steers.rename(self.response_id, name)
             self.response_id = name
         if not succeeded or self.calls:
-            self.ghosts.clear()
-        if self.ghosts.expected:
+            self._clear_orphans()
+        if self.orphans_expected:
             self.state = LaneState.ABANDONED
         return shown
 
     def _rest(self, *, stopped: bool) -> None:
-        self.state, self.flowing, self.request, self.stopping = LaneState.IDLE, False, {}, False
-        self.half, self.doubt = HalfCharacter(), None
-        self.bygones.close(stopped=stopped)
-        self.stop.ended()
+        self.release()
+        self.flowing, self.half = False, HalfCharacter()
+        self.finished.close(stopped=stopped)
+
+    def _is_of_orphan(self, event: Event) -> bool:
+        """Whether this is the orphan's; its terminal, or another response's beginning, ends it."""
+        other = isinstance(event, Created) and event.response_id != self._orphan
+        if other or isinstance(event, Completed | Incomplete | Failed):
+            self._orphan = ""
+        return not other
+
+    def _orphan_came(self) -> None:
+        self.orphans_expected = max(0, self.orphans_expected - 1)
+
+    def _clear_orphans(self) -> None:
+        self.orphans_expected, self._orphan = 0, ""
 
 
 def _items(event: End) -> list[dict[str, Any]]:
@@ -551,9 +495,3 @@ def _items(event: End) -> list[dict[str, Any]]:
     output = event.response.get("output")
     listed = output if isinstance(output, list) else []
     return [item for item in listed if isinstance(item, dict)]
-
-
-def _has_news(event: End, bygones: Bygones) -> bool:
-    """Whether an end brings items that the response before did not have."""
-    names = [item.get("id") for item in _items(event)]
-    return any(isinstance(name, str) and not bygones.late(name, begins=True) for name in names)

@@ -1,4 +1,4 @@
-"""The client's ledger of steering texts on one lane (PROTOCOL section 7).
+"""The steering texts of one lane, from the user to their use or return (PROTOCOL section 7).
 
 ::
 
@@ -25,43 +25,14 @@ from tui.core.wire.events import (
     SteerPending,
 )
 
-REMEMBERED = 16
-"""So many texts are known whose late answer would still be understood."""
-
-
-class Overdue:
-    """Of each text the response it was sent to. Each is good for one answer."""
-
-    def __init__(self) -> None:
-        self._parents: deque[str] = deque(maxlen=REMEMBERED)
-
-    def add(self, parent: str) -> None:
-        """A text was given back."""
-        self._parents.append(parent)
-
-    def take(self, parent: str) -> bool:
-        """Whether one was sent to this response; it is answered now.
-
-        One socket keeps the order, so an answer without words is that of the oldest text that has
-        none. Where a server really left one out, the next text is given back instead of used: asked
-        twice at worst, never lost.
-        """
-        if parent not in self._parents:
-            return False
-        self._parents.remove(parent)
-        return True
-
-    def knows(self, parent: str) -> bool:
-        """Whether an answer to one that was sent to this response may still come."""
-        return parent in self._parents
-
-
 Fate = Literal["accepted", "pending", "used", "returned"]
 
 STEER_S = 2.0
 """How long a steer may go without an answer; then the server does not know it (section 7)."""
 SUCCESSOR_S = 10.0
 """How long the successor of an accepted steer may take to begin after its parent's end."""
+REMEMBERED = 16
+"""So many texts are known whose late answer would still be understood."""
 
 NO_ANSWER = "the server did not answer to it"
 NO_SUCCESSOR = "the server accepted it, but no answer to it began"
@@ -96,7 +67,8 @@ class Steers:
     def __init__(self, lane: str | None) -> None:
         self._lane = lane
         self._texts: list[SteerText] = []
-        self._overdue = Overdue()
+        self._overdue: deque[str] = deque(maxlen=REMEMBERED)
+        """Parents of texts that were given back before the server had answered."""
         self._stalled = ""
         """The response that ended with tool calls: its texts go with the next create."""
 
@@ -117,13 +89,35 @@ class Steers:
     def owed(self, parent: str) -> bool:
         """The server may begin a successor of this ended response by itself."""
         waits = (SteerStage.SENT, SteerStage.ACCEPTED)
-        return parent != self._stalled and any(
-            text.parent == parent and text.stage in waits for text in self._texts
-        )
+        return parent != self._stalled and any(t.stage in waits for t in self._of(parent))
 
     def promised(self, parent: str) -> bool:
         """The server has said that it will begin one."""
-        return any(t.parent == parent and t.stage is SteerStage.ACCEPTED for t in self._texts)
+        return any(text.stage is SteerStage.ACCEPTED for text in self._of(parent))
+
+    def stalled(self, parent: str) -> bool:
+        """This response ended with tool calls: its texts go with the next create."""
+        return parent != "" and parent == self._stalled
+
+    def knows(self, response_id: str) -> bool:
+        """A text was sent to this response."""
+        return any(text.parent for text in self._of(response_id))
+
+    def awaits(self, number: int) -> bool:
+        """This text is on the wire, and there is still time for the answer."""
+        return any(one.number == number and one.stage is SteerStage.SENT for one in self._texts)
+
+    def take_overdue(self, parent: str) -> bool:
+        """Whether a text that was sent to this response and given back is answered now.
+
+        One socket keeps the order, so an answer without words is that of the oldest text that has
+        none. Where a server really left one out, the next text is given back instead of used: asked
+        twice at worst, never lost.
+        """
+        if parent not in self._overdue:
+            return False
+        self._overdue.remove(parent)
+        return True
 
     def add(self, number: int, text: str) -> None:
         """Take a text in charge."""
@@ -142,15 +136,10 @@ class Steers:
                 }
         return events
 
-    def knows(self, response_id: str) -> bool:
-        """A text was sent to this response."""
-        return any(text.parent == response_id for text in self._texts if text.parent)
-
     def rename(self, old: str, new: str) -> None:
         """A response ended under another id than it began with (relays)."""
-        for text in self._texts:
-            if old and text.parent == old:
-                text.parent = new
+        for text in self._of(old) if old else ():
+            text.parent = new
 
     def answered(
         self, event: SteerAccepted | SteerPending | SteerFailed, current: str, now: float
@@ -163,7 +152,7 @@ class Steers:
         if isinstance(event, SteerFailed):
             why = event.error.get("message") or event.error.get("code")
             why = str(why or "the server did not take it")[:MOST_ERROR_CHARS]
-            return [self._drop(text, self._news(text, "returned", why))]
+            return [self._settle(text, "returned", why)]
         news: list[SteerNews] = []
         if text.stage is SteerStage.SENT:
             running = bool(current) and text.parent == current
@@ -177,22 +166,16 @@ class Steers:
             news.append(self._news(text, "pending"))
         return news
 
-    def awaits(self, number: int) -> bool:
-        """This text is on the wire, and there is still time for the answer."""
-        return any(one.number == number and one.stage is SteerStage.SENT for one in self._texts)
-
     def refused(self, number: int, why: str) -> list[SteerNews]:
         """An `error` was the answer to this text."""
-        for text in self._texts:
-            if text.number == number and text.stage is SteerStage.SENT:
-                return [self._drop(text, self._news(text, "returned", why))]
-        return []
+        mine = [t for t in self._texts if t.number == number and t.stage is SteerStage.SENT]
+        return [self._settle(text, "returned", why) for text in mine]
 
     def ended(self, parent: str, *, steered: bool, calls: bool) -> list[SteerNews]:
         """A response ended well; ``steered``: cut for a text, ``calls``: tool calls wait."""
         news: list[SteerNews] = []
         self._stalled = parent if calls else ""
-        mine = [text for text in self._texts if text.parent == parent]
+        mine = self._of(parent)
         if steered and not any(text.stage is SteerStage.ACCEPTED for text in mine):
             # The cut is proof enough where the acknowledgement was lost.
             for text in mine:
@@ -205,9 +188,8 @@ class Steers:
             if calls and text.stage is SteerStage.ACCEPTED:
                 text.stage, text.deadline = SteerStage.PENDING, None
                 news.append(self._news(text, "pending"))
-        return news + self.give_back(
-            "the answer was over before it could be sent", SteerStage.WAITING
-        )
+        why = "the answer was over before it could be sent"
+        return news + self.give_back(why, SteerStage.WAITING)
 
     def await_successor(self, now: float) -> None:
         """From now on the server has `SUCCESSOR_S` to begin it."""
@@ -217,40 +199,35 @@ class Steers:
 
     def succeeded(self, parent: str) -> list[SteerNews]:
         """The successor of this response began: the texts it owned are used."""
-        mine = [text for text in self._texts if text.parent == parent]
-        used = [text for text in mine if text.stage in (SteerStage.ACCEPTED, SteerStage.PENDING)]
+        mine = self._of(parent)
+        used = [t for t in mine if t.stage in (SteerStage.ACCEPTED, SteerStage.PENDING)]
         if parent != self._stalled:
             # It came unasked: that it came at all proves the texts without an answer.
             used = used or [text for text in mine if text.stage is SteerStage.SENT]
         self._stalled = ""
-        return [self._drop(text, self._news(text, "used")) for text in used]
+        return [self._settle(text, "used") for text in used]
 
     def strand(self, parent: str) -> list[SteerNews]:
         """A create with this parent goes out: texts that wait for another one's come back."""
         why = "the conversation went on without it"
         lost = [t for t in self._texts if t.stage is SteerStage.PENDING and t.parent != parent]
-        return [self._give(text, why) for text in lost]
+        return self._give_back(lost, why)
 
     def expire(self, now: float) -> list[SteerNews]:
-        """Texts whose time is up."""
-        late = [t for t in self._texts if t.deadline is not None and now >= t.deadline]
-        return [
-            self._give(text, NO_ANSWER if text.stage is SteerStage.SENT else NO_SUCCESSOR)
-            for text in late
-        ]
+        """Return the texts whose time is up."""
+        news: list[SteerNews] = []
+        for text in [t for t in self._texts if t.deadline is not None and now >= t.deadline]:
+            why = NO_ANSWER if text.stage is SteerStage.SENT else NO_SUCCESSOR
+            news += self._give_back([text], why)
+        return news
 
     def give_back(self, why: str, stage: SteerStage | None = None) -> list[SteerNews]:
         """Return all texts, or those of one stage."""
-        chosen = [text for text in self._texts if stage is None or text.stage is stage]
-        return [self._give(text, why) for text in chosen]
+        return self._give_back([t for t in self._texts if stage in (None, t.stage)], why)
 
-    def belated(self, parent: str) -> bool:
-        """An answer to a text that was returned without one; each is good for one answer."""
-        return self._overdue.take(parent)
-
-    def stalled(self, parent: str) -> bool:
-        """This response ended with tool calls: its texts go with the next create."""
-        return parent != "" and parent == self._stalled
+    def _of(self, parent: str) -> list[SteerText]:
+        """The texts that were sent to this response."""
+        return [text for text in self._texts if text.parent == parent]
 
     def _meant(self, steer: dict[str, Any]) -> SteerText | None:
         """By the server's id once it is known, else the oldest undecided of that parent."""
@@ -262,27 +239,26 @@ class Steers:
         words = _name(steer, "input")
         if words:
             # Only a refusal repeats them.
-            ours = [*fresh, *(t for t in self._texts if t.parent == parent and t not in fresh)]
+            ours = [*fresh, *(text for text in self._of(parent) if text not in fresh)]
             exact = [text for text in ours if text.text == words]
             if exact:
                 return exact[0]
         same = [text for text in fresh if text.parent == parent]
-        if self._overdue.knows(parent):
+        if parent in self._overdue:
             return None
-        if not same and not name:
+        if not same and not name and parent:
             # A failure without an id may also come after the acceptance.
-            same = [text for text in self._texts if text.parent and text.parent == parent]
+            same = self._of(parent)
         # A relay that rewrites ids does not always map them back.
         return next(iter(same or fresh), None)
 
-    def _give(self, text: SteerText, why: str) -> SteerNews:
-        if text.stage is SteerStage.SENT:
-            self._overdue.add(text.parent)
-        return self._drop(text, self._news(text, "returned", why))
+    def _give_back(self, texts: list[SteerText], why: str) -> list[SteerNews]:
+        self._overdue.extend(t.parent for t in texts if t.stage is SteerStage.SENT)
+        return [self._settle(text, "returned", why) for text in texts]
 
-    def _drop(self, text: SteerText, news: SteerNews) -> SteerNews:
+    def _settle(self, text: SteerText, fate: Fate, why: str = "") -> SteerNews:
         self._texts.remove(text)
-        return news
+        return self._news(text, fate, why)
 
     def _news(self, text: SteerText, fate: Fate, why: str = "") -> SteerNews:
         return SteerNews(text.number, fate, text.text, why, self._lane)

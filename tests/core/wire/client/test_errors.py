@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.client_side import ClientSide
 from tests.support.tables import each
 from tui.core.wire import events
-from tui.core.wire.client import protocol
+from tui.core.wire.client import errors
 from tui.core.wire.endpoint_facts import Capabilities
 
 LIMIT = "websocket_connection_limit_reached"
@@ -46,10 +46,10 @@ def test_what_an_error_complains_about(
     event: dict[str, Any], names: bool, interrupt: bool, vague: bool, prewarm: bool
 ) -> None:
     error = events.ErrorEvent(**{"status": None, "code": "", "message": "", **event})
-    assert protocol.about_lane_names(error) is names
-    assert protocol.about_event_type(error, "interrupt") is interrupt
-    assert protocol.is_vague(error) is vague
-    assert protocol.refuses_prewarm(error) is prewarm
+    assert errors.about_lane_names(error) is names
+    assert errors.about_event_type(error, "interrupt") is interrupt
+    assert errors.is_vague(error) is vague
+    assert errors.refuses_prewarm(error) is prewarm
 
 
 def test_held_creates_outlive_the_time_limit() -> None:
@@ -57,7 +57,7 @@ def test_held_creates_outlive_the_time_limit() -> None:
     side.ask("a")
     side.ask("b")
     side.error(400, code=LIMIT)
-    assert side.client.homeless() == [("b", {"model": "m"})]
+    assert side.client.unroutable() == [("b", {"model": "m"})]
 
 
 def test_an_abandoned_neighbour_keeps_no_socket() -> None:

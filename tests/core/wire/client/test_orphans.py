@@ -39,7 +39,7 @@ def test_a_lane_abandoned_before_its_own_response_began_waits_for_both() -> None
     side.ask()
     side.accepted("steer_a")
     side.client.abandon()
-    for name in ("resp_ghost", "resp_2"):
+    for name in ("resp_orphan", "resp_2"):
         assert side.state() is LaneState.ABANDONED
         assert side.created(name) == []
         assert side.completed(name) == []
